@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+type Locked = { optionalDependencies?: Record<string, string>; resolved?: string };
+
+const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
+  packages: Record<string, Locked>;
+};
+
+/** npm looks for a dependency beside its parent first, then in every enclosing node_modules. */
+function isLocked(parent: string, name: string): boolean {
+  for (let at = parent; ; at = at.slice(0, Math.max(at.lastIndexOf('/node_modules/'), 0))) {
+    if (packages[`${at ? `${at}/` : ''}node_modules/${name}`]) return true;
+    if (!at) return false;
+  }
+}
+
+// npm omits a platform package that it cannot see when locking, and then `npm ci` refuses its own lockfile.
+it('every optional platform package has its lockfile entry', () => {
+  const missing = Object.entries(packages).flatMap(([path, entry]) =>
+    Object.keys(entry.optionalDependencies ?? {})
+      .filter((name) => !isLocked(path, name))
+      .map((name) => `${name} of ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('the lockfile names no registry host', () => {
+  const hosts = Object.values(packages).filter((entry) => entry.resolved?.startsWith('http'));
+  expect(hosts).toEqual([]);
+});
