@@ -1,7 +1,11 @@
 import { DurableObject } from 'cloudflare:workers';
+import { createApp } from './app.ts';
+import { apiDeps } from './deps.ts';
 
 export class Custodian extends DurableObject {}
 
+const app = createApp(apiDeps);
+
 export default {
-  fetch: () => Response.json({ ok: true }),
-} satisfies ExportedHandler;
+  fetch: (request, env, context) => app.fetch(request, env, context),
+} satisfies ExportedHandler<Env>;

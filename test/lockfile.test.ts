@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 type Locked = { optionalDependencies?: Record<string, string>; resolved?: string };
 
-const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   packages: Record<string, Locked>;
 };
 

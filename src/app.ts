@@ -1,0 +1,91 @@
+/**
+ * The order of the middleware, every feature mounted, and the one place where failures become answers.
+ * @module
+ */
+import { cors } from 'hono/cors';
+import { etag } from 'hono/etag';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { requestId } from 'hono/request-id';
+import { routePath } from 'hono/route';
+import type { Config } from './config.ts';
+import { AppError, SHARED_ERRORS } from './core/errors.ts';
+import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
+import type { Cache } from './http/cached.ts';
+import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
+import { newRouter } from './http/router.ts';
+
+/** What the features need, all together. */
+export type Deps = StatusDeps & {
+  config: Config;
+  cache: Cache;
+  db: D1Database;
+  now: () => number;
+  log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+export const ERRORS = mergeErrorTables(SHARED_ERRORS);
+
+const ONE_DAY_SECONDS = 86_400;
+
+export function createApp(depsFor: (env: Env) => Deps) {
+  const app = newRouter<Deps>();
+
+  app.use(requestId());
+  app.use(async function provideAndLog(c, next) {
+    const started = Date.now();
+    c.set('deps', depsFor(c.env));
+    await next();
+    const code = c.get('errorCode');
+    c.var.deps.log({
+      level: c.res.status >= 500 ? 'error' : 'info',
+      request_id: c.get('requestId'),
+      method: c.req.method,
+      route: routePath(c, -1),
+      status: c.res.status,
+      ms: Date.now() - started,
+      ...(code ? { code } : {}),
+    });
+  });
+  app.use(
+    cors({
+      origin: '*',
+      allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
+      exposeHeaders: ['Retry-After', 'X-Request-Id', 'Idempotency-Replayed', 'ETag', 'Allow'],
+      maxAge: ONE_DAY_SECONDS,
+    }),
+  );
+  app.use(async function secureHeaders(c, next) {
+    await next();
+    c.res.headers.set('X-Content-Type-Options', 'nosniff');
+    c.res.headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+    c.res.headers.set('Referrer-Policy', 'no-referrer');
+    c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
+    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+  });
+  app.use(etag());
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => {
+        const allow = [...methods, 'OPTIONS'].join(', ');
+        const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`), ERRORS);
+        problem.headers.set('Allow', allow);
+        return problem;
+      },
+    }),
+  );
+
+  app.route('/api', statusRoutes);
+
+  app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
+  app.onError((thrown, c) => {
+    const error = asAppError(thrown);
+    if (error.code === 'INTERNAL') {
+      const { name, stack } = thrown;
+      c.var.deps.log({ level: 'error', request_id: c.get('requestId'), unexpected: name, stack });
+    }
+    return problemResponse(c, error, ERRORS);
+  });
+  return app;
+}

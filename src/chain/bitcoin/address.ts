@@ -1,0 +1,78 @@
+/**
+ * Mainnet Bitcoin addresses as scriptPubKeys: base58check (P2PKH, P2SH), bech32 for witness version 0 (BIP-173)
+ * and bech32m for version 1 (BIP-350). Everything here compares scripts, never text: bech32 has two spellings.
+ * @module
+ */
+import { Address, OutScript, p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
+import { equalBytes } from '@scure/btc-signer/utils.js';
+
+const TYPES = { pkh: 'p2pkh', sh: 'p2sh', wpkh: 'p2wpkh', wsh: 'p2wsh', tr: 'p2tr' } as const;
+const MAINNET = Address();
+
+export type AddressType = (typeof TYPES)[keyof typeof TYPES];
+export type BitcoinAddress = { readonly type: AddressType; readonly scriptPubKey: Uint8Array };
+
+/** The address types that one key alone can spend from. */
+export type KeyAddressType = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr';
+
+const isKnown = (type: string): type is keyof typeof TYPES => Object.hasOwn(TYPES, type);
+
+/**
+ * @throws RangeError for anything but a mainnet address of the five types. A taproot key that is not on the curve
+ * is refused too: its checksum may be right, but nobody can ever spend from it.
+ */
+export function decodeAddress(text: string): BitcoinAddress {
+  try {
+    const output = MAINNET.decode(text);
+    if (isKnown(output.type)) return { type: TYPES[output.type], scriptPubKey: OutScript.encode(output) };
+  } catch {
+    // The library's message quotes the input; ours must not.
+  }
+  throw new RangeError('not a Bitcoin mainnet address');
+}
+
+export function isBitcoinAddress(text: string): boolean {
+  try {
+    decodeAddress(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The address that pays this script, bech32 in lower case, or null where no address of the five types does. */
+export function encodeAddress(scriptPubKey: Uint8Array): string | null {
+  try {
+    const output = OutScript.decode(scriptPubKey);
+    // The library reads an over-long push as the same script. It hashes to another address, so it is not the same.
+    if (!isKnown(output.type) || !equalBytes(OutScript.encode(output), scriptPubKey)) return null;
+    return MAINNET.encode(output);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The script that pays to one public key.
+ *
+ * @param publicKey SEC1: 33 bytes, or 65 for P2PKH only (BIP-143 makes uncompressed keys unspendable in segwit)
+ * @throws Error when the key does not fit the type
+ */
+export function payToKey(publicKey: Uint8Array, type: KeyAddressType): Uint8Array {
+  switch (type) {
+    case 'p2pkh':
+      return p2pkh(publicKey).script;
+    case 'p2sh-p2wpkh':
+      return p2sh(p2wpkh(publicKey)).script;
+    case 'p2wpkh':
+      return p2wpkh(publicKey).script;
+    case 'p2tr':
+      // BIP-86: the x coordinate is the internal key, with no script tree.
+      return p2tr(p2trInternalKey(publicKey)).script;
+  }
+}
+
+function p2trInternalKey(publicKey: Uint8Array): Uint8Array {
+  if (publicKey.length !== 33) throw new RangeError('a taproot key comes from a compressed public key');
+  return publicKey.subarray(1);
+}

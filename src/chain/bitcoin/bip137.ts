@@ -1,0 +1,61 @@
+/**
+ * BIP-137 signed messages: a recoverable compact ECDSA signature of 65 bytes in base64. The first byte names the kind of
+ * address (27-30 P2PKH of an uncompressed key, 31-34 P2PKH, 35-38 P2SH-P2WPKH, 39-42 P2WPKH) and the recovery id.
+ * Only `1...` and `3...` are served: bech32 addresses have BIP-322, and wallets never agreed on 39-42.
+ * @see https://github.com/bitcoin/bips/blob/master/bip-0137.mediawiki
+ * @module
+ */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { CompactSize } from '@scure/btc-signer';
+import { equalBytes, sha256x2 } from '@scure/btc-signer/utils.js';
+import { type BitcoinAddress, payToKey } from './address.ts';
+import { decodeBase64, invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
+import type { BitcoinKey } from './wif.ts';
+
+export type Bip137Type = 'p2pkh' | 'p2sh-p2wpkh';
+
+const MAGIC = new TextEncoder().encode('\x18Bitcoin Signed Message:\n');
+
+const messageHash = (message: Uint8Array): Uint8Array =>
+  sha256x2(MAGIC, CompactSize.encode(BigInt(message.length)), message);
+
+/** @returns base64; deterministic (RFC 6979, low S) */
+export function signBip137(key: BitcoinKey, type: Bip137Type, message: string): string {
+  const hash = messageHash(messageBytes(message));
+  const signature = secp256k1.sign(hash, key.secretKey, { prehash: false, format: 'recovered' });
+  const kind = type === 'p2sh-p2wpkh' ? 35 : key.compressed ? 31 : 27;
+  signature[0] = kind + (signature[0] ?? 0);
+  return base64.encode(signature);
+}
+
+/** Strict: the header must be that of the address's own type, and S must be low, so that one signature has one form. */
+export function verifyBip137(address: BitcoinAddress, message: string, signature: string): Verdict {
+  if (address.type !== 'p2pkh' && address.type !== 'p2sh') {
+    return unsupported('BIP-137 is read for P2PKH and P2SH-P2WPKH addresses only');
+  }
+  const bytes = decodeBase64(signature);
+  if (!bytes) return invalid('the signature is not canonical base64');
+  const header = bytes[0] ?? 0;
+  if (bytes.length !== 65) return invalid('the signature is not 65 bytes');
+  if (header < 27 || header > 42) return invalid('the header byte is out of range');
+  if (address.type === 'p2pkh' ? header > 34 : header < 35 || header > 38) {
+    return invalid('the header byte is for another type of address');
+  }
+  const publicKey = recoverPublicKey(bytes, header, message);
+  if (!publicKey) return invalid('no public key with a low-S signature can be recovered');
+  const script = payToKey(publicKey, address.type === 'p2pkh' ? 'p2pkh' : 'p2sh-p2wpkh');
+  return equalBytes(script, address.scriptPubKey) ? VALID : invalid('another key or message was signed');
+}
+
+function recoverPublicKey(bytes: Uint8Array, header: number, message: string): Uint8Array | undefined {
+  try {
+    const recoverable = concatBytes(Uint8Array.of((header - 27) & 3), bytes.subarray(1));
+    const signature = secp256k1.Signature.fromBytes(recoverable, 'recovered');
+    if (signature.hasHighS()) return undefined;
+    return signature.recoverPublicKey(messageHash(messageBytes(message))).toBytes(header > 30);
+  } catch {
+    return undefined;
+  }
+}

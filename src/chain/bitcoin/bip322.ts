@@ -1,0 +1,232 @@
+/**
+ * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. Text and
+ * strictness are here; the virtual transactions are in `bip322-transaction.ts`.
+ *
+ * `smp` + base64 is its witness stack (P2WPKH, P2TR), `ful` + base64 the whole `to_sign` (those, P2PKH and
+ * P2SH-P2WPKH), `pof` + base64 a PSBT with further inputs. No prefix is read as simple, as signers wrote it before 2026.
+ * @see https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
+ * @module
+ */
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { RawTx, RawWitness, Script } from '@scure/btc-signer';
+import { equalBytes, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
+import { type BitcoinAddress, type KeyAddressType, payToKey } from './address.ts';
+import {
+  ecdsaHash,
+  NO_TERMS,
+  NOTHING,
+  type RawTransaction,
+  SIGHASH_ALL,
+  SIGHASH_DEFAULT,
+  type Spend,
+  taprootHash,
+  toSign,
+  withSpend,
+} from './bip322-transaction.ts';
+import { decodeBase64, invalid, unsupported, VALID, type Verdict } from './verdict.ts';
+import type { BitcoinKey } from './wif.ts';
+
+const VARIANTS = { smp: 'bip322-simple', ful: 'bip322-full', pof: 'bip322-proof-of-funds' } as const;
+export type Bip322Scheme = (typeof VARIANTS)[keyof typeof VARIANTS];
+
+/** The prefix's scheme and the base64 behind it; undefined without a prefix. No base64 of a witness starts like one. */
+export function splitVariant(signature: string): { scheme: Bip322Scheme; body: string } | undefined {
+  const prefix = signature.slice(0, 3);
+  if (prefix !== 'smp' && prefix !== 'ful' && prefix !== 'pof') return undefined;
+  return { scheme: VARIANTS[prefix], body: signature.slice(3) };
+}
+
+/** scriptSig of P2SH-P2WPKH (BIP-141): one push of the witness program. */
+const nestedScriptSig = (publicKey: Uint8Array): Uint8Array => Script.encode([payToKey(publicKey, 'p2wpkh')]);
+
+export type Bip322SignInput = {
+  readonly key: BitcoinKey;
+  /** How the key controls the address that is proven. */
+  readonly type: KeyAddressType;
+  readonly message: string;
+  /** 32 bytes for BIP-340's nonce; zeros (the default) make taproot signatures deterministic too. */
+  readonly auxRand?: Uint8Array;
+};
+
+function satisfy({ key, type, message, auxRand = new Uint8Array(32) }: Bip322SignInput) {
+  const publicKey = secp256k1.getPublicKey(key.secretKey, key.compressed);
+  const scriptPubKey = payToKey(publicKey, type);
+  const tx = toSign(message, scriptPubKey, NO_TERMS);
+  if (type === 'p2tr') {
+    const hash = taprootHash(tx, scriptPubKey, SIGHASH_DEFAULT);
+    const signature = schnorr.sign(hash, taprootTweakPrivKey(key.secretKey), auxRand);
+    return { tx, spend: { scriptSig: NOTHING, witness: [signature] } };
+  }
+  const hash = ecdsaHash(tx, publicKey, type === 'p2pkh');
+  const der = secp256k1.sign(hash, key.secretKey, { prehash: false, format: 'der' });
+  const signature = concatBytes(der, Uint8Array.of(SIGHASH_ALL));
+  if (type === 'p2pkh') {
+    return { tx, spend: { scriptSig: Script.encode([signature, publicKey]), witness: [] } };
+  }
+  const scriptSig = type === 'p2sh-p2wpkh' ? nestedScriptSig(publicKey) : NOTHING;
+  return { tx, spend: { scriptSig, witness: [signature, publicKey] } };
+}
+
+/**
+ * @returns base64 without its prefix: today's spelling is `smp` before it, older verifiers want it bare
+ * @throws RangeError for P2PKH and P2SH-P2WPKH, which have no simple form
+ */
+export function signBip322Simple(input: Bip322SignInput): string {
+  if (input.type === 'p2pkh' || input.type === 'p2sh-p2wpkh') {
+    throw new RangeError(`${input.type} has no simple BIP-322 signature`);
+  }
+  return base64.encode(RawWitness.encode([...satisfy(input).spend.witness]));
+}
+
+/** @returns `ful` and the base64 of the signed `to_sign` */
+export function signBip322Full(input: Bip322SignInput): string {
+  const { tx, spend } = satisfy(input);
+  return `ful${base64.encode(RawTx.encode(withSpend(tx, spend)))}`;
+}
+
+/**
+ * Strict: all bytes must be those of the one canonical encoding. A signature with a lock time or an age, which
+ * BIP-322 calls "valid at time T and age S", is checked and then answered `unsupported`: it proves nothing today.
+ */
+export function verifyBip322(address: BitcoinAddress, message: string, signature: string): Verdict {
+  const { scheme, body } = splitVariant(signature) ?? { scheme: VARIANTS.smp, body: signature };
+  if (!message.isWellFormed()) return invalid('the message is not well-formed Unicode');
+  if (scheme === 'bip322-proof-of-funds')
+    return unsupported('proof of funds needs the set of unspent outputs');
+  const bytes = decodeBase64(body);
+  if (!bytes) return invalid('the signature is not canonical base64');
+  return scheme === 'bip322-simple'
+    ? verifySimple(address, message, bytes)
+    : verifyFull(address, message, bytes);
+}
+
+function verifySimple(address: BitcoinAddress, message: string, bytes: Uint8Array): Verdict {
+  if (address.type === 'p2pkh' || address.type === 'p2sh') {
+    return invalid('this type of address has no simple BIP-322 signature');
+  }
+  const witness = decodeWitness(bytes);
+  if (!witness) return invalid('the signature is not a witness stack');
+  const tx = toSign(message, address.scriptPubKey, NO_TERMS);
+  return verifySpend(address, tx, { scriptSig: NOTHING, witness });
+}
+
+function decodeWitness(bytes: Uint8Array): Uint8Array[] | undefined {
+  try {
+    return RawWitness.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function verifyFull(address: BitcoinAddress, message: string, bytes: Uint8Array): Verdict {
+  const signed = decodeTx(bytes);
+  const input = signed?.inputs[0];
+  if (!signed || !input) return invalid('the signature is not a transaction');
+  if (signed.inputs.length > 1) return unsupported('further inputs are a proof of funds');
+  const { version, lockTime } = signed;
+  const terms = { version, lockTime, sequence: input.sequence };
+  const spend = { scriptSig: input.finalScriptSig, witness: signed.witnesses?.[0] ?? [] };
+  const tx = toSign(message, address.scriptPubKey, terms);
+  // Rebuilding it checks every field at once: what is spent, the one output, and each length's shortest encoding.
+  if (!equalBytes(RawTx.encode(withSpend(tx, spend)), bytes)) {
+    return invalid('the transaction does not sign this message for this address');
+  }
+  const verdict = verifySpend(address, tx, spend);
+  if (verdict.verdict !== 'valid') return verdict;
+  if (version !== 0 && version !== 2) return unsupported(`transaction version ${version}`);
+  if (lockTime === 0 && input.sequence === 0) return verdict;
+  return unsupported(`valid at time ${lockTime} and age ${input.sequence} only`);
+}
+
+function decodeTx(bytes: Uint8Array) {
+  try {
+    return RawTx.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs the address's script, for the templates that one key satisfies. */
+function verifySpend(address: BitcoinAddress, tx: RawTransaction, spend: Spend): Verdict {
+  const { scriptSig, witness } = spend;
+  switch (address.type) {
+    case 'p2wsh':
+      return unsupported('P2WSH scripts are not run');
+    case 'p2pkh':
+      return witness.length === 0 ? verifyP2pkh(address, tx, scriptSig) : invalid('P2PKH takes no witness');
+    case 'p2sh':
+      // 22 bytes pushed, starting like a version 0 program of 20: anything else is some other script's business.
+      if (scriptSig.length !== 23 || scriptSig[1] !== 0x00 || scriptSig[2] !== 0x14) {
+        return unsupported('P2SH scripts other than P2WPKH are not run');
+      }
+      return verifyP2wpkh(address, tx, spend);
+    case 'p2wpkh':
+      return scriptSig.length === 0 ? verifyP2wpkh(address, tx, spend) : invalid('P2WPKH takes no scriptSig');
+    case 'p2tr':
+      return scriptSig.length === 0 ? verifyP2tr(address, tx, witness) : invalid('P2TR takes no scriptSig');
+  }
+}
+
+function verifyP2pkh(address: BitcoinAddress, tx: RawTransaction, scriptSig: Uint8Array): Verdict {
+  const [signature, publicKey, ...rest] = decodePushes(scriptSig);
+  if (!signature || !publicKey || rest.length > 0)
+    return invalid('the scriptSig is not a signature and a key');
+  // MINIMALDATA: the same two pushes have one spelling.
+  if (!equalBytes(Script.encode([signature, publicKey]), scriptSig)) return invalid('a push is not minimal');
+  return verifyEcdsa(address, 'p2pkh', tx, signature, publicKey);
+}
+
+function decodePushes(script: Uint8Array): Uint8Array[] {
+  try {
+    return Script.decode(script).map((item) => (item instanceof Uint8Array ? item : NOTHING));
+  } catch {
+    return [];
+  }
+}
+
+function verifyP2wpkh(address: BitcoinAddress, tx: RawTransaction, { scriptSig, witness }: Spend): Verdict {
+  const [signature, publicKey] = witness;
+  if (!signature || publicKey?.length !== 33 || witness.length !== 2) {
+    return invalid('the witness is not a signature and a compressed key');
+  }
+  if (address.type === 'p2wpkh') return verifyEcdsa(address, 'p2wpkh', tx, signature, publicKey);
+  if (!equalBytes(scriptSig, nestedScriptSig(publicKey))) {
+    return invalid('the scriptSig is not the witness program of the key');
+  }
+  return verifyEcdsa(address, 'p2sh-p2wpkh', tx, signature, publicKey);
+}
+
+/** CHECKSIG under BIP-322's required rules: SIGHASH_ALL, strict DER, low S. */
+function verifyEcdsa(
+  address: BitcoinAddress,
+  type: KeyAddressType,
+  tx: RawTransaction,
+  signature: Uint8Array,
+  publicKey: Uint8Array,
+): Verdict {
+  if (!secp256k1.utils.isValidPublicKey(publicKey)) return invalid('not a public key');
+  if (!equalBytes(payToKey(publicKey, type), address.scriptPubKey))
+    return invalid('the key is of another address');
+  if (signature.at(-1) !== SIGHASH_ALL) return invalid('the signature is not SIGHASH_ALL');
+  const hash = ecdsaHash(tx, publicKey, type === 'p2pkh');
+  const options = { prehash: false, format: 'der', lowS: true } as const;
+  return secp256k1.verify(signature.subarray(0, -1), hash, publicKey, options)
+    ? VALID
+    : invalid('the signature does not match');
+}
+
+function verifyP2tr(address: BitcoinAddress, tx: RawTransaction, witness: readonly Uint8Array[]): Verdict {
+  const [item] = witness;
+  if (witness.length > 1) return unsupported('taproot script paths and annexes are not run');
+  // BIP-341: 64 bytes mean SIGHASH_DEFAULT; a 65th byte names another, and here only ALL is allowed.
+  const sighash = item?.length === 65 ? item[64] : SIGHASH_DEFAULT;
+  if (!item || (item.length !== 64 && sighash !== SIGHASH_ALL))
+    return invalid('not a SIGHASH_ALL Schnorr signature');
+  const hash = taprootHash(tx, address.scriptPubKey, sighash ?? SIGHASH_DEFAULT);
+  const outputKey = address.scriptPubKey.subarray(2);
+  return schnorr.verify(item.subarray(0, 64), hash, outputKey)
+    ? VALID
+    : invalid('the signature does not match');
+}

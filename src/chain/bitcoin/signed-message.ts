@@ -1,0 +1,81 @@
+/**
+ * Proof that an address's owner signed a text, by the scheme that verifiers know for the type of address: BIP-137 for
+ * `1...` and `3...`, BIP-322 simple for `bc1q...` (20 bytes) and `bc1p...`. Pure; runs in a browser as it is.
+ *
+ * Neither scheme proves control beyond the moment of signing, so the text itself must be fresh and name its purpose.
+ * @module
+ */
+import { type BitcoinAddress, decodeAddress } from './address.ts';
+import { type Bip137Type, signBip137, verifyBip137 } from './bip137.ts';
+import { type Bip322Scheme, signBip322Simple, splitVariant, verifyBip322 } from './bip322.ts';
+import { invalid, type Verdict } from './verdict.ts';
+import { type BitcoinKey, decodeWif, findAddressType } from './wif.ts';
+
+export type MessageScheme = `bip137-${Bip137Type}` | Bip322Scheme;
+
+export type SignedMessage = {
+  readonly scheme: MessageScheme;
+  readonly signature: string;
+  /** BIP-322 simple as verifiers from before 2026 read it: the same base64 without `smp`. */
+  readonly signatureUnprefixed?: string;
+};
+
+export type SignMessageInput = ({ readonly wif: string } | { readonly secretKey: Uint8Array }) & {
+  readonly address: string;
+  readonly message: string;
+  /** 32 bytes, used by taproot signatures only; zeros by default. */
+  readonly auxRand?: Uint8Array;
+};
+
+/** @throws RangeError when the key does not control the address, or one of the inputs is malformed */
+export function signMessage(input: SignMessageInput): SignedMessage {
+  const { address, message, auxRand } = input;
+  for (const key of keysOf(input)) {
+    const type = findAddressType(key, address);
+    if (type === 'p2pkh' || type === 'p2sh-p2wpkh') {
+      return { scheme: `bip137-${type}`, signature: signBip137(key, type, message) };
+    }
+    if (type !== null) {
+      const bare = signBip322Simple({ key, type, message, ...(auxRand ? { auxRand } : {}) });
+      return { scheme: 'bip322-simple', signature: `smp${bare}`, signatureUnprefixed: bare };
+    }
+  }
+  throw new RangeError('the key does not control this address');
+}
+
+/** A bare secret key does not say how its public key is written, so both forms are tried. */
+function keysOf(input: SignMessageInput): BitcoinKey[] {
+  if ('wif' in input) return [decodeWif(input.wif)];
+  return [true, false].map((compressed) => ({ secretKey: input.secretKey, compressed }));
+}
+
+export type MessageInput = { readonly address: string; readonly message: string; readonly signature: string };
+
+/** `scheme` is the one that was tried, null when the address is none of Bitcoin mainnet's. Never throws. */
+export type MessageVerdict = Verdict & { readonly scheme: MessageScheme | null };
+
+export function verifyMessage({ address, message, signature }: MessageInput): MessageVerdict {
+  const decoded = tryDecode(address);
+  if (!decoded) return { ...invalid('not a Bitcoin mainnet address'), scheme: null };
+  const scheme = schemeOf(decoded, signature);
+  const verdict = scheme.startsWith('bip137-')
+    ? verifyBip137(decoded, message, signature)
+    : verifyBip322(decoded, message, signature);
+  return { ...verdict, scheme };
+}
+
+function tryDecode(address: string): BitcoinAddress | undefined {
+  try {
+    return decodeAddress(address);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only BIP-322 prefixes its text; without one the type of address decides. */
+function schemeOf(address: BitcoinAddress, signature: string): MessageScheme {
+  const variant = splitVariant(signature);
+  if (variant) return variant.scheme;
+  if (address.type === 'p2pkh') return 'bip137-p2pkh';
+  return address.type === 'p2sh' ? 'bip137-p2sh-p2wpkh' : 'bip322-simple';
+}

@@ -1,0 +1,34 @@
+/**
+ * What a check of a signed message ends in. `unsupported` is BIP-322's "inconclusive": nothing was found wrong,
+ * but this verifier cannot run the script, so it must count as not proven.
+ * @module
+ */
+import { base64 } from '@scure/base';
+
+export type Verdict =
+  | { readonly verdict: 'valid' }
+  | { readonly verdict: 'invalid' | 'unsupported'; readonly reason: string };
+
+export const VALID: Verdict = { verdict: 'valid' };
+export const invalid = (reason: string): Verdict => ({ verdict: 'invalid', reason });
+export const unsupported = (reason: string): Verdict => ({ verdict: 'unsupported', reason });
+
+/** The bytes of canonical base64 (RFC 4648: padded, no spaces, no stray bits), so that one signature has one text. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  try {
+    return base64.decode(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * UTF-8 of a message. A lone surrogate is refused: every encoder replaces it by U+FFFD, and two texts would share
+ * one signature.
+ *
+ * @throws RangeError for a string that is not well-formed UTF-16
+ */
+export function messageBytes(message: string): Uint8Array {
+  if (!message.isWellFormed()) throw new RangeError('the message is not well-formed Unicode');
+  return new TextEncoder().encode(message);
+}

@@ -1,0 +1,36 @@
+/**
+ * Solana addresses and signatures as text: base58 of exactly 32 or 64 bytes.
+ * @module
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+
+/** The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one such text. */
+export function decodeBase58(text: string, length: number): Uint8Array | undefined {
+  // base58 decoding is quadratic: bound the text before it. 64 bytes need at most 88 characters.
+  if (text.length === 0 || text.length > Math.ceil(length * 1.38)) return undefined;
+  try {
+    const bytes = base58.decode(text);
+    return bytes.length === length ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
+
+export const isAddress = (text: string): boolean => decodeBase58(text, 32) !== undefined;
+
+export const isSignature = (text: string): boolean => decodeBase58(text, 64) !== undefined;
+
+/** Whether a wallet can exist here: a point of the curve. Program-derived addresses are off it. */
+export function isOnCurve(address: string): boolean {
+  const bytes = decodeBase58(address, 32);
+  if (!bytes) return false;
+  try {
+    ed25519.Point.fromBytes(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

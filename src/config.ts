@@ -1,0 +1,99 @@
+/**
+ * Every variable and secret that the service reads, parsed once. Nothing else looks at the environment.
+ * A variable that is missing or wrong disables its area; it never stops the Worker. Values are never shown.
+ * @module
+ */
+import * as z from 'zod';
+import { isAddress } from './chain/solana/address.ts';
+import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
+
+const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
+const urlList = z.string().transform((text, context) => {
+  const urls = text.split(',').map((part) => url.safeParse(part.trim()));
+  if (urls.every((parsed) => parsed.success)) return urls.map((parsed) => parsed.data);
+  context.addIssue('not a comma list of URLs');
+  return z.NEVER;
+});
+const address = z.string().refine(isAddress, 'not a Solana address');
+const secret = z.string().min(1);
+const sol = z.string().transform((text, context): Lamports => {
+  const parsed = parseAmount(text, SOL_DECIMALS);
+  if (parsed.ok) return lamports(parsed.atoms);
+  context.addIssue('not an amount of SOL');
+  return z.NEVER;
+});
+const uint = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
+const routes = z.string().transform((text, context) => {
+  const names = text.split(',').map((name) => name.trim());
+  const known = names.every((name) => name === 'near-intents');
+  if (known && names.length > 0) return names as 'near-intents'[];
+  context.addIssue('not a comma list of swap routes');
+  return z.NEVER;
+});
+
+const VARIABLES = {
+  PUBLIC_BASE_URL: url.optional(),
+  SOLANA_RPC_URL: urlList.default(['https://api.mainnet-beta.solana.com']),
+  SOLANA_PRIVATE_KEY: secret.optional(),
+  RESERVE_BTC_ADDRESS: z.string().optional(),
+  BTC_PRIVATE_KEY_WIF: secret.optional(),
+  TREASURY_SOLANA_ADDRESS: address.optional(),
+  ABSR_MINT_ADDRESS: address.optional(),
+  ASRY_MINT_ADDRESS: address.optional(),
+  USDC_MINT_ADDRESS: address.default('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+  USDT_MINT_ADDRESS: address.default('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
+  ESPLORA_API_URLS: urlList.default(['https://mempool.space/api', 'https://blockstream.info/api']),
+  HYPERLIQUID_API_URL: url.default('https://api.hyperliquid.xyz'),
+  COINBASE_API_URL: url.default('https://api.coinbase.com'),
+  KRAKEN_API_URL: url.default('https://api.kraken.com'),
+  NEAR_INTENTS_API_URL: url.default('https://1click.chaindefuser.com'),
+  NEAR_INTENTS_JWT: secret.optional(),
+  /** The production key in the service's own SDK. */
+  NEAR_INTENTS_QUOTE_KEY: z.string().default('ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc'),
+  ORCA_API_URL: url.default('https://api.orca.so/v2/solana'),
+  CHANGENOW_API_URL: url.default('https://api.changenow.io/v2'),
+  CHANGENOW_API_KEY: secret.optional(),
+  POOL_DEFAULT_ADDRESS: address.optional(),
+  POOL_SAETH_SAUSD_ADDRESS: address.optional(),
+  POOL_SAUSD_USDC_ADDRESS: address.optional(),
+  NOSTR_RELAYS: z
+    .string()
+    .default('wss://relay.ditto.pub,wss://relay.primal.net,wss://relay.damus.io,wss://nos.lol'),
+  NOSTR_NPUB: z.string().optional(),
+  NOSTR_NSEC: secret.optional(),
+  SWAP_ROUTES: routes.default(['near-intents']),
+  SWAPS_DISABLED: flag.default(false),
+  SWAP_MAX_SOL: sol.default(lamports(2_000_000_000n)),
+  SWAP_MAX_SOL_HOUR: sol.default(lamports(4_000_000_000n)),
+  SWAP_MAX_SOL_DAY: sol.default(lamports(10_000_000_000n)),
+  SWAP_MAX_UNSETTLED_SOL: sol.default(lamports(4_000_000_000n)),
+  SWAP_MAX_COST_BPS: uint.default(200),
+  SWAP_MAX_COST_SOL_DAY: sol.default(lamports(100_000_000n)),
+  SWAP_MAX_CREATES_IP_HOUR: uint.default(6),
+  RESERVE_FLOOR_SOL: sol.default(lamports(100_000_000n)),
+  OPS_SECRET: z.string().min(32).optional(),
+  ANALYTICS_IP_RETENTION_DAYS: uint.default(30),
+} as const;
+
+type Variables = typeof VARIABLES;
+export type Config = { readonly [K in keyof Variables]: z.output<Variables[K]> } & {
+  /** Names of variables that are set but wrong; they count as missing. */
+  readonly invalid: readonly string[];
+};
+
+/** Empty text counts as unset, so that a blank line in `.dev.vars` is no value. */
+export function readConfig(env: object): Config {
+  const invalid: string[] = [];
+  const entries = Object.entries(VARIABLES).map(([name, schema]) => {
+    const given: unknown = Reflect.get(env, name);
+    const parsed = schema.safeParse(typeof given === 'string' && given !== '' ? given : undefined);
+    if (parsed.success) return [name, parsed.data];
+    invalid.push(name);
+    return [name, undefined];
+  });
+  return { ...Object.fromEntries(entries), invalid } as Config;
+}

@@ -1,0 +1,72 @@
+/**
+ * Amounts are bigint atoms with the unit in the type; decimals exist only as text at the border.
+ * @module
+ */
+declare const unit: unique symbol;
+type Atoms<U extends string> = bigint & { readonly [unit]: U };
+
+/** 1 SOL = 1,000,000,000 lamports. */
+export type Lamports = Atoms<'lamports'>;
+/** 1 BTC = 100,000,000 sats. */
+export type Sats = Atoms<'sats'>;
+
+export const SOL_DECIMALS = 9;
+export const BTC_DECIMALS = 8;
+
+export const lamports = (atoms: bigint): Lamports => atoms as Lamports;
+export const sats = (atoms: bigint): Sats => atoms as Sats;
+
+export type ParsedAmount =
+  | { ok: true; atoms: bigint }
+  | { ok: false; reason: 'not_a_decimal' | 'too_many_digits' | 'too_large' };
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
+/** No amount of any asset here needs more; longer text is an attack on BigInt's quadratic parser. */
+const MAX_TEXT = 64;
+
+/**
+ * Exact atoms of a plain decimal: no sign, no exponent, never rounded.
+ *
+ * @param text     such as `2.01`
+ * @param decimals digits of the unit after the point: 9 for SOL, 8 for BTC
+ */
+export function parseAmount(text: string, decimals: number): ParsedAmount {
+  const match = DECIMAL.exec(text.slice(0, MAX_TEXT + 1));
+  if (!match)
+    return { ok: false, reason: text.length > MAX_TEXT && /^\d/.test(text) ? 'too_large' : 'not_a_decimal' };
+  if (text.length > MAX_TEXT) return { ok: false, reason: 'too_large' };
+  const fraction = (match[2] ?? '').replace(/0+$/, '');
+  if (fraction.length > decimals) return { ok: false, reason: 'too_many_digits' };
+  return { ok: true, atoms: BigInt((match[1] ?? '') + fraction.padEnd(decimals, '0')) };
+}
+
+/** Plain decimal text without trailing zeros: 2010000000 lamports is `2.01`. */
+export function formatAmount(atoms: bigint, decimals: number): string {
+  const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${atoms < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`;
+}
+
+/**
+ * The nearest JSON number, for the contract's numeric fields. Callers who must not lose a digit read the
+ * string of atoms beside it.
+ */
+export const toNumber = (atoms: bigint, decimals: number): number => Number(formatAmount(atoms, decimals));
+
+/** ceil(amount * bps / 10,000): what a fee takes, never less. */
+export const bpsOf = (amount: bigint, bps: number): bigint => (amount * BigInt(bps) + 9_999n) / 10_000n;
+
+/** Rounded down to `digits` significant digits: 123456 at 3 is 123000. */
+export function floorSignificant(atoms: bigint, digits: number): bigint {
+  const drop = atoms.toString().length - digits;
+  if (drop <= 0) return atoms;
+  const scale = 10n ** BigInt(drop);
+  return (atoms / scale) * scale;
+}
+
+/** Rounded up to `digits` significant digits. */
+export function ceilSignificant(atoms: bigint, digits: number): bigint {
+  const floor = floorSignificant(atoms, digits);
+  return floor === atoms ? atoms : floor + 10n ** BigInt(atoms.toString().length - digits);
+}

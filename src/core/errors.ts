@@ -1,0 +1,151 @@
+/**
+ * One class for expected failures and the table of the shared codes. Codes are part of the wire contract: add,
+ * never rename or reuse. Each feature adds its own table; app.ts merges them and refuses a clash.
+ * @module
+ */
+
+/** What an agent should do next. */
+export type ErrorAction =
+  | 'fix_request'
+  | 'check_id'
+  | 'retry_later'
+  | 'retry_with_new_key'
+  | 'top_up_wallet'
+  | 'poll_status'
+  | 'contact_operator'
+  | 'report_request_id';
+
+export type ErrorEntry = {
+  /** The usual HTTP status; a route may answer another one. */
+  readonly status: number;
+  readonly action: ErrorAction;
+  /** True when the same request can succeed later without a change. */
+  readonly retryable: boolean;
+  readonly meaning: string;
+};
+
+export type ErrorTable = Readonly<Record<string, ErrorEntry>>;
+
+export const SHARED_ERRORS = {
+  INVALID_INPUT: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'A parameter or body field is missing, unknown or out of range; details.issues names it.',
+  },
+  INVALID_JSON: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The body is not valid JSON.',
+  },
+  UNSUPPORTED_CONTENT_TYPE: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The body must be sent as application/json.',
+  },
+  INVALID_IDEMPOTENCY_KEY: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'Idempotency-Key must be 16 to 128 visible ASCII characters.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    action: 'retry_with_new_key',
+    retryable: false,
+    meaning: 'This Idempotency-Key was used before with another request.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'The first request with this Idempotency-Key is still running; repeat it with the same key.',
+  },
+  ROUTE_NOT_FOUND: { status: 404, action: 'fix_request', retryable: false, meaning: 'No such path.' },
+  NOT_FOUND: {
+    status: 404,
+    action: 'check_id',
+    retryable: false,
+    meaning: 'Nothing is known under this id.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The path exists but not with this method; see the Allow header.',
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The body is over 16 KiB.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'Too many requests from this address; wait for Retry-After seconds.',
+  },
+  UPSTREAM_FAILED: {
+    status: 502,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'A service that the answer depends on failed or answered nonsense; details.upstream names it.',
+  },
+  NOT_CONFIGURED: {
+    status: 503,
+    action: 'contact_operator',
+    retryable: false,
+    meaning: 'The operator has not configured this area; details.variables names what is missing.',
+  },
+  DATABASE_UNAVAILABLE: {
+    status: 503,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'The database of records does not answer. Nothing was lost; reads from cache still work.',
+  },
+  CUSTODIAN_UNAVAILABLE: {
+    status: 503,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once.',
+  },
+  INTERNAL: {
+    status: 500,
+    action: 'report_request_id',
+    retryable: false,
+    meaning: 'An unexpected failure; report the request_id.',
+  },
+} as const satisfies ErrorTable;
+
+type Options = {
+  /** Overrides the table's status where the contract says so. */
+  status?: number;
+  retryAfterSeconds?: number;
+  /** Reaches the caller: no secret, no upstream URL. */
+  details?: Readonly<Record<string, unknown>>;
+  cause?: unknown;
+};
+
+/** An expected failure. `message` and `details` reach the caller; `cause` reaches only the log. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: string, message: string, options: Options = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.status = options.status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.details = options.details;
+  }
+}
+
+/** An upstream that failed, was late, or answered in a shape nobody documented. */
+export const upstreamFailed = (upstream: string, reason: string, cause?: unknown): AppError =>
+  new AppError('UPSTREAM_FAILED', `${upstream}: ${reason}`, { details: { upstream, reason }, cause });

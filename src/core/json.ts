@@ -1,0 +1,57 @@
+/**
+ * JSON without losing digits. A number token that a double cannot hold as written becomes an `ExactNumber`,
+ * which keeps its source text.
+ * @module
+ */
+import { MAX_JSON_DEPTH, MAX_JSON_KEYS } from './limits.ts';
+
+export class ExactNumber {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+type ReviverContext = { readonly source?: string };
+
+/** Parses a request; `1e400`, `0.10` and `18446744073709551615` keep their text as `ExactNumber`. @throws SyntaxError */
+export const parseJson = (text: string): unknown =>
+  parseKeeping(text, (value, source) => source !== String(value));
+
+/** Parses an upstream's answer; only integers that a double would change keep their text. @throws SyntaxError */
+export const parseUpstreamJson = (text: string): unknown =>
+  parseKeeping(text, (value, source) => !Number.isSafeInteger(value) && /^-?\d+$/.test(source));
+
+function parseKeeping(text: string, keepsText: (value: number, source: string) => boolean): unknown {
+  const revive = (_key: string, value: unknown, context?: ReviverContext): unknown =>
+    typeof value === 'number' && context?.source !== undefined && keepsText(value, context.source)
+      ? new ExactNumber(context.source)
+      : value;
+  return JSON.parse(text, revive);
+}
+
+/** The text of a number as it was written, or undefined for anything that is not a number or text. */
+export function numberText(value: unknown): string | undefined {
+  if (value instanceof ExactNumber) return value.source;
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** An integer of any size from parsed JSON, or undefined. */
+export function integerOf(value: unknown): bigint | undefined {
+  const text = numberText(value);
+  return text !== undefined && /^-?\d{1,40}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** Whether parsed JSON stays within the nesting and member bounds of a request. */
+export function isShallow(value: unknown, depth = MAX_JSON_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return true;
+  const members = Object.values(value);
+  return (
+    depth > 0 && members.length <= MAX_JSON_KEYS && members.every((member) => isShallow(member, depth - 1))
+  );
+}
+
+/** `JSON.stringify` with bigint as decimal text. */
+export const stringifyJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? member.toString() : member));

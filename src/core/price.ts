@@ -1,0 +1,61 @@
+/**
+ * Prices as integers: micro-dollars (1e-6 USD) per whole coin. Agreement of independent sources is decided here.
+ * @module
+ */
+import { type Lamports, lamports, parseAmount, type Sats, sats } from './amount.ts';
+
+/** Digits after the point that a price keeps. */
+export const USD_DECIMALS = 6;
+
+/** What one source says, in micro-dollars per coin. */
+export type PriceReport = { readonly source: string; readonly btcUsd: bigint; readonly solUsd: bigint };
+
+/** Micro-dollars of a venue's decimal text, further digits dropped; undefined for anything else or for zero. */
+export function parsePrice(text: string): bigint | undefined {
+  const [whole = '', fraction = ''] = text.split('.');
+  const parsed = parseAmount(fraction ? `${whole}.${fraction.slice(0, USD_DECIMALS)}` : text, USD_DECIMALS);
+  return parsed.ok && parsed.atoms > 0n && /^\d+(\.\d+)?$/.test(text) ? parsed.atoms : undefined;
+}
+
+/** |a - b| in basis points of the smaller, rounded up. */
+export function divergenceBps(a: bigint, b: bigint): bigint {
+  const [low, high] = a < b ? [a, b] : [b, a];
+  return low <= 0n ? 1_000_000n : ((high - low) * 10_000n + low - 1n) / low;
+}
+
+export type AgreedPrice =
+  | { ok: true; price: PriceReport; sources: string[] }
+  | { ok: false; reason: 'price_unavailable' | 'price_divergent' };
+
+/**
+ * The first report that a second one confirms on both coins within `maxDivergenceBps`. One source alone is no
+ * agreement: it could make any quote look fair.
+ */
+export function agreePrices(reports: readonly PriceReport[], maxDivergenceBps: bigint): AgreedPrice {
+  for (const [index, price] of reports.entries()) {
+    const peer = reports.find(
+      (other, at) =>
+        at > index &&
+        divergenceBps(price.btcUsd, other.btcUsd) <= maxDivergenceBps &&
+        divergenceBps(price.solUsd, other.solUsd) <= maxDivergenceBps,
+    );
+    if (peer) return { ok: true, price, sources: [price.source, peer.source] };
+  }
+  return { ok: false, reason: reports.length < 2 ? 'price_unavailable' : 'price_divergent' };
+}
+
+/** Sats worth `amount` lamports, rounded up: what a fair swap without any cost would pay. */
+export function fairSats(amount: Lamports, price: PriceReport): Sats {
+  const numerator = amount * price.solUsd * 100_000_000n;
+  const denominator = price.btcUsd * 1_000_000_000n;
+  return sats((numerator + denominator - 1n) / denominator);
+}
+
+/** Lamports worth `amount` sats, rounded down. */
+export function fairLamports(amount: Sats, price: PriceReport): Lamports {
+  return lamports((amount * price.btcUsd * 1_000_000_000n) / (price.solUsd * 100_000_000n));
+}
+
+/** Micro-dollars of `atoms` of a coin with `decimals`, rounded down. */
+export const valueUsd = (atoms: bigint, decimals: number, coinUsd: bigint): bigint =>
+  (atoms * coinUsd) / 10n ** BigInt(decimals);

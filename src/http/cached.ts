@@ -1,0 +1,110 @@
+/**
+ * Reads of slow or scarce upstreams: served from memory, then KV, refreshed in the background, one load at a time.
+ * Freshness is judged by the time inside the value, never by where it was found. A failed load is never stored.
+ * @module
+ */
+import { stringifyJson } from '../core/json.ts';
+
+export type CachePolicy = {
+  /** Served without a look at the upstream for so long, in milliseconds. */
+  readonly freshMs: number;
+  /** For so long after that it is still served at once while a refresh runs. */
+  readonly revalidateMs: number;
+  /** The oldest value that may be served, marked stale, while the upstream fails. */
+  readonly staleMs: number;
+};
+
+/** `asOf` in Unix milliseconds: when the value was read from its source. */
+export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
+
+type Entry = { readonly value: unknown; readonly asOf: number };
+
+type CacheOptions = {
+  /** Values must survive JSON: atoms are decimal text. */
+  readonly kv: Pick<KVNamespace, 'get' | 'put'> | undefined;
+  readonly now: () => number;
+  /** Keeps a background promise alive after the answer has gone. */
+  readonly defer: (work: Promise<unknown>) => void;
+};
+
+/** After a failed load the upstream is left alone for so long. */
+const FAILURE_PAUSE_MS = 2_000;
+/** KV refuses a shorter life. */
+const KV_MINIMUM_SECONDS = 60;
+/** Bound on what one isolate remembers; the oldest goes first. */
+const MAX_ENTRIES = 500;
+
+export type Cache = ReturnType<typeof createCache>;
+
+export function createCache({ kv, now, defer }: CacheOptions) {
+  const memory = new Map<string, Entry>();
+  const loading = new Map<string, Promise<Entry>>();
+  const failures = new Map<string, { readonly error: unknown; readonly until: number }>();
+
+  function remember(key: string, entry: Entry): void {
+    memory.delete(key);
+    memory.set(key, entry);
+    const oldest = memory.keys().next().value;
+    if (memory.size > MAX_ENTRIES && oldest !== undefined) memory.delete(oldest);
+  }
+
+  async function readKv(key: string): Promise<Entry | undefined> {
+    const entry = await kv?.get<Entry>(key, 'json').catch(() => null);
+    return entry && typeof entry.asOf === 'number' ? entry : undefined;
+  }
+
+  async function load(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
+    const failure = failures.get(key);
+    if (failure && failure.until > now()) throw failure.error;
+    try {
+      const entry = { value: await read(), asOf: now() };
+      failures.delete(key);
+      remember(key, entry);
+      const expirationTtl = Math.max(Math.ceil((policy.freshMs + policy.staleMs) / 1000), KV_MINIMUM_SECONDS);
+      if (kv) defer(kv.put(key, stringifyJson(entry), { expirationTtl }).catch(() => undefined));
+      return entry;
+    } catch (error) {
+      failures.set(key, { error, until: now() + FAILURE_PAUSE_MS });
+      if (failures.size > MAX_ENTRIES) failures.clear();
+      throw error;
+    }
+  }
+
+  /** Joins the load of this key that is under way, whoever started it. */
+  function loadOnce(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
+    const running = loading.get(key);
+    if (running) return running;
+    const started = load(key, policy, read).finally(() => loading.delete(key));
+    loading.set(key, started);
+    defer(started.catch(() => undefined));
+    return started;
+  }
+
+  return {
+    /**
+     * The value under a key, not older than the policy allows.
+     * @throws what `read` threw, when nothing young enough is known
+     */
+    async read<T>(key: string, policy: CachePolicy, read: () => Promise<T>): Promise<Cached<T>> {
+      const age = (entry: Entry | undefined) => (entry ? now() - entry.asOf : Number.POSITIVE_INFINITY);
+      let known = memory.get(key);
+      if (age(known) >= policy.freshMs) {
+        const shared = await readKv(key);
+        if (shared && age(shared) < age(known)) remember(key, shared);
+        known = memory.get(key);
+      }
+      if (known && age(known) < policy.freshMs + policy.revalidateMs) {
+        if (age(known) >= policy.freshMs) loadOnce(key, policy, read).catch(() => undefined);
+        return { value: known.value as T, asOf: known.asOf, stale: false };
+      }
+      try {
+        const entry = await loadOnce(key, policy, read);
+        return { value: entry.value as T, asOf: entry.asOf, stale: false };
+      } catch (error) {
+        if (known && age(known) < policy.staleMs)
+          return { value: known.value as T, asOf: known.asOf, stale: true };
+        throw error;
+      }
+    },
+  };
+}

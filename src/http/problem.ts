@@ -1,0 +1,56 @@
+/**
+ * The error body: one shape for every failure, and the one place where a failure becomes an answer.
+ * @module
+ */
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { AppError, type ErrorEntry, type ErrorTable, SHARED_ERRORS } from '../core/errors.ts';
+
+export type ProblemBody = {
+  error_code: string;
+  error: string;
+  action?: string;
+  request_id: string;
+  retryable: boolean;
+  retry_after_s?: number;
+  details?: Readonly<Record<string, unknown>>;
+};
+
+/** Merges the tables of the features with the shared one. @throws Error when two define one code */
+export function mergeErrorTables(...tables: ErrorTable[]): ErrorTable {
+  const merged: Record<string, ErrorEntry> = {};
+  for (const [code, entry] of tables.flatMap((table) => Object.entries(table))) {
+    if (merged[code]) throw new Error(`error code ${code} is defined twice`);
+    merged[code] = entry;
+  }
+  return merged;
+}
+
+const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
+
+/** What a thrown value may show: an expected failure as it is, anything else only as INTERNAL. */
+export function asAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof HTTPException && thrown.status === 400) {
+    return new AppError('INVALID_JSON', 'The body is not valid JSON.');
+  }
+  return INTERNAL;
+}
+
+export function problemResponse(c: Context, error: AppError, table: ErrorTable): Response {
+  const entry = table[error.code] ?? SHARED_ERRORS.INTERNAL;
+  const body: ProblemBody = {
+    error_code: error.code,
+    error: error.message,
+    action: entry.action,
+    request_id: c.get('requestId'),
+    retryable: entry.retryable,
+    ...(error.retryAfterSeconds === undefined ? {} : { retry_after_s: error.retryAfterSeconds }),
+    ...(error.details ? { details: error.details } : {}),
+  };
+  if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds));
+  c.header('Cache-Control', 'no-store');
+  c.set('errorCode', error.code);
+  return c.json(body, (error.status ?? entry.status) as ContentfulStatusCode);
+}

@@ -1,0 +1,66 @@
+/**
+ * What every feature's router shares: typed dependencies, one shape for refused input, error answers in OpenAPI.
+ * @module
+ */
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { AppError, type ErrorTable } from '../core/errors.ts';
+
+export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
+export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
+
+/** At most so many issues are listed: a body of thousands of bad fields must not be answered in kind. */
+const MAX_ISSUES = 10;
+
+export const newRouter = <Deps>() =>
+  new OpenAPIHono<RouterEnv<Deps>>({
+    defaultHook: (result) => {
+      if (result.success) return;
+      const issues = result.error.issues.slice(0, MAX_ISSUES).map((issue) => ({
+        in: result.target,
+        path: issue.path.join('.').slice(0, 100),
+        message: issue.message.slice(0, 200),
+      }));
+      const first = issues[0];
+      const where = first?.path ? `${first.path}: ` : '';
+      throw new AppError('INVALID_INPUT', `${where}${first?.message ?? 'invalid input'}`, {
+        details: { issues },
+      });
+    },
+  });
+
+/** The error answers of a route, grouped by status, with exactly the codes it can send. */
+export function errorResponses(...tables: ErrorTable[]) {
+  const byStatus = new Map<number, string[]>();
+  for (const [code, entry] of tables.flatMap((table) => Object.entries(table))) {
+    byStatus.set(entry.status, [...(byStatus.get(entry.status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      { description: codes.join(', '), content: { 'application/json': { schema: problemSchema(codes) } } },
+    ]),
+  );
+}
+
+const problemSchema = (codes: string[]) =>
+  z.object({
+    error_code: z
+      .enum(codes as [string, ...string[]])
+      .openapi({ description: 'Stable machine-readable code' }),
+    error: z.string().openapi({ description: 'What happened, for people' }),
+    action: z.string().optional().openapi({ description: 'What to do next' }),
+    request_id: z.string(),
+    retryable: z.boolean().openapi({ description: 'The same request can succeed later' }),
+    retry_after_s: z.int().optional().openapi({ description: 'Seconds to wait, as in Retry-After' }),
+    details: z.record(z.string(), z.unknown()).optional(),
+  });
+
+/** The entries of a table under these codes. */
+export const pickErrors = <T extends ErrorTable>(table: T, ...codes: (keyof T & string)[]): ErrorTable =>
+  Object.fromEntries(Object.entries(table).filter(([code]) => codes.includes(code)));
+
+/** A JSON answer of a route. */
+export const jsonResponse = <S extends z.ZodType>(schema: S, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+});

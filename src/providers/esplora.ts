@@ -1,0 +1,107 @@
+/**
+ * Esplora REST client (Blockstream/esplora API.md). Read-only. Amounts leave as sats; times as Unix seconds.
+ * mempool.space and blockstream.info differ in page sizes and may repeat mempool rows: callers get each txid once.
+ * @module
+ */
+import * as z from 'zod';
+import { type Sats, sats } from '../core/amount.ts';
+import { upstreamFailed } from '../core/errors.ts';
+import { ask, type Fetch, getJson, shaped } from './http.ts';
+
+const count = z.int().min(0);
+const Stats = z.object({ funded_txo_sum: count, spent_txo_sum: count, tx_count: count });
+const AddressInfo = z.object({ chain_stats: Stats, mempool_stats: Stats });
+const Status = z.object({
+  confirmed: z.boolean(),
+  block_height: count.optional(),
+  block_hash: z.string().optional(),
+  block_time: count.optional(),
+});
+const Output = z.object({ scriptpubkey_address: z.string().optional(), value: count });
+const Tx = z.object({
+  txid: z.string().regex(/^[0-9a-f]{64}$/),
+  vin: z.array(z.object({ prevout: Output.nullish() })),
+  vout: z.array(Output),
+  status: Status,
+});
+
+export type BitcoinOutput = { readonly address: string | null; readonly value: Sats };
+export type BitcoinTx = {
+  readonly txid: string;
+  readonly inputs: readonly BitcoinOutput[];
+  readonly outputs: readonly BitcoinOutput[];
+  /** Null while unconfirmed. `time` is the block's, in Unix seconds. */
+  readonly block: { readonly height: number; readonly time: number } | null;
+};
+
+const output = (row: z.infer<typeof Output>): BitcoinOutput => ({
+  address: row.scriptpubkey_address ?? null,
+  value: sats(BigInt(row.value)),
+});
+
+function bitcoinTx(row: z.infer<typeof Tx>): BitcoinTx {
+  const { confirmed, block_height, block_time } = row.status;
+  return {
+    txid: row.txid,
+    inputs: row.vin.flatMap((input) => (input.prevout ? [output(input.prevout)] : [])),
+    outputs: row.vout.map(output),
+    block:
+      confirmed && block_height !== undefined && block_time !== undefined
+        ? { height: block_height, time: block_time }
+        : null,
+  };
+}
+
+const net = (stats: z.infer<typeof Stats>): bigint =>
+  BigInt(stats.funded_txo_sum) - BigInt(stats.spent_txo_sum);
+
+export type Esplora = ReturnType<typeof createEsplora>;
+
+export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetch }) {
+  const at = (path: string) => ({ fetch: opts.fetch, upstream: opts.name, url: `${opts.baseUrl}${path}` });
+
+  return {
+    name: opts.name,
+
+    /** Confirmed balance; `pendingDelta` is what the mempool would add, and may be negative. */
+    async balance(address: string) {
+      const info = await getJson(at(`/address/${encodeURIComponent(address)}`), AddressInfo);
+      return { confirmed: sats(net(info.chain_stats)), pendingDelta: sats(net(info.mempool_stats)) };
+    },
+
+    /** The height of the best block, which this API answers as bare text. */
+    async tipHeight(): Promise<number> {
+      const answer = await ask(at('/blocks/tip/height'));
+      if (answer.status !== 200 || !/^\d{1,9}$/.test(answer.text)) {
+        throw upstreamFailed(opts.name, answer.status === 200 ? 'not_a_height' : `status_${answer.status}`);
+      }
+      return Number(answer.text);
+    },
+
+    async tipHash(): Promise<string> {
+      const answer = await ask(at('/blocks/tip/hash'));
+      if (answer.status !== 200 || !/^[0-9a-f]{64}$/.test(answer.text)) {
+        throw upstreamFailed(opts.name, answer.status === 200 ? 'not_a_hash' : `status_${answer.status}`);
+      }
+      return answer.text;
+    },
+
+    /** One transaction, or null when this index does not know it. */
+    async tx(txid: string): Promise<BitcoinTx | null> {
+      const answer = await ask(at(`/tx/${encodeURIComponent(txid)}`));
+      if (answer.status === 404) return null;
+      const row = shaped(opts.name, answer, Tx);
+      // An index that answers with another transaction would let any payment stand for ours.
+      if (row.txid !== txid) throw upstreamFailed(opts.name, 'other_txid');
+      return bitcoinTx(row);
+    },
+
+    /** Transactions of the address, newest first: mempool, then confirmed; older ones after `lastSeenTxid`. */
+    async txs(address: string, lastSeenTxid?: string): Promise<BitcoinTx[]> {
+      const page = lastSeenTxid ? `/chain/${encodeURIComponent(lastSeenTxid)}` : '';
+      const rows = await getJson(at(`/address/${encodeURIComponent(address)}/txs${page}`), z.array(Tx));
+      const seen = new Set<string>();
+      return rows.map(bitcoinTx).filter((tx) => !seen.has(tx.txid) && seen.add(tx.txid));
+    },
+  };
+}

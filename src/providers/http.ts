@@ -1,0 +1,110 @@
+/**
+ * How an upstream is asked: bounded in time and size, redirects not followed, one retry on idempotent reads.
+ * Network, status, timeout and shape failures all leave as UPSTREAM_FAILED; the URL never does, since keys live there.
+ * @module
+ */
+import type { ZodType } from 'zod';
+import { AppError, upstreamFailed } from '../core/errors.ts';
+import { parseUpstreamJson } from '../core/json.ts';
+import { MAX_UPSTREAM_BYTES, UPSTREAM_TIMEOUT_MS } from '../core/limits.ts';
+
+/** The one call to the network that a provider is given. */
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+
+type Ask = {
+  readonly fetch: Fetch;
+  /** Name for errors and logs, never a URL. */
+  readonly upstream: string;
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+};
+
+/** Any HTTP answer as text. @throws AppError UPSTREAM_FAILED when none came in time or it is too large. */
+export async function ask(p: Ask): Promise<Answer> {
+  const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
+  const init: RequestInit = {
+    method: p.method ?? 'GET',
+    redirect: 'manual',
+    signal,
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'sluice',
+      ...(p.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...p.headers,
+    },
+    ...(p.body === undefined ? {} : { body: JSON.stringify(p.body) }),
+  };
+  try {
+    const response = await p.fetch(p.url, init);
+    const text = await readCapped(response, p.upstream, signal);
+    return { status: response.status, headers: response.headers, text };
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw upstreamFailed(p.upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
+  }
+}
+
+async function readCapped(response: Response, upstream: string, signal: AbortSignal): Promise<string> {
+  if (!response.body) return '';
+  const reader = response.body.getReader();
+  // Some runtimes end the signal with the headers; a body that trickles must not outlive it.
+  const stop = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', stop);
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (signal.aborted) throw upstreamFailed(upstream, 'timeout');
+      if (done) return text + decoder.decode();
+      size += value.byteLength;
+      if (size > MAX_UPSTREAM_BYTES) {
+        stop();
+        throw upstreamFailed(upstream, 'too_large');
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** The body of an answer in the documented shape. @throws AppError UPSTREAM_FAILED on anything else. */
+export function shaped<T>(upstream: string, answer: Answer, schema: ZodType<T>): T {
+  if (answer.status === 429) throw upstreamFailed(upstream, 'rate_limited');
+  if (answer.status < 200 || answer.status > 299) throw upstreamFailed(upstream, `status_${answer.status}`);
+  let body: unknown;
+  try {
+    body = parseUpstreamJson(answer.text);
+  } catch (cause) {
+    throw upstreamFailed(upstream, 'not_json', cause);
+  }
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw upstreamFailed(upstream, 'unexpected_shape', parsed.error);
+  return parsed.data;
+}
+
+/** One read that answers JSON, asked once more when the first try fails for a reason that may pass. */
+export async function getJson<T>(p: Ask, schema: ZodType<T>): Promise<T> {
+  const started = Date.now();
+  try {
+    return shaped(p.upstream, await ask(p), schema);
+  } catch (error) {
+    // A slow failure has used up the caller's patience; a refusal for rate would only be repeated.
+    const reason = error instanceof AppError ? error.details?.reason : undefined;
+    const passing = reason === 'unreachable' || reason === 'not_json' || /^status_5/.test(String(reason));
+    if (!passing || Date.now() - started > 1_000) throw error;
+    return shaped(p.upstream, await ask(p), schema);
+  }
+}
+
+/** One POST that answers JSON. Never retried: the first may have acted. */
+export async function postJson<T>(p: Omit<Ask, 'method'>, schema: ZodType<T>): Promise<T> {
+  return shaped(p.upstream, await ask({ ...p, method: 'POST' }), schema);
+}

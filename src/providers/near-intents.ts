@@ -1,0 +1,143 @@
+/**
+ * 1Click of NEAR Intents: quotes and their states as the service gives them, unjudged.
+ * @see https://docs.near-intents.org (OpenAPI 0.1.10); amounts are integer text in atoms
+ * @module
+ */
+import * as z from 'zod';
+import { AppError, upstreamFailed } from '../core/errors.ts';
+import { ask, type Fetch, postJson, shaped } from './http.ts';
+
+const atoms = z.string().regex(/^\d{1,30}$/);
+const text = z.string().max(500);
+const optional = text.nullish();
+
+const QuoteRequest = z.object({
+  dry: z.boolean(),
+  depositMode: optional,
+  swapType: text,
+  slippageTolerance: z.number(),
+  originAsset: text,
+  depositType: text,
+  destinationAsset: text,
+  amount: atoms,
+  refundTo: text,
+  refundType: text,
+  recipient: text,
+  recipientType: text,
+  deadline: text,
+  quoteWaitingTimeMs: z.number().nullish(),
+  referral: optional,
+  virtualChainRecipient: optional,
+  virtualChainRefundRecipient: optional,
+  customRecipientMsg: optional,
+  confidentiality: optional,
+  appFees: z.array(z.object({ recipient: text, fee: z.number() })).nullish(),
+});
+
+const QuoteDetails = z.object({
+  amountIn: atoms,
+  amountInFormatted: text,
+  amountInUsd: text,
+  minAmountIn: atoms,
+  amountOut: atoms,
+  amountOutFormatted: text,
+  amountOutUsd: text,
+  minAmountOut: atoms,
+  timeEstimate: z.number().nullish(),
+  depositAddress: optional,
+  depositMemo: optional,
+  deadline: optional,
+  timeWhenInactive: optional,
+  refundFee: optional,
+  withdrawFee: optional,
+  virtualChainRecipient: optional,
+  virtualChainRefundRecipient: optional,
+  customRecipientMsg: optional,
+});
+
+const Quote = z.object({
+  timestamp: text,
+  signature: text,
+  quoteRequest: QuoteRequest,
+  quote: QuoteDetails,
+});
+
+const hashes = z.array(z.object({ hash: text })).nullish();
+const Status = z.object({
+  status: z.string(),
+  quoteResponse: Quote,
+  swapDetails: z.object({
+    amountOut: atoms.nullish(),
+    refundedAmount: atoms.nullish(),
+    refundReason: optional,
+    originChainTxHashes: hashes,
+    destinationChainTxHashes: hashes,
+  }),
+});
+
+export type OneClickQuote = z.infer<typeof Quote>;
+export type OneClickStatus = z.infer<typeof Status>;
+
+export type OneClickRequest = {
+  readonly dry: boolean;
+  readonly originAsset: string;
+  readonly destinationAsset: string;
+  readonly amount: bigint;
+  readonly slippageBps: number;
+  readonly refundTo: string;
+  readonly recipient: string;
+  /** ISO time until which the deposit may arrive. */
+  readonly deadline: string;
+};
+
+export type NearIntents = ReturnType<typeof createNearIntents>;
+
+export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefined; fetch: Fetch }) {
+  const upstream = 'near-intents';
+  const common = {
+    fetch: opts.fetch,
+    upstream,
+    headers: (opts.jwt ? { authorization: `Bearer ${opts.jwt}` } : {}) as Record<string, string>,
+  };
+
+  return {
+    /** A quote; one that is not dry also opens a one-time deposit address. */
+    async quote(request: OneClickRequest): Promise<OneClickQuote> {
+      const { slippageBps, amount, ...rest } = request;
+      const body = {
+        ...rest,
+        amount: amount.toString(),
+        slippageTolerance: slippageBps,
+        swapType: 'EXACT_INPUT',
+        depositMode: 'SIMPLE',
+        depositType: 'ORIGIN_CHAIN',
+        refundType: 'ORIGIN_CHAIN',
+        recipientType: 'DESTINATION_CHAIN',
+        quoteWaitingTimeMs: 0,
+      };
+      const url = `${opts.baseUrl}/v0/quote`;
+      const answer = await ask({ ...common, method: 'POST', url, body });
+      if (answer.status === 400 && /too low/i.test(answer.text)) {
+        throw new AppError('UPSTREAM_FAILED', 'near-intents: the amount is too low for the bridge', {
+          details: { upstream, reason: 'amount_too_low' },
+        });
+      }
+      return shaped(upstream, answer, Quote);
+    },
+
+    /** The state of the swap behind a deposit address. */
+    async status(depositAddress: string): Promise<OneClickStatus> {
+      const url = `${opts.baseUrl}/v0/status?depositAddress=${encodeURIComponent(depositAddress)}`;
+      const answer = await ask({ ...common, url });
+      if (answer.status === 404) throw upstreamFailed(upstream, 'deposit_unknown');
+      return shaped(upstream, answer, Status);
+    },
+
+    /** Tells the bridge about a sent deposit so that it looks sooner. Only a courtesy: failures do not matter. */
+    submitDeposit: (depositAddress: string, txHash: string) =>
+      postJson(
+        { ...common, url: `${opts.baseUrl}/v0/deposit/submit`, body: { depositAddress, txHash } },
+        z.unknown(),
+      ),
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * Solana JSON-RPC over a list of nodes. Reads go to the first that answers; what proves a transaction dead or alive
+ * is asked of each node by itself, because answers of different nodes never add up to a proof.
+ * Amounts leave as bigint, commitment is always explicit.
+ * @see https://solana.com/docs/rpc
+ * @module
+ */
+import * as z from 'zod';
+import { type Lamports, lamports } from '../core/amount.ts';
+import { AppError, upstreamFailed } from '../core/errors.ts';
+import { integerOf } from '../core/json.ts';
+import { type Fetch, postJson } from './http.ts';
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+const uint = z.unknown().transform((value, context) => {
+  const integer = integerOf(value);
+  if (integer !== undefined && integer >= 0n) return integer;
+  context.addIssue('not an unsigned integer');
+  return z.NEVER;
+});
+const slotContext = z.object({ slot: uint });
+const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
+
+const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
+const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
+const Blockhash = withContext(z.object({ blockhash: z.string(), lastValidBlockHeight: uint }));
+const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
+const Status = z.object({
+  slot: uint,
+  err: z.unknown(),
+  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+  confirmations: z.number().nullable(),
+});
+const Statuses = withContext(z.array(Status.nullable()));
+const Signatures = z.array(
+  z.object({
+    signature: z.string(),
+    slot: uint,
+    err: z.unknown(),
+    blockTime: z.number().int().nullish(),
+    confirmationStatus: z.string().nullish(),
+  }),
+);
+const TokenAmount = withContext(z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }));
+
+/** A node's word about one signature. */
+export type SignatureStatus = {
+  readonly slot: bigint;
+  readonly err: unknown;
+  readonly commitment: Commitment;
+};
+
+export type SignatureEntry = {
+  readonly signature: string;
+  readonly slot: bigint;
+  readonly err: unknown;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+};
+
+export type SolanaRpc = ReturnType<typeof createSolanaRpc>;
+export type SolanaNode = SolanaRpc['nodes'][number];
+
+/** A JSON-RPC error answer, with the code of anza-xyz/agave `custom_error.rs`. */
+export class RpcRefusal extends Error {
+  override readonly name = 'RpcRefusal';
+  readonly code: number;
+  readonly data: unknown;
+  constructor(code: number, message: string, data: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
+  const nodes = opts.urls.map((url, index) => createNode(url, `solana-rpc-${index + 1}`, opts.fetch));
+
+  /** The first node that answers; when none does, the primary's failure. */
+  async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
+    let failure: unknown;
+    for (const node of nodes) {
+      try {
+        return await read(node);
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure instanceof RpcRefusal) throw upstreamFailed('solana-rpc', `rpc_${failure.code}`, failure);
+    throw failure ?? upstreamFailed('solana-rpc', 'no_node');
+  }
+
+  return { nodes, first };
+}
+
+function createNode(url: string, name: string, fetch: Fetch) {
+  async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
+    const body = { jsonrpc: '2.0', id: 1, method, params };
+    const envelope = await postJson({ fetch, upstream: name, url, body }, Envelope);
+    if (envelope.error)
+      throw new RpcRefusal(envelope.error.code, envelope.error.message, envelope.error.data);
+    const parsed = result.safeParse(envelope.result);
+    if (!parsed.success) throw upstreamFailed(name, `unexpected_shape_${method}`, parsed.error);
+    return parsed.data;
+  }
+
+  return {
+    name,
+    call,
+
+    /** Lamports of an account and the slot of that view, not older than `minContextSlot`. */
+    async balance(address: string, commitment: Commitment, minContextSlot?: bigint) {
+      const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
+      const { context, value } = await call('getBalance', [address, options], withContext(uint));
+      return { lamports: lamports(value) as Lamports, slot: context.slot };
+    },
+
+    async latestBlockhash(commitment: Commitment) {
+      const { context, value } = await call('getLatestBlockhash', [{ commitment }], Blockhash);
+      return { ...value, slot: context.slot };
+    },
+
+    /** Slot and block height of one view of the chain, in one answer. */
+    async epochInfo(commitment: Commitment) {
+      const info = await call('getEpochInfo', [{ commitment }], EpochInfo);
+      return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
+    },
+
+    /** Searches the whole history: the recent cache alone forgets after about 150 blocks. */
+    async signatureStatus(signature: string): Promise<{ slot: bigint; status: SignatureStatus | null }> {
+      const options = { searchTransactionHistory: true };
+      const { context, value } = await call('getSignatureStatuses', [[signature], options], Statuses);
+      const row = value[0] ?? null;
+      const commitment = row?.confirmationStatus ?? (row?.confirmations === null ? 'finalized' : 'processed');
+      return { slot: context.slot, status: row && { slot: row.slot, err: row.err ?? null, commitment } };
+    },
+
+    firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
+
+    /** Sends without preflight: what we send was checked, and a node that is behind must not refuse it. */
+    send: (wireBase64: string) =>
+      call(
+        'sendTransaction',
+        [
+          wireBase64,
+          { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 },
+        ],
+        z.string(),
+      ),
+
+    async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {
+      const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
+      const { context, value } = await call('getTokenSupply', [mint, options], TokenAmount);
+      return { atoms: BigInt(value.amount), decimals: value.decimals, slot: context.slot };
+    },
+
+    /** Newest first; failed ones included. `before` and `until` are exclusive. */
+    async signaturesFor(
+      address: string,
+      page: { limit: number; before?: string; until?: string; commitment: Commitment },
+    ): Promise<SignatureEntry[]> {
+      const rows = await call('getSignaturesForAddress', [address, page], Signatures);
+      return rows.map((row) => ({
+        signature: row.signature,
+        slot: row.slot,
+        err: row.err ?? null,
+        blockTime: row.blockTime ?? null,
+      }));
+    },
+  };
+}
+
+/** Whether a refusal of sendTransaction says that the transaction is on the chain already. */
+export function isAlreadyProcessed(error: unknown): boolean {
+  if (!(error instanceof RpcRefusal)) return false;
+  const data = error.data as { err?: unknown } | undefined;
+  return data?.err === 'AlreadyProcessed' || /already been processed/i.test(error.message);
+}
+
+/** Short reason of any failure of a provider, safe to store and to show. */
+export function failureReason(error: unknown): string {
+  if (error instanceof RpcRefusal) return `rpc_${error.code}`;
+  if (error instanceof AppError) return String(error.details?.reason ?? error.code);
+  return 'unexpected';
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { expect, it } from 'vitest';
+
+const MAY_IMPORT: Record<string, string[]> = {
+  core: [],
+  chain: ['core'],
+  providers: ['core', 'chain'],
+  bridges: ['core', 'chain', 'providers'],
+  custody: ['core', 'chain', 'providers', 'bridges'],
+  http: ['core'],
+  features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
+  mcp: ['core'],
+};
+const IMPURE =
+  /\b(fetch\(|Date\.now|new Date\(\)|Math\.random|process\.|setTimeout|setInterval|crypto\.getRandomValues)/;
+const SQL = /\b(SELECT |INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)/;
+const MAY_HOLD_SQL = /-store\.ts$|^custody\/(journal|outbox)\.ts$/;
+const VAGUE = /(^|\/)(utils?|helpers?|types|constants|index)\.ts$/;
+
+const src = join(import.meta.dirname, '../src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file))
+  .sort();
+const read = (file: string) => readFileSync(join(src, file), 'utf8');
+
+/** Relative imports of a file, as paths below src. */
+const imports = (file: string): string[] =>
+  [...read(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, spec = '']) =>
+    posix.normalize(posix.join(posix.dirname(file), spec)),
+  );
+
+it.each(files.filter((file) => file.includes('/')))('%s imports only what its layer may', (file) => {
+  const [layer = '', feature] = file.split('/');
+  for (const target of imports(file)) {
+    const [targetLayer = '', targetFeature] = target.split('/');
+    if (targetLayer === layer && (layer !== 'features' || targetFeature === feature)) continue;
+    const allowed = (MAY_IMPORT[layer] ?? []).some((entry) => entry === targetLayer || entry === target);
+    expect(allowed, `${file} imports ${target}`).toBe(true);
+  }
+});
+
+it.each(files.filter((file) => /^(core|chain)\//.test(file)))(
+  '%s has no clock, chance, network or timer',
+  (file) => {
+    expect(read(file)).not.toMatch(IMPURE);
+  },
+);
+
+it.each(files.filter((file) => !MAY_HOLD_SQL.test(file)))('%s holds no SQL', (file) => {
+  expect(read(file)).not.toMatch(SQL);
+});
+
+it('files are named for their thing or verb', () => {
+  expect(files.filter((file) => VAGUE.test(file))).toEqual([]);
+});
+
+it('only chain/solana knows the Solana library', () => {
+  const users = files.filter((file) => /from '@solana(-program)?\//.test(read(file)));
+  expect(users.filter((file) => !/^chain\/solana\/|^providers\/solana-rpc\.ts$/.test(file))).toEqual([]);
+});
+
+it('only config.ts reads variables and secrets', () => {
+  const readers = files.filter((file) =>
+    /\benv\.[A-Z][A-Z_]+/.test(read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|CUSTODIAN)\b/g, '')),
+  );
+  expect(readers).toEqual([]);
+});

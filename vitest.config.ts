@@ -1,0 +1,54 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
+import { defineConfig } from 'vitest/config';
+
+const inWorkers = 'test/workers/**/*.test.ts';
+const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts'];
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          environment: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: [inWorkers, ...onTheWorld, 'test/browser/**'],
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              bindings: {
+                TEST_SCHEMA: await readD1Migrations({
+                  projectPath: '.',
+                  migrationsDir: '.',
+                  migrationsPattern: 'schema.sql',
+                }),
+              },
+            },
+          })),
+        ],
+        // Without this the plugin picks the browser builds of @solana/*, which refuse to sign outside a page.
+        resolve: { mainFields: ['module', 'main'] },
+        test: {
+          name: 'workers',
+          include: [inWorkers],
+          setupFiles: ['./test/workers/setup.ts'],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: 'world',
+          environment: 'node',
+          include: onTheWorld,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
