@@ -1,0 +1,42 @@
+/** An account as `getAccountInfo` shows it, in the two encodings from which all others follow. */
+export interface AccountState {
+  readonly lamports: number;
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly space: number;
+  readonly data: Uint8Array;
+  /** The `data` of encoding jsonParsed: an object, or null where the virtual machine has no parser for it. */
+  readonly parsed: unknown;
+}
+
+interface Version {
+  readonly slot: number;
+  readonly state: AccountState | null;
+}
+
+/** Every version that an account had since a transaction first touched it, so that any past slot can be shown. */
+export interface AccountHistory {
+  has(address: string): boolean;
+  /** The account at the end of that slot; undefined when nothing is recorded of it. */
+  at(address: string, slot: number): AccountState | null | undefined;
+  record(address: string, slot: number, state: AccountState | null): void;
+}
+
+export function createAccountHistory(): AccountHistory {
+  const versions = new Map<string, Version[]>();
+  return {
+    has: (address) => versions.has(address),
+    at(address, slot) {
+      const all = versions.get(address);
+      if (all === undefined) return undefined;
+      return (all.findLast((version) => version.slot <= slot) ?? all[0])?.state;
+    },
+    record(address, slot, state) {
+      const all = versions.get(address) ?? [];
+      const last = all.at(-1);
+      if (last !== undefined && last.slot === slot) all[all.length - 1] = { slot, state };
+      else all.push({ slot, state });
+      versions.set(address, all);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultBook } from './fault-book.ts';
+import type { RequestCounts } from './request-counts.ts';
+
+export interface WorldRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  /** What faults match and counts are kept by. */
+  readonly label: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
+}
+
+export interface Upstream {
+  readonly name: string;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export interface UpstreamOptions {
+  readonly name: string;
+  readonly faults: FaultBook;
+  readonly counts: RequestCounts;
+  /** Answers one request. What it throws becomes a 500. */
+  handle(request: WorldRequest): Answer | Promise<Answer>;
+  /** Names a request for counts and fault matches; default `METHOD /path`. */
+  label?(request: Omit<WorldRequest, 'label'>): string;
+}
+
+export const json = (status: number, value: unknown, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(value),
+});
+
+export const text = (status: number, body: string): Answer => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body,
+});
+
+const page = (title: string): string =>
+  `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Starts an HTTP server on a free loopback port; `stop` also ends connections that still wait. */
+export async function listen(server: Server, port = 0): Promise<{ port: number; stop(): Promise<void> }> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve());
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    port: address.port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** One upstream of the offline world: a loopback server that counts requests and acts out transport faults. */
+export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
+  const { name, faults, counts } = options;
+
+  async function answer(incoming: IncomingMessage, out: ServerResponse): Promise<void> {
+    const url = new URL(incoming.url ?? '/', 'http://world');
+    const body = await read(incoming);
+    const bare = {
+      method: incoming.method ?? 'GET',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: incoming.headers,
+      body,
+    };
+    const label = options.label?.(bare) ?? `${bare.method} ${bare.path}`;
+    const request: WorldRequest = { ...bare, label };
+    const take = (kind: string) => faults.take(name, kind, label, `${bare.method} ${incoming.url}`);
+    counts.add(name, label);
+
+    const delay = take('delay');
+    if (delay !== null) await sleep(delay.ms ?? 1000, undefined, { ref: false });
+    if (take('hang') !== null) return;
+    if (take('drop') !== null) return void incoming.socket.destroy();
+    const limited = take('429');
+    if (limited !== null) {
+      const seconds = String(limited.retryAfterSeconds ?? 2);
+      return send(out, {
+        status: 429,
+        headers: {
+          'content-type': 'text/html',
+          'retry-after': seconds,
+          'ratelimit-limit': '75',
+          'ratelimit-remaining': '0',
+          'ratelimit-reset': seconds,
+        },
+        body: page('429 Too Many Requests'),
+      });
+    }
+    if (take('500') !== null) return send(out, text(500, 'Internal Server Error'));
+    if (take('html') !== null)
+      return send(out, { status: 200, headers: { 'content-type': 'text/html' }, body: page('Maintenance') });
+
+    const result = await options.handle(request);
+    if (take('lost') !== null) return void incoming.socket.destroy();
+    if (take('truncate') !== null)
+      return send(out, { ...result, body: result.body.slice(0, Math.floor(result.body.length / 2)) });
+    send(out, result);
+  }
+
+  const server = createServer((incoming, out) => {
+    answer(incoming, out).catch((error: unknown) => {
+      if (out.headersSent || out.destroyed) return void out.destroy();
+      send(out, text(500, error instanceof Error ? (error.stack ?? error.message) : String(error)));
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  const { port, stop } = await listen(server);
+  return { name, url: `http://127.0.0.1:${port}`, stop };
+}
+
+function send(out: ServerResponse, answer: Answer): void {
+  out.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) });
+  out.end(answer.body);
+}

@@ -1,0 +1,129 @@
+import type { Surfpool } from './surfpool.ts';
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+/** A cluster confirms a slot after about one more slot and finalizes it after 32. */
+const CONFIRMED_LAG = 1;
+export const FINALIZED_LAG = 32;
+
+/** Block hashes older than this many slots have long expired (150 blocks); older samples are forgotten. */
+const KEPT_SLOTS = 2000;
+
+export interface BlockhashSample {
+  readonly slot: number;
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+}
+
+/** Slots as the virtual machine produces them, and what each commitment shows of them. */
+export interface SolanaClock {
+  /** The newest slot seen, less `lag`, as this commitment shows it. */
+  slot(commitment: Commitment, lag?: number): number;
+  blockHeight(slot: number): number;
+  /** The block hash of a slot, or of the nearest sampled slot before it. */
+  blockhashAt(slot: number): BlockhashSample;
+  find(blockhash: string): BlockhashSample | null;
+  /** Tells of a slot learned in another way (a transaction that has landed in it). */
+  saw(slot: number): void;
+  /** Everything up to now counts as finalized from now on: the state in which a world opens. */
+  root(): void;
+  reached(slot: number): Promise<void>;
+  stop(): void;
+}
+
+interface LatestBlockhash {
+  readonly context: { readonly slot: number };
+  readonly value: { readonly blockhash: string; readonly lastValidBlockHeight: number };
+}
+
+const BLOCKHASH_LIFE_BLOCKS = 150;
+
+export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Promise<SolanaClock> {
+  const samples = new Map<number, BlockhashSample>();
+  const byHash = new Map<string, BlockhashSample>();
+  const waiting = new Set<() => void>();
+  let head = 0;
+  let rooted = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let heightOffset = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function advance(slot: number): void {
+    head = Math.max(head, slot);
+    for (const check of waiting) check();
+  }
+
+  async function sample(): Promise<void> {
+    const { context, value } = await surfpool.get<LatestBlockhash>('getLatestBlockhash', [
+      { commitment: 'processed' },
+    ]);
+    const known = byHash.get(value.blockhash);
+    if (known === undefined) {
+      const one: BlockhashSample = { slot: context.slot, ...value };
+      samples.set(one.slot, one);
+      byHash.set(one.blockhash, one);
+      first = Math.min(first, one.slot);
+      heightOffset = one.slot - (one.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS);
+      for (const [slot, old] of samples) {
+        if (slot >= one.slot - KEPT_SLOTS) break;
+        samples.delete(slot);
+        byHash.delete(old.blockhash);
+        first = slot + 1;
+      }
+    }
+    advance(context.slot);
+  }
+
+  function tick(): void {
+    timer = setTimeout(() => {
+      sample()
+        .catch(() => undefined)
+        .finally(() => {
+          if (!stopped) tick();
+        });
+    }, slotMs / 2);
+  }
+
+  await sample();
+  tick();
+
+  return {
+    slot(commitment, lag = 0) {
+      const seen = Math.max(head - lag, 0);
+      if (commitment === 'processed') return seen;
+      if (commitment === 'confirmed') return Math.max(seen - CONFIRMED_LAG, Math.min(rooted, seen), 0);
+      return Math.max(seen - FINALIZED_LAG, Math.min(rooted, seen), 0);
+    },
+    blockHeight: (slot) => Math.max(slot - heightOffset, 0),
+    blockhashAt(slot) {
+      for (let at = slot; at >= first; at -= 1) {
+        const found = samples.get(at);
+        if (found !== undefined) return found;
+      }
+      const oldest = samples.values().next().value;
+      if (oldest === undefined) throw new Error('no block yet');
+      return oldest;
+    },
+    find: (blockhash) => byHash.get(blockhash) ?? null,
+    saw: advance,
+    root() {
+      rooted = head;
+    },
+    reached(slot) {
+      return new Promise((resolve) => {
+        const check = () => {
+          if (head < slot) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { base58, base64 } from '@scure/base';
+import { type AccountHistory, type AccountState, createAccountHistory } from './account-history.ts';
+import type { SolanaClock } from './solana-clock.ts';
+import type { RpcOutcome, Surfpool } from './surfpool.ts';
+import { readWireTransaction, type WireTransaction } from './wire-transaction.ts';
+
+/** A transaction that has landed, as the world remembers it. */
+export interface LandedTransaction {
+  readonly signature: string;
+  readonly slot: number;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly version: 'legacy' | number;
+  readonly err: unknown;
+  /** Lamports, with the priority fee. */
+  readonly fee: number;
+  readonly memo: string | null;
+  readonly accounts: readonly string[];
+  readonly preBalances: readonly number[];
+  readonly postBalances: readonly number[];
+}
+
+export interface SolanaLedger {
+  readonly surfpool: Surfpool;
+  readonly clock: SolanaClock;
+  /** Runs a transaction now. It lands in the current slot, also when it fails there; an error answer has not landed. */
+  send(wire: Uint8Array, options: { skipPreflight: boolean }): Promise<RpcOutcome<string>>;
+  transaction(signature: string): LandedTransaction | null;
+  /** Transactions that name the address, newest first. */
+  transactionsOf(address: string): readonly LandedTransaction[];
+  count(): number;
+  /** The account at the end of a slot. */
+  account(address: string, slot: number): Promise<AccountState | null>;
+  /** Puts an account into the chain without a transaction (a pool, a program's state). */
+  plant(address: string, lamports: bigint, data: Uint8Array, owner: string): Promise<void>;
+  onLanded(listener: (transaction: LandedTransaction) => void): () => void;
+}
+
+interface RawAccount {
+  readonly lamports: number;
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly space: number;
+  readonly data: unknown;
+}
+
+interface RawTransaction {
+  readonly slot: number;
+  readonly meta: {
+    readonly err: unknown;
+    readonly preBalances: readonly number[];
+    readonly postBalances: readonly number[];
+    readonly logMessages: readonly string[] | null;
+    readonly loadedAddresses?: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
+  };
+  readonly transaction: { readonly message: { readonly accountKeys: readonly string[] } };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+// The memo program's log line, joined as `getSignaturesForAddress` shows it: `[length] text`, one per memo.
+function memoOf(logs: readonly string[] | null): string | null {
+  const memos = (logs ?? []).flatMap((line) => {
+    const found = /^Program log: Memo \(len (\d+)\): "(.*)"$/s.exec(line);
+    return found === null ? [] : [`[${found[1]}] ${found[2]}`];
+  });
+  return memos.length === 0 ? null : memos.join('; ');
+}
+
+export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): SolanaLedger {
+  const history: AccountHistory = createAccountHistory();
+  const landed = new Map<string, LandedTransaction>();
+  const byAddress = new Map<string, LandedTransaction[]>();
+  const listeners = new Set<(transaction: LandedTransaction) => void>();
+  // One transaction at a time: what an account holds after each of them can then be read without a gap.
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function read(addresses: readonly string[]): Promise<(AccountState | null)[]> {
+    const ask = (encoding: string) =>
+      surfpool.get<{ value: readonly (RawAccount | null)[] }>('getMultipleAccounts', [
+        addresses,
+        { encoding },
+      ]);
+    const [raw, parsed] = await Promise.all([ask('base64'), ask('jsonParsed')]);
+    return addresses.map((_, index) => {
+      const account = raw.value[index];
+      if (account === null || account === undefined) return null;
+      const data = Array.isArray(account.data) ? base64.decode(String(account.data[0])) : new Uint8Array();
+      const rich = parsed.value[index]?.data;
+      return {
+        lamports: account.lamports,
+        owner: account.owner,
+        executable: account.executable,
+        space: data.length,
+        data,
+        parsed: Array.isArray(rich) ? null : rich,
+      };
+    });
+  }
+
+  async function record(addresses: readonly string[], slot: number): Promise<void> {
+    for (let from = 0; from < addresses.length; from += 100) {
+      const part = addresses.slice(from, from + 100);
+      const states = await read(part);
+      for (const [index, address] of part.entries()) history.record(address, slot, states[index] ?? null);
+    }
+  }
+
+  async function writable(wire: WireTransaction): Promise<string[]> {
+    const loaded: string[] = [];
+    for (const { table, writableIndexes } of wire.lookups) {
+      const { value } = await surfpool.get<{ value: RawAccount | null }>('getAccountInfo', [
+        table,
+        { encoding: 'base64' },
+      ]);
+      const data = Array.isArray(value?.data) ? base64.decode(String(value.data[0])) : new Uint8Array();
+      const entries = lookupEntries(data);
+      for (const index of writableIndexes) loaded.push(entries[index] ?? '');
+    }
+    return [...wire.writableAccounts, ...loaded.filter((address) => address !== '')];
+  }
+
+  async function run(bytes: Uint8Array, skipPreflight: boolean): Promise<RpcOutcome<string>> {
+    const wire = readWireTransaction(bytes);
+    const touched = await writable(wire);
+    await record(
+      touched.filter((address) => !history.has(address)),
+      0,
+    );
+    const outcome = await surfpool.call<string>('sendTransaction', [
+      base64.encode(bytes),
+      { encoding: 'base64', skipPreflight, preflightCommitment: 'processed' },
+    ]);
+    if ('error' in outcome) return outcome;
+    const raw = await surfpool.get<RawTransaction | null>('getTransaction', [
+      wire.signature,
+      { encoding: 'json', maxSupportedTransactionVersion: 0 },
+    ]);
+    if (raw === null) return { result: wire.signature };
+    await record(touched, raw.slot);
+    const { meta } = raw;
+    const transaction: LandedTransaction = {
+      signature: wire.signature,
+      slot: raw.slot,
+      blockTime: Math.floor(Date.now() / 1000),
+      version: wire.version,
+      err: meta.err,
+      fee: sum(meta.preBalances) - sum(meta.postBalances),
+      memo: memoOf(meta.logMessages),
+      accounts: [
+        ...raw.transaction.message.accountKeys,
+        ...(meta.loadedAddresses?.writable ?? []),
+        ...(meta.loadedAddresses?.readonly ?? []),
+      ],
+      preBalances: meta.preBalances,
+      postBalances: meta.postBalances,
+    };
+    landed.set(transaction.signature, transaction);
+    for (const address of new Set(transaction.accounts)) {
+      const list = byAddress.get(address) ?? [];
+      list.unshift(transaction);
+      byAddress.set(address, list);
+    }
+    clock.saw(transaction.slot);
+    for (const listener of listeners) listener(transaction);
+    return { result: transaction.signature };
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = queue.then(work);
+    queue = result.catch(() => undefined);
+    return result;
+  }
+
+  return {
+    surfpool,
+    clock,
+    send: (bytes, { skipPreflight }) => inTurn(() => run(bytes, skipPreflight)),
+    transaction: (signature) => landed.get(signature) ?? null,
+    transactionsOf: (address) => byAddress.get(address) ?? [],
+    count: () => landed.size,
+    async account(address, slot) {
+      const recorded = history.at(address, slot);
+      if (recorded !== undefined) return recorded;
+      const [current] = await read([address]);
+      // A transaction may have touched it while we asked: what it was before then counts.
+      const meanwhile = history.at(address, slot);
+      return meanwhile !== undefined ? meanwhile : (current ?? null);
+    },
+    plant: (address, lamports, data, owner) =>
+      inTurn(async () => {
+        if (!history.has(address)) await record([address], 0);
+        surfpool.setAccount(address, lamports, data, owner);
+        await record([address], clock.slot('processed'));
+      }),
+    onLanded(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Addresses in a lookup table account: 32 bytes each after a header of 56 bytes. */
+function lookupEntries(data: Uint8Array): string[] {
+  const entries: string[] = [];
+  for (let at = 56; at + 32 <= data.length; at += 32) entries.push(base58.encode(data.subarray(at, at + 32)));
+  return entries;
+}

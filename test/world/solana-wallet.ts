@@ -1,0 +1,65 @@
+import {
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createTransactionMessage,
+  getSignatureFromTransaction,
+  getTransactionEncoder,
+  type IInstruction,
+  type KeyPairSigner,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/web3.js';
+import { getTransferSolInstruction } from '@solana-program/system';
+import type { LandedTransaction, SolanaLedger } from './solana-ledger.ts';
+
+/** Signs the instructions (their signers sign too) with the newest block hash. */
+export async function buildTransaction(
+  ledger: SolanaLedger,
+  payer: KeyPairSigner,
+  instructions: readonly IInstruction[],
+): Promise<{ signature: string; wire: Uint8Array }> {
+  const { blockhash, lastValidBlockHeight } = ledger.clock.blockhashAt(ledger.clock.slot('processed'));
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (tx) => setTransactionMessageFeePayerSigner(payer, tx),
+    (tx) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: blockhash as Blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) },
+        tx,
+      ),
+    (tx) => appendTransactionMessageInstructions(instructions, tx),
+  );
+  const transaction = await signTransactionMessageWithSigners(message);
+  return {
+    signature: getSignatureFromTransaction(transaction),
+    wire: Uint8Array.from(getTransactionEncoder().encode(transaction)),
+  };
+}
+
+/** Lands a transaction of the world's own, past the fronts and their faults; throws when it fails. */
+export async function landTransaction(
+  ledger: SolanaLedger,
+  payer: KeyPairSigner,
+  instructions: readonly IInstruction[],
+): Promise<LandedTransaction> {
+  const { signature, wire } = await buildTransaction(ledger, payer, instructions);
+  const outcome = await ledger.send(wire, { skipPreflight: false });
+  if ('error' in outcome) throw new Error(outcome.error.message);
+  const landed = ledger.transaction(signature);
+  if (landed === null) throw new Error(`${signature} did not land`);
+  return landed;
+}
+
+export function transferSol(
+  ledger: SolanaLedger,
+  from: KeyPairSigner,
+  to: string,
+  lamports: bigint,
+): Promise<LandedTransaction> {
+  return landTransaction(ledger, from, [
+    getTransferSolInstruction({ source: from, destination: address(to), amount: lamports }),
+  ]);
+}

@@ -1,0 +1,109 @@
+import { Agent, request } from 'node:http';
+import { createRequire } from 'node:module';
+
+/** What we use of the addon; it ships no types. */
+interface SurfnetInstance {
+  readonly rpcUrl: string;
+  readonly payer: string;
+  readonly payerSecretKey: number[];
+  setAccount(address: string, lamports: number, data: number[], owner: string): void;
+  stop(): void;
+}
+
+interface SurfnetAddon {
+  readonly Surfnet: { startWithConfig(config: Record<string, unknown>): SurfnetInstance };
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** What a JSON-RPC call of the virtual machine answers: exactly one of the two. */
+export type RpcOutcome<T> = { readonly result: T } | { readonly error: RpcError };
+
+/** A Solana virtual machine in this process. Its own JSON-RPC is private to the world. */
+export interface Surfpool {
+  /** Its own payer, funded at start. */
+  readonly payerSeed: Uint8Array;
+  call<T>(method: string, params?: readonly unknown[]): Promise<RpcOutcome<T>>;
+  /** Like `call`, and throws on an error answer. */
+  get<T>(method: string, params?: readonly unknown[]): Promise<T>;
+  /** Writes an account as it is, without a transaction. */
+  setAccount(address: string, lamports: bigint, data: Uint8Array, owner: string): void;
+  stop(): void;
+}
+
+const packageName = `@solana/surfpool-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
+
+function load(): SurfnetAddon | null {
+  try {
+    return createRequire(import.meta.url)(packageName) as SurfnetAddon;
+  } catch {
+    return null;
+  }
+}
+
+/** One line that says why the world cannot run here, or null when it can. */
+export function surfpoolMissing(): string | null {
+  return load() === null
+    ? `The offline world needs ${packageName}, which is not installed or not built for this platform.`
+    : null;
+}
+
+export function startSurfpool(options: { slotMs: number; airdropLamports: bigint }): Surfpool {
+  const addon = load();
+  if (addon === null) throw new Error(surfpoolMissing() ?? '');
+  const instance = addon.Surfnet.startWithConfig({
+    offline: true,
+    blockProductionMode: 'clock',
+    slotTimeMs: options.slotMs,
+    airdropSol: Number(options.airdropLamports),
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+
+  async function call<T>(method: string, params: readonly unknown[] = []): Promise<RpcOutcome<T>> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const answer = await post(instance.rpcUrl, agent, body);
+    return JSON.parse(answer) as RpcOutcome<T>;
+  }
+
+  return {
+    payerSeed: Uint8Array.from(instance.payerSecretKey.slice(0, 32)),
+    call,
+    async get<T>(method: string, params: readonly unknown[] = []) {
+      const outcome = await call<T>(method, params);
+      if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`);
+      return outcome.result;
+    },
+    setAccount: (address, lamports, data, owner) =>
+      instance.setAccount(address, Number(lamports), Array.from(data), owner),
+    stop() {
+      agent.destroy();
+      instance.stop();
+    },
+  };
+}
+
+// node:http instead of fetch: an Agent of our own can be closed at stop, so that nothing keeps the process alive.
+function post(url: string, agent: Agent, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      url,
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+        incoming.on('error', reject);
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,89 @@
+import { getCreateAccountInstruction } from '@solana-program/system';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getInitializeMint2Instruction,
+  getMintToInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+import { address, generateKeyPairSigner, type IInstruction, type KeyPairSigner } from '@solana/web3.js';
+import type { SolanaLedger } from './solana-ledger.ts';
+import { landTransaction } from './solana-wallet.ts';
+
+const MINT_BYTES = 82;
+const MINT_RENT_LAMPORTS = 1_461_600n;
+
+export interface TestToken {
+  readonly mint: string;
+  readonly decimals: number;
+  readonly mintAuthority: KeyPairSigner;
+}
+
+/** Creates a real SPL mint without a freeze authority. */
+export async function createMint(
+  ledger: SolanaLedger,
+  payer: KeyPairSigner,
+  mintAuthority: KeyPairSigner,
+  decimals: number,
+): Promise<TestToken> {
+  const mint = await generateKeyPairSigner();
+  await landTransaction(ledger, payer, [
+    getCreateAccountInstruction({
+      payer,
+      newAccount: mint,
+      lamports: MINT_RENT_LAMPORTS,
+      space: MINT_BYTES,
+      programAddress: TOKEN_PROGRAM_ADDRESS,
+    }),
+    getInitializeMint2Instruction({ mint: mint.address, decimals, mintAuthority: mintAuthority.address }),
+  ]);
+  return { mint: mint.address, decimals, mintAuthority };
+}
+
+export async function tokenAccountOf(owner: string, mint: string): Promise<string> {
+  const [account] = await findAssociatedTokenPda({
+    owner: address(owner),
+    mint: address(mint),
+    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+  });
+  return account;
+}
+
+async function createAccount(payer: KeyPairSigner, owner: string, mint: string): Promise<IInstruction> {
+  return getCreateAssociatedTokenIdempotentInstruction({
+    payer,
+    owner: address(owner),
+    mint: address(mint),
+    ata: address(await tokenAccountOf(owner, mint)),
+  });
+}
+
+/** Creates the associated token accounts of one owner that do not exist yet. */
+export async function createTokenAccounts(
+  ledger: SolanaLedger,
+  payer: KeyPairSigner,
+  owner: string,
+  mints: readonly string[],
+): Promise<void> {
+  await landTransaction(ledger, payer, await Promise.all(mints.map((mint) => createAccount(payer, owner, mint))));
+}
+
+/** Mints atoms to an owner's associated token account, which is created where it is missing. */
+export async function mintTo(
+  ledger: SolanaLedger,
+  payer: KeyPairSigner,
+  token: TestToken,
+  owner: string,
+  atoms: bigint,
+): Promise<string> {
+  const landed = await landTransaction(ledger, payer, [
+    await createAccount(payer, owner, token.mint),
+    getMintToInstruction({
+      mint: address(token.mint),
+      token: address(await tokenAccountOf(owner, token.mint)),
+      mintAuthority: token.mintAuthority,
+      amount: atoms,
+    }),
+  ]);
+  return landed.signature;
+}

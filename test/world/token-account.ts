@@ -1,0 +1,43 @@
+import { base58 } from '@scure/base';
+import type { AccountState } from './account-history.ts';
+
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+
+const MINT_BYTES = 82;
+const ACCOUNT_BYTES = 165;
+/** Where Token-2022 puts the account type when extensions follow: 1 mint, 2 account. */
+const TYPE_AT = 165;
+
+function isToken(state: AccountState, base: number, type: number): boolean {
+  if (state.owner !== TOKEN_PROGRAM && state.owner !== TOKEN_2022_PROGRAM) return false;
+  return state.data.length === base || (state.data.length > TYPE_AT && state.data[TYPE_AT] === type);
+}
+
+const u64 = (data: Uint8Array, at: number): bigint =>
+  new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
+
+export function readMint(state: AccountState | null): { supply: bigint; decimals: number } | null {
+  if (state === null || !isToken(state, MINT_BYTES, 1)) return null;
+  return { supply: u64(state.data, 36), decimals: state.data[44] ?? 0 };
+}
+
+export function readTokenAccount(
+  state: AccountState | null,
+): { mint: string; owner: string; amount: bigint } | null {
+  if (state === null || !isToken(state, ACCOUNT_BYTES, 2)) return null;
+  return {
+    mint: base58.encode(state.data.subarray(0, 32)),
+    owner: base58.encode(state.data.subarray(32, 64)),
+    amount: u64(state.data, 64),
+  };
+}
+
+/** A token amount as the RPC shows it: atoms, and the whole number without trailing zeros. */
+export function formatTokenAmount(amount: bigint, decimals: number): unknown {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '');
+  const uiAmountString = fraction === '' ? whole : `${whole}.${fraction}`;
+  return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
+}

@@ -1,0 +1,55 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/web3.js';
+
+/** Largest transaction that the network carries, in bytes. */
+export const MAX_WIRE_BYTES = 1232;
+
+export interface AddressLookup {
+  readonly table: string;
+  readonly writableIndexes: readonly number[];
+}
+
+/** What the world reads from the bytes of a transaction before it runs. */
+export interface WireTransaction {
+  readonly signature: string;
+  readonly version: 'legacy' | number;
+  readonly blockhash: string;
+  readonly writableAccounts: readonly string[];
+  readonly lookups: readonly AddressLookup[];
+  readonly signaturesValid: boolean;
+}
+
+/** Reads a transaction; throws when the bytes are none. */
+export function readWireTransaction(bytes: Uint8Array): WireTransaction {
+  const transaction = getTransactionDecoder().decode(bytes);
+  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = message.header;
+  const keys = message.staticAccounts;
+  const signatures = Object.entries(transaction.signatures);
+  const first = signatures[0]?.[1] ?? new Uint8Array(64);
+  const lookups = 'addressTableLookups' in message ? (message.addressTableLookups ?? []) : [];
+  return {
+    signature: base58.encode(Uint8Array.from(first)),
+    version: message.version,
+    blockhash: message.lifetimeToken,
+    writableAccounts: keys.filter((_, index) =>
+      index < numSignerAccounts
+        ? index < numSignerAccounts - numReadonlySignerAccounts
+        : index < keys.length - numReadonlyNonSignerAccounts,
+    ),
+    lookups: lookups.map((lookup) => ({
+      table: lookup.lookupTableAddress,
+      writableIndexes: 'writableIndices' in lookup ? lookup.writableIndices : [],
+    })),
+    signaturesValid: signatures.every(
+      ([address, signature]) =>
+        signature !== null &&
+        ed25519.verify(
+          Uint8Array.from(signature),
+          Uint8Array.from(transaction.messageBytes),
+          base58.decode(address),
+        ),
+    ),
+  };
+}
