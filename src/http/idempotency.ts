@@ -1,0 +1,51 @@
+/**
+ * The Idempotency-Key header: what it may be, and what is kept of it. The key itself is never stored or logged, since
+ * whoever knows it can read the answer that it guards.
+ * @module
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Context } from 'hono';
+import { AppError } from '../core/errors.ts';
+import { ExactNumber, stringifyJson } from '../core/json.ts';
+
+/** Visible ASCII, long enough that nobody meets another caller's key by chance. */
+const KEY = /^[\x21-\x7e]{16,128}$/;
+
+/** The key of this request, or undefined when it has none. @throws AppError INVALID_IDEMPOTENCY_KEY */
+export function idempotencyKey(c: Context): string | undefined {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined || KEY.test(key)) return key;
+  throw new AppError(
+    'INVALID_IDEMPOTENCY_KEY',
+    'Idempotency-Key must be 16 to 128 visible ASCII characters.',
+  );
+}
+
+/** SHA-256 each, lower-case hex. */
+export type RequestFingerprint = { readonly keyHash: string; readonly bodyHash: string };
+
+/**
+ * What is stored of a guarded request.
+ *
+ * @param route a constant such as `exchange/create`: one key on two routes is two keys
+ * @param key   from `idempotencyKey`
+ * @param body  the validated body; the order of its members does not count, bigint counts as its decimal text
+ */
+export const requestFingerprint = (route: string, key: string, body: unknown): RequestFingerprint => ({
+  keyHash: hash(`${route}\n${key}`),
+  bodyHash: hash(stringifyJson(ordered(body))),
+});
+
+const hash = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)));
+
+function ordered(value: unknown): unknown {
+  if (value instanceof ExactNumber) return value.source;
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  // Entries, not an object: a member named __proto__ or 1 keeps its place.
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => [name, ordered(member)]);
+}
