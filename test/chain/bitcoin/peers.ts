@@ -1,0 +1,88 @@
+/** Independent libraries, and random keys and messages for them. They know no BIP-322 prefix: it is taken off here. */
+import { createRequire } from 'node:module';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { createBase58check } from '@scure/base';
+import { Verifier } from 'bip322-js';
+import { verify as verifyBitcoinMessage } from 'bitcoinjs-message';
+import * as fc from 'fast-check';
+import type { MessageInput } from '../../../src/chain/bitcoin/signed-message.ts';
+import type { BitcoinKey } from '../../../src/chain/bitcoin/wif.ts';
+
+export const secretKeys = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .filter((bytes) => secp256k1.utils.isValidSecretKey(bytes));
+
+export const messages = fc.oneof(
+  fc.constant(''),
+  fc.string(),
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ minLength: 253, maxLength: 700 }),
+);
+
+/** Our own WIF encoder, so that the decoder is not tested against itself. */
+export function wifOf({ secretKey, compressed }: BitcoinKey, version = 0x80): string {
+  const suffix = compressed ? [1] : [];
+  return createBase58check(sha256).encode(Uint8Array.of(version, ...secretKey, ...suffix));
+}
+
+export const withoutPrefix = (signature: string): string => signature.replace(/^(smp|ful|pof)/, '');
+
+function accepts(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether each library accepts; an exception is a refusal. */
+export function askPeers({ address, message, signature }: MessageInput): Record<string, boolean> {
+  const bare = withoutPrefix(signature);
+  const bip322 = accepts(() => Verifier.verifySignature(address, message, bare, true));
+  if (/^bc1/i.test(address)) return { 'bip322-js': bip322 };
+  return {
+    'bip322-js': bip322,
+    'bitcoinjs-message': accepts(() => verifyBitcoinMessage(message, address, bare)),
+  };
+}
+
+/** The parts of bcoin, a full node, that run a script as consensus and relay policy do. It has no types. */
+type Bcoin = {
+  Script: {
+    fromRaw(raw: Buffer): unknown;
+    verify(
+      input: unknown,
+      witness: unknown,
+      output: unknown,
+      tx: unknown,
+      index: number,
+      value: number,
+    ): undefined;
+  };
+  TX: { fromRaw(raw: Buffer): { inputs: { script: unknown; witness: unknown }[] } };
+};
+
+function loadBcoin(): Bcoin {
+  process.env.NODE_BACKEND = 'js'; // its native addons are not built
+  const require = createRequire(import.meta.url);
+  return { Script: require('bcoin/lib/script/script.js'), TX: require('bcoin/lib/primitives/tx.js') };
+}
+const bcoin = loadBcoin();
+
+/** Whether a Bitcoin node accepts the first input of a raw transaction as a spend of the script. Not for taproot. */
+export function nodeAcceptsSpend(rawTx: Uint8Array, scriptPubKey: Uint8Array): boolean {
+  return accepts(() => {
+    const tx = bcoin.TX.fromRaw(Buffer.from(rawTx));
+    const [input] = tx.inputs;
+    bcoin.Script.verify(
+      input?.script,
+      input?.witness,
+      bcoin.Script.fromRaw(Buffer.from(scriptPubKey)),
+      tx,
+      0,
+      0,
+    );
+    return true;
+  });
+}

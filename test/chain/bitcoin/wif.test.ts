@@ -1,0 +1,162 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { numberToBytesBE } from '@noble/curves/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { createBase58check, hex } from '@scure/base';
+import { Signer } from 'bip322-js';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  addressTypesOf,
+  decodeWif,
+  deriveAddress,
+  findAddressType,
+  wifControls,
+} from '../../../src/chain/bitcoin/wif.ts';
+import vectors from '../../fixtures/bip322-basic.json' with { type: 'json' };
+import { secretKeys, wifOf } from './peers.ts';
+
+const base58check = createBase58check(sha256);
+
+/** The example of the Bitcoin wiki's page on wallet import format: one secret key, its two spellings. */
+const WIKI = {
+  secretKey: '0c28fca386c7a227600b2fe50b7cae11ec86d3bf1fbe471be89827e19d72aa1d',
+  uncompressed: '5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ',
+  uncompressedAddress: '1GAehh7TsJAHuUAeKZcXf5CnwuGuGgyX2S',
+  compressed: 'KwdMAjGmerYanjeui5SHS7JkmpZvVipYvB2LJGU1ZxJwYvP98617',
+  compressedAddress: '1LoVGDgRs9hTfTNJNuXKSpywcbdvwRXpmK',
+};
+
+describe('decoding', () => {
+  it('reads both spellings of one key and tells them apart', () => {
+    const compressed = decodeWif(WIKI.compressed);
+    const uncompressed = decodeWif(WIKI.uncompressed);
+    expect(hex.encode(compressed.secretKey)).toBe(WIKI.secretKey);
+    expect(hex.encode(uncompressed.secretKey)).toBe(WIKI.secretKey);
+    expect([compressed.compressed, uncompressed.compressed]).toEqual([true, false]);
+  });
+
+  it('reads back every key that was written', () => {
+    fc.assert(
+      fc.property(secretKeys, fc.boolean(), (secretKey, compressed) => {
+        expect(decodeWif(wifOf({ secretKey, compressed }))).toEqual({ secretKey, compressed });
+      }),
+    );
+  });
+
+  const key = new Uint8Array(32).fill(5);
+  const ORDER = secp256k1.Point.Fn.ORDER;
+  it.each([
+    ['nothing', ''],
+    ['a word', 'secret'],
+    ['a broken checksum', `${WIKI.compressed.slice(0, -1)}8`],
+    ['a missing character', WIKI.compressed.slice(0, -1)],
+    ['a line end after it', `${WIKI.compressed}\n`],
+    ['a space before it', ` ${WIKI.compressed}`],
+    ['a testnet key', wifOf({ secretKey: key, compressed: true }, 0xef)],
+    ['an address', WIKI.compressedAddress],
+    ['a suffix other than 1', base58check.encode(Uint8Array.of(0x80, ...key, 2))],
+    ['31 bytes', base58check.encode(Uint8Array.of(0x80, ...key.subarray(1)))],
+    ['34 bytes', base58check.encode(Uint8Array.of(0x80, ...key, 1, 1))],
+    ['the key 0', wifOf({ secretKey: new Uint8Array(32), compressed: true })],
+    ['the order of the group', wifOf({ secretKey: numberToBytesBE(ORDER, 32), compressed: true })],
+    ['a key above the order', wifOf({ secretKey: new Uint8Array(32).fill(255), compressed: false })],
+  ])('refuses %s', (_name, text) => {
+    expect(() => decodeWif(text)).toThrow(RangeError);
+    expect(wifControls(text, WIKI.compressedAddress)).toBe(false);
+  });
+
+  it('never quotes the secret in the message of an error', () => {
+    const almost = `${WIKI.compressed.slice(0, -1)}8`;
+    expect(() => decodeWif(almost)).toThrow(/^not the WIF of a Bitcoin mainnet key$/);
+  });
+});
+
+describe('the addresses of a key', () => {
+  it('derives the published P2PKH address of either form', () => {
+    const { secretKey } = decodeWif(WIKI.compressed);
+    expect(deriveAddress(secretKey, 'p2pkh')).toBe(WIKI.compressedAddress);
+    expect(deriveAddress(secretKey, 'p2pkh', false)).toBe(WIKI.uncompressedAddress);
+  });
+
+  it.each(vectors.simple.filter(({ private_keys }) => private_keys.length === 1))(
+    "derives the address of BIP-322's key for $type",
+    ({ private_keys: [wif = ''], address, type }) => {
+      expect(findAddressType(decodeWif(wif), address)).toBe(type);
+      expect(wifControls(wif, address)).toBe(true);
+    },
+  );
+
+  /** Receiving addresses 0 of the mnemonic "abandon ... about": BIP-84 and BIP-86 publish key and address. */
+  it.each([
+    [
+      'p2wpkh',
+      'KyZpNDKnfs94vbrwhJneDi77V6jF64PWPF8x5cdJb8ifgg2DUc9d',
+      'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
+    ],
+    [
+      'p2tr',
+      'KyRv5iFPHG7iB5E4CqvMzH3WFJVhbfYK4VY7XAedd9Ys69mEsPLQ',
+      'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr',
+    ],
+  ] as const)('%s: agrees with the BIP that defines the derivation', (type, wif, address) => {
+    expect(deriveAddress(decodeWif(wif).secretKey, type)).toBe(address);
+  });
+
+  it('a compressed key controls four addresses, an uncompressed one only its P2PKH', () => {
+    const compressed = decodeWif(WIKI.compressed);
+    const uncompressed = decodeWif(WIKI.uncompressed);
+    expect(addressTypesOf(compressed)).toEqual(['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr']);
+    expect(addressTypesOf(uncompressed)).toEqual(['p2pkh']);
+    for (const type of addressTypesOf(compressed)) {
+      const address = deriveAddress(compressed.secretKey, type);
+      expect(findAddressType(compressed, address)).toBe(type);
+      expect(findAddressType(uncompressed, address)).toBeNull();
+    }
+    expect(findAddressType(uncompressed, WIKI.uncompressedAddress)).toBe('p2pkh');
+    expect(findAddressType(compressed, WIKI.uncompressedAddress)).toBeNull();
+  });
+
+  it('an uncompressed key has no segwit address to derive', () => {
+    const { secretKey } = decodeWif(WIKI.uncompressed);
+    for (const type of ['p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const) {
+      expect(() => deriveAddress(secretKey, type, false)).toThrow();
+    }
+  });
+
+  it('a configured address may be bech32 in capitals', () => {
+    const { secretKey } = decodeWif(WIKI.compressed);
+    expect(wifControls(WIKI.compressed, deriveAddress(secretKey, 'p2wpkh').toUpperCase())).toBe(true);
+  });
+
+  it('no key controls the address of another, of a script or of no one', () => {
+    fc.assert(
+      fc.property(secretKeys, secretKeys, (mine, theirs) => {
+        fc.pre(hex.encode(mine) !== hex.encode(theirs));
+        const wif = wifOf({ secretKey: mine, compressed: true });
+        for (const type of addressTypesOf({ secretKey: theirs, compressed: true })) {
+          expect(wifControls(wif, deriveAddress(theirs, type))).toBe(false);
+        }
+      }),
+      { numRuns: 10 },
+    );
+    const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+    expect(wifControls(WIKI.compressed, p2wsh)).toBe(false);
+    expect(wifControls(WIKI.compressed, 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn')).toBe(false);
+    expect(() => findAddressType(decodeWif(WIKI.compressed), 'nowhere')).toThrow(RangeError);
+  });
+
+  it('bip322-js agrees which addresses a WIF controls', () => {
+    fc.assert(
+      fc.property(secretKeys, (secretKey) => {
+        const key = { secretKey, compressed: true };
+        for (const type of addressTypesOf(key)) {
+          // It refuses to sign for an address that the key does not derive.
+          expect(() => Signer.sign(wifOf(key), deriveAddress(secretKey, type), '')).not.toThrow();
+        }
+        const other = deriveAddress(sha256(secretKey), 'p2wpkh');
+        expect(() => Signer.sign(wifOf(key), other, '')).toThrow('Invalid private key');
+      }),
+      { numRuns: 5 },
+    );
+  });
+});
