@@ -1,0 +1,54 @@
+import { hex } from '@scure/base';
+import { Address, NETWORK, OutScript, Transaction } from '@scure/btc-signer';
+import type { BitcoinNode } from './bitcoin-node.ts';
+import type { BitcoinKey } from './keys.ts';
+
+const FEE_SATS = 2000n;
+const COINBASE_MATURITY = 100;
+
+export interface Payment {
+  /** Mainnet address text; the world's regtest chain carries the same scripts. */
+  readonly address: string;
+  readonly sats: bigint;
+}
+
+/** The output script of a mainnet address, hex; throws when the text is none. */
+export const scriptOf = (address: string): string =>
+  hex.encode(OutScript.encode(Address(NETWORK).decode(address)));
+
+interface Coin {
+  readonly txid: string;
+  readonly vout: number;
+  readonly sats: bigint;
+}
+
+// Confirmed and mature only, and unspent also in the memory pool: a reorganization then needs no bookkeeping here.
+function spendableCoins(node: BitcoinNode, script: string): Coin[] {
+  const newest = node.height() - COINBASE_MATURITY;
+  return node.index.byScript(script).flatMap((tx) => {
+    if (tx.block === null || (tx.inputs[0]?.previous === null && tx.block.height > newest)) return [];
+    return tx.outputs.flatMap((output, vout) =>
+      output.script === script && node.index.spender(tx.txid, vout) === null
+        ? [{ txid: tx.txid, vout, sats: BigInt(output.sats) }]
+        : [],
+    );
+  });
+}
+
+/** Signs and broadcasts one transaction from a P2WPKH key with these outputs in order; answers its id. */
+export async function payBitcoin(
+  node: BitcoinNode,
+  key: BitcoinKey,
+  payments: readonly Payment[],
+): Promise<string> {
+  const total = payments.reduce((sum, { sats }) => sum + sats, FEE_SATS);
+  const coin = spendableCoins(node, hex.encode(key.script)).findLast(({ sats }) => sats >= total);
+  if (coin === undefined) throw new Error('the world has no coin of that size left');
+  const tx = new Transaction();
+  tx.addInput({ txid: coin.txid, index: coin.vout, witnessUtxo: { script: key.script, amount: coin.sats } });
+  for (const { address, sats } of payments) tx.addOutputAddress(address, sats, NETWORK);
+  if (coin.sats - total > 1000n) tx.addOutput({ script: key.script, amount: coin.sats - total });
+  tx.sign(key.privateKey);
+  tx.finalize();
+  return node.broadcast(tx.hex);
+}

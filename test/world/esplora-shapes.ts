@@ -1,0 +1,122 @@
+import { hex } from '@scure/base';
+import { Address, NETWORK, OutScript } from '@scure/btc-signer';
+import type { BitcoinIndex, IndexedOutput, IndexedTx } from './bitcoin-index.ts';
+
+const OPCODES: Record<number, string> = {
+  0: 'OP_0',
+  79: 'OP_PUSHNUM_NEG1',
+  106: 'OP_RETURN',
+  118: 'OP_DUP',
+  135: 'OP_EQUAL',
+  136: 'OP_EQUALVERIFY',
+  169: 'OP_HASH160',
+  172: 'OP_CHECKSIG',
+  174: 'OP_CHECKMULTISIG',
+};
+
+/** Script as Esplora spells it: `OP_0 OP_PUSHBYTES_20 <hex>`. */
+export function scriptAsm(script: string): string {
+  const bytes = hex.decode(script);
+  const words: string[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const code = bytes[at] ?? 0;
+    at += 1;
+    const width = code >= 76 && code <= 78 ? 2 ** (code - 76) : 0;
+    if ((code === 0 || code > 78) && width === 0) {
+      words.push(OPCODES[code] ?? (code > 80 && code <= 96 ? `OP_PUSHNUM_${code - 80}` : `OP_${code}`));
+      continue;
+    }
+    let length = code;
+    for (let index = 0; width > 0 && index < width; index += 1)
+      length = (index === 0 ? 0 : length) + (bytes[at + index] ?? 0) * 256 ** index;
+    at += width;
+    const name = width === 0 ? `OP_PUSHBYTES_${length}` : `OP_PUSHDATA${width}`;
+    words.push(name, hex.encode(bytes.subarray(at, at + length)));
+    at += length;
+  }
+  return words.join(' ');
+}
+
+const TYPES: Record<string, string> = {
+  pk: 'p2pk',
+  pkh: 'p2pkh',
+  sh: 'p2sh',
+  wpkh: 'v0_p2wpkh',
+  wsh: 'v0_p2wsh',
+  tr: 'v1_p2tr',
+};
+
+/** An output with its script; the address, in mainnet text, is absent where the script has none. */
+export function showOutput({ script, sats }: IndexedOutput): Record<string, unknown> {
+  const shown = { scriptpubkey: script, scriptpubkey_asm: scriptAsm(script) };
+  if (script.startsWith('6a')) return { ...shown, scriptpubkey_type: 'op_return', value: sats };
+  const out = OutScript.decode(hex.decode(script));
+  const type = TYPES[out.type] ?? 'unknown';
+  if (type === 'unknown' || type === 'p2pk') return { ...shown, scriptpubkey_type: type, value: sats };
+  return {
+    ...shown,
+    scriptpubkey_type: type,
+    scriptpubkey_address: Address(NETWORK).encode(out),
+    value: sats,
+  };
+}
+
+/** `status` of a transaction: the block keys are absent, not null, while it is unconfirmed. */
+export function showStatus(tx: IndexedTx): Record<string, unknown> {
+  if (tx.block === null) return { confirmed: false };
+  const { height, hash, time } = tx.block;
+  return { confirmed: true, block_height: height, block_hash: hash, block_time: time };
+}
+
+export function showTransaction(index: BitcoinIndex, tx: IndexedTx): Record<string, unknown> {
+  const spent = tx.inputs.map((input) => index.prevout(input));
+  const paidIn = spent.reduce((sum, output) => sum + (output?.sats ?? 0), 0);
+  const paidOut = tx.outputs.reduce((sum, output) => sum + output.sats, 0);
+  return {
+    txid: tx.txid,
+    version: tx.version,
+    locktime: tx.locktime,
+    vin: tx.inputs.map((input, vin) => {
+      const prevout = spent[vin] ?? null;
+      return {
+        txid: input.previous?.txid ?? '0'.repeat(64),
+        vout: input.previous?.vout ?? 0xffffffff,
+        prevout: prevout === null ? null : showOutput(prevout),
+        scriptsig: input.script,
+        scriptsig_asm: scriptAsm(input.script),
+        ...(input.witness.length === 0 ? {} : { witness: input.witness }),
+        is_coinbase: input.previous === null,
+        sequence: input.sequence,
+      };
+    }),
+    vout: tx.outputs.map(showOutput),
+    size: tx.size,
+    weight: tx.weight,
+    fee: tx.inputs[0]?.previous === null ? 0 : paidIn - paidOut,
+    status: showStatus(tx),
+  };
+}
+
+/** The two counters of `/address/:address` over these transactions. */
+export function addressStats(
+  index: BitcoinIndex,
+  txs: readonly IndexedTx[],
+  script: string,
+): Record<string, number> {
+  const stats = { funded_txo_count: 0, funded_txo_sum: 0, spent_txo_count: 0, spent_txo_sum: 0 };
+  for (const tx of txs) {
+    for (const output of tx.outputs) {
+      if (output.script !== script) continue;
+      stats.funded_txo_count += 1;
+      stats.funded_txo_sum += output.sats;
+    }
+    for (const input of tx.inputs) {
+      const spent = index.prevout(input);
+      if (spent?.script !== script) continue;
+      stats.spent_txo_count += 1;
+      stats.spent_txo_sum += spent.sats;
+    }
+  }
+  return { ...stats, tx_count: txs.length };
+}
