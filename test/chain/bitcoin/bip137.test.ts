@@ -1,0 +1,184 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { base64 } from '@scure/base';
+import { sign } from 'bitcoinjs-message';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeAddress } from '../../../src/chain/bitcoin/address.ts';
+import { type Bip137Type, signBip137, verifyBip137 } from '../../../src/chain/bitcoin/bip137.ts';
+import { decodeWif, deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { askPeers, messages, secretKeys } from './peers.ts';
+
+const TYPES: Bip137Type[] = ['p2pkh', 'p2sh-p2wpkh'];
+
+/** The examples of bitcoinjs-message's README: one key and text, the headers of three kinds of address. */
+const README = {
+  key: decodeWif('L4rK1yDtCWekvXuE6oXD9jCYfFNV2cWRpVuPLBcCU2z8TrisoyY1'),
+  address: '1F3sAm6ZtwLAUnj7d38pGFxtP3RVEvtsbV',
+  message: 'This is an example of a signed message.',
+  p2pkh: 'H9L5yLFjti0QTHhPyFrZCT1V/MMnBtXKmoiKDZ78NDBjERki6ZTQZdSMCtkgoNmp17By9ItJr8o7ChX0XxY91nk=',
+  'p2sh-p2wpkh': 'I9L5yLFjti0QTHhPyFrZCT1V/MMnBtXKmoiKDZ78NDBjERki6ZTQZdSMCtkgoNmp17By9ItJr8o7ChX0XxY91nk=',
+};
+
+describe.each(TYPES)('%s', (type) => {
+  const key = { secretKey: new Uint8Array(32).fill(9), compressed: true };
+  const address = deriveAddress(key.secretKey, type);
+  const signed = (message: string) => signBip137(key, type, message);
+  const verdict = (message: string, signature: string) =>
+    verifyBip137(decodeAddress(address), message, signature);
+  const tampered = (change: (bytes: Uint8Array) => void) => {
+    const bytes = base64.decode(signed('text'));
+    change(bytes);
+    return verdict('text', base64.encode(bytes));
+  };
+
+  it('signs the published example, byte for byte', () => {
+    expect(signBip137(README.key, type, README.message)).toBe(README[type]);
+    const readme = decodeAddress(deriveAddress(README.key.secretKey, type));
+    expect(verifyBip137(readme, README.message, README[type])).toEqual({ verdict: 'valid' });
+  });
+
+  it('signs the same bytes as bitcoinjs-message, and both peers accept them', () => {
+    const options = type === 'p2sh-p2wpkh' ? { segwitType: 'p2sh(p2wpkh)' as const } : {};
+    fc.assert(
+      fc.property(secretKeys, messages, (secretKey, message) => {
+        const ours = signBip137({ secretKey, compressed: true }, type, message);
+        const theirs = sign(message, Buffer.from(secretKey), true, options).toString('base64');
+        const at = deriveAddress(secretKey, type);
+        expect(ours).toBe(theirs);
+        expect(verifyBip137(decodeAddress(at), message, theirs)).toEqual({ verdict: 'valid' });
+        expect(askPeers({ address: at, message, signature: ours })).toEqual({
+          'bip322-js': true,
+          'bitcoinjs-message': true,
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('hashes the length of the text in bytes, on each side of every CompactSize border', () => {
+    for (const length of [0, 1, 252, 253, 254, 65_535, 65_536]) {
+      const message = 'é'.repeat(length >> 1) + 'a'.repeat(length & 1);
+      expect(askPeers({ address, message, signature: signed(message) })['bitcoinjs-message']).toBe(true);
+      expect(verdict(message, signed(message)).verdict).toBe('valid');
+    }
+  });
+
+  it('of all 256 headers only the one that was signed is accepted', () => {
+    const own = base64.decode(signed('text'))[0] ?? 0;
+    const accepted = Array.from({ length: 256 }, (_, header) => header).filter(
+      (header) =>
+        tampered((bytes) => {
+          bytes[0] = header;
+        }).verdict === 'valid',
+    );
+    expect(accepted).toEqual([own]);
+  });
+
+  it.each([
+    [26, 'the header byte is out of range'],
+    [43, 'the header byte is out of range'],
+    [type === 'p2pkh' ? 35 : 34, 'the header byte is for another type of address'],
+    [39, 'the header byte is for another type of address'],
+  ])('header %i is refused with its reason', (header, reason) => {
+    const answer = tampered((bytes) => {
+      bytes[0] = header;
+    });
+    expect(answer).toEqual({ verdict: 'invalid', reason });
+  });
+
+  it('the high-S twin, which recovers the same key, is refused', () => {
+    const bytes = base64.decode(signed('text'));
+    const { r, s } = secp256k1.Signature.fromBytes(bytes.subarray(1), 'compact');
+    const twin = new secp256k1.Signature(r, secp256k1.Point.Fn.ORDER - s).toBytes('compact');
+    const header = (((bytes[0] ?? 0) - 27) ^ 1) + 27; // the other y, as the negated S needs
+    const signature = base64.encode(Uint8Array.of(header, ...twin));
+    // Libraries that do not look at S accept it, which shows that it is a true twin.
+    expect(askPeers({ address, message: 'text', signature })['bitcoinjs-message']).toBe(true);
+    expect(verdict('text', signature).verdict).toBe('invalid');
+  });
+
+  it('any bit flipped in the 65 bytes is refused', () => {
+    const bit = fc.integer({ min: 0, max: 65 * 8 - 1 });
+    fc.assert(
+      fc.property(bit, (at) => {
+        const answer = tampered((bytes) => {
+          bytes[at >> 3] = (bytes[at >> 3] ?? 0) ^ (1 << (at & 7));
+        });
+        expect(answer.verdict).toBe('invalid');
+      }),
+    );
+  });
+
+  it.each([
+    ['r = 0', 1, 33],
+    ['s = 0', 33, 65],
+    ['r and s = 0', 1, 65],
+  ])('%s is refused', (_name, from, to) => {
+    expect(tampered((bytes) => bytes.fill(0, from, to)).verdict).toBe('invalid');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['64 bytes', base64.encode(new Uint8Array(64).fill(31))],
+    ['66 bytes', base64.encode(new Uint8Array(66).fill(31))],
+    ['no base64', 'not-valid-base64!!!'],
+    ['no padding', signed('text').replace('=', '')],
+    ['a line end', `${signed('text')}\n`],
+    ['a space inside', signed('text').replace(/^(.{20})/, '$1 ')],
+    ['base64url', signed('text').replaceAll('+', '-').replaceAll('/', '_')],
+    ['stray bits in the last character', signed('text').replace(/.=$/, (end) => `${nextLetter(end)}=`)],
+  ])('%s is no signature', (_name, signature) => {
+    if (signature === signed('text')) throw new Error('the sample has nothing to replace');
+    expect(verdict('text', signature).verdict).toBe('invalid');
+  });
+});
+
+/** The letter after it in the alphabet differs in bits that 65 bytes do not use. */
+function nextLetter(end: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  return alphabet[alphabet.indexOf(end[0] ?? '') + 1] ?? '';
+}
+
+describe('an uncompressed key', () => {
+  it('signs for its own P2PKH address, with the headers 27 to 30, as bitcoinjs-message does', () => {
+    fc.assert(
+      fc.property(secretKeys, messages, (secretKey, message) => {
+        const address = deriveAddress(secretKey, 'p2pkh', false);
+        const signature = signBip137({ secretKey, compressed: false }, 'p2pkh', message);
+        expect(signature).toBe(sign(message, Buffer.from(secretKey), false).toString('base64'));
+        expect(base64.decode(signature)[0]).toBeLessThan(31);
+        expect(verifyBip137(decodeAddress(address), message, signature).verdict).toBe('valid');
+        expect(askPeers({ address, message, signature })).toEqual({
+          'bip322-js': true,
+          'bitcoinjs-message': true,
+        });
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('proves nothing about the P2PKH address of its compressed form', () => {
+    const key = { secretKey: new Uint8Array(32).fill(3), compressed: false };
+    const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
+    expect(verifyBip137(address, 'text', signBip137(key, 'p2pkh', 'text')).verdict).toBe('invalid');
+  });
+});
+
+it('addresses with a scheme of their own are not read as BIP-137', () => {
+  const key = { secretKey: new Uint8Array(32).fill(3), compressed: true };
+  const signature = signBip137(key, 'p2pkh', 'text');
+  for (const type of ['p2wpkh', 'p2tr'] as const) {
+    const address = decodeAddress(deriveAddress(key.secretKey, type));
+    expect(verifyBip137(address, 'text', signature).verdict).toBe('unsupported');
+  }
+});
+
+it('a text with half a surrogate pair is neither signed nor verified', () => {
+  const key = { secretKey: new Uint8Array(32).fill(3), compressed: true };
+  const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
+  expect(() => signBip137(key, 'p2pkh', 'a\ud83d')).toThrow(RangeError);
+  // Encoders write U+FFFD for it, so this signature would otherwise fit both texts.
+  const signature = signBip137(key, 'p2pkh', 'a\ufffd');
+  expect(verifyBip137(address, 'a\ufffd', signature).verdict).toBe('valid');
+  expect(verifyBip137(address, 'a\ud83d', signature).verdict).toBe('invalid');
+});

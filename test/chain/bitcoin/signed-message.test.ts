@@ -1,0 +1,276 @@
+import { base64 } from '@scure/base';
+import { Address, OutScript, TEST_NETWORK } from '@scure/btc-signer';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeAddress, type KeyAddressType } from '../../../src/chain/bitcoin/address.ts';
+import { signBip322Full } from '../../../src/chain/bitcoin/bip322.ts';
+import { type MessageInput, signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
+import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { askPeers, messages, secretKeys, wifOf, withoutPrefix } from './peers.ts';
+
+const TYPES: KeyAddressType[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'];
+const SCHEMES = {
+  p2pkh: 'bip137-p2pkh',
+  'p2sh-p2wpkh': 'bip137-p2sh-p2wpkh',
+  p2wpkh: 'bip322-simple',
+  p2tr: 'bip322-simple',
+} as const;
+
+const MESSAGE = [
+  'Reserve proof: 1',
+  'Service: reserve.example',
+  'Reserve sats: 1250000',
+  'Note: caf\u00e9',
+  'Time: 2026-11-20T12:00:00.000Z',
+].join('\n');
+const secretKey = new Uint8Array(32).fill(21);
+const otherKey = new Uint8Array(32).fill(22);
+
+const signedBy = (key: Uint8Array, type: KeyAddressType, message = MESSAGE): MessageInput => {
+  const address = deriveAddress(key, type);
+  return { address, message, signature: signMessage({ secretKey: key, address, message }).signature };
+};
+
+describe.each(TYPES)('%s', (type) => {
+  it('is signed by the scheme that verifiers know for it; every peer accepts', () => {
+    fc.assert(
+      fc.property(secretKeys, messages, (key, message) => {
+        const address = deriveAddress(key, type);
+        const signed = signMessage({ secretKey: key, address, message });
+        expect(signed.scheme).toBe(SCHEMES[type]);
+        const input = { address, message, signature: signed.signature };
+        expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: SCHEMES[type] });
+        expect(Object.values(askPeers(input))).not.toContain(false);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('the WIF and the bare key sign the same', () => {
+    const address = deriveAddress(secretKey, type);
+    const wif = wifOf({ secretKey, compressed: true });
+    expect(signMessage({ wif, address, message: MESSAGE })).toEqual(
+      signMessage({ secretKey, address, message: MESSAGE }),
+    );
+  });
+
+  it('refuses to sign for an address that the key does not control', () => {
+    const address = deriveAddress(otherKey, type);
+    expect(() => signMessage({ secretKey, address, message: MESSAGE })).toThrow(RangeError);
+    const wif = wifOf({ secretKey, compressed: true });
+    expect(() => signMessage({ wif, address, message: MESSAGE })).toThrow(RangeError);
+  });
+
+  it('a full BIP-322 signature is accepted as well', () => {
+    const key = { secretKey, compressed: true };
+    const signature = signBip322Full({ key, type, message: MESSAGE });
+    expect(verifyMessage({ address: deriveAddress(secretKey, type), message: MESSAGE, signature })).toEqual({
+      verdict: 'valid',
+      scheme: 'bip322-full',
+    });
+  });
+});
+
+describe('spellings', () => {
+  it.each(['p2wpkh', 'p2tr'] as const)(
+    '%s: BIP-322 is given with the prefix of 2026 and without it',
+    (type) => {
+      const address = deriveAddress(secretKey, type);
+      const { signature, signatureUnprefixed } = signMessage({ secretKey, address, message: MESSAGE });
+      expect(signature).toBe(`smp${signatureUnprefixed}`);
+      const bare = { address, message: MESSAGE, signature: signatureUnprefixed ?? '' };
+      expect(verifyMessage(bare)).toEqual({ verdict: 'valid', scheme: 'bip322-simple' });
+    },
+  );
+
+  it.each(['p2pkh', 'p2sh-p2wpkh'] as const)('%s: BIP-137 has one spelling only', (type) => {
+    const address = deriveAddress(secretKey, type);
+    expect(signMessage({ secretKey, address, message: MESSAGE })).not.toHaveProperty('signatureUnprefixed');
+  });
+
+  it('an address in capitals is the same address', () => {
+    const signed = signedBy(secretKey, 'p2wpkh');
+    expect(verifyMessage({ ...signed, address: signed.address.toUpperCase() }).verdict).toBe('valid');
+  });
+
+  it('an uncompressed key signs for its own P2PKH address, from its WIF or bare', () => {
+    const address = deriveAddress(secretKey, 'p2pkh', false);
+    const wif = wifOf({ secretKey, compressed: false });
+    const signed = signMessage({ wif, address, message: MESSAGE });
+    expect(signed).toEqual(signMessage({ secretKey, address, message: MESSAGE }));
+    const input = { address, message: MESSAGE, signature: signed.signature };
+    expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: 'bip137-p2pkh' });
+    expect(askPeers(input)).toEqual({ 'bip322-js': true, 'bitcoinjs-message': true });
+    // The WIF says that its owner never uses the compressed form.
+    const compressed = deriveAddress(secretKey, 'p2pkh');
+    expect(() => signMessage({ wif, address: compressed, message: MESSAGE })).toThrow(RangeError);
+  });
+});
+
+/** The body's last character before any padding, away from stray bits; replaced by its neighbour in the alphabet. */
+function changeOneCharacter(signature: string): string {
+  const at = signature.length - 20;
+  return signature.slice(0, at) + (signature[at] === 'A' ? 'B' : 'A') + signature.slice(at + 1);
+}
+
+type Tamper = (signed: MessageInput, type: KeyAddressType) => MessageInput;
+const elsewhere = (type: KeyAddressType): KeyAddressType => (type === 'p2wpkh' ? 'p2tr' : 'p2wpkh');
+const edit = (change: (message: string) => string): Tamper => {
+  return (signed) => ({ ...signed, message: change(signed.message) });
+};
+
+/** Each is refused by this verifier and by every independent one. */
+const TAMPERED: [string, Tamper][] = [
+  ['one character of the message', edit((text) => text.replace('1250000', '1250001'))],
+  ['one character of the message in the other case', edit((text) => text.replace('Service', 'service'))],
+  ['a figure with a zero before it', edit((text) => text.replace('1250000', '01250000'))],
+  ['a look-alike letter (Cyrillic e)', edit((text) => text.replace('reserve.', 'res\u0435rve.'))],
+  ['a zero-width space', edit((text) => text.replace('reserve.', 'reserve\u200b.'))],
+  ['the same accent in decomposed Unicode', edit((text) => text.normalize('NFD'))],
+  ['a line end added', edit((text) => `${text}\n`)],
+  ['line ends of Windows', edit((text) => text.replaceAll('\n', '\r\n'))],
+  ['a space at the end of a line', edit((text) => text.replace('\n', ' \n'))],
+  ['a byte order mark', edit((text) => `\ufeff${text}`)],
+  ['the last line cut off', edit((text) => text.slice(0, text.lastIndexOf('\n')))],
+  ['an empty message', edit(() => '')],
+  ['the address of another key', (signed, type) => ({ ...signed, address: deriveAddress(otherKey, type) })],
+  [
+    'another type of address of the same key',
+    (signed, type) => ({ ...signed, address: deriveAddress(secretKey, elsewhere(type)) }),
+  ],
+  [
+    'one character of the signature',
+    (signed) => ({ ...signed, signature: changeOneCharacter(signed.signature) }),
+  ],
+  [
+    'the signature of another key',
+    (signed, type) => ({ ...signed, signature: signedBy(otherKey, type).signature }),
+  ],
+  [
+    'the signature of an older message',
+    (signed, type) => ({ ...signed, signature: signedBy(secretKey, type, 'an older message').signature }),
+  ],
+  [
+    "another address type's signature by the same key",
+    (signed, type) => ({ ...signed, signature: signedBy(secretKey, elsewhere(type)).signature }),
+  ],
+  ['no signature', (signed) => ({ ...signed, signature: '' })],
+  ['half a signature', (signed) => ({ ...signed, signature: signed.signature.slice(0, 44) })],
+  [
+    'an ed25519 signature in its place',
+    (signed) => ({ ...signed, signature: base64.encode(new Uint8Array(64).fill(7)) }),
+  ],
+];
+
+describe.each(TYPES)('tampered, %s', (type) => {
+  const signed = signedBy(secretKey, type);
+
+  it('untouched, all accept', () => {
+    expect(verifyMessage(signed).verdict).toBe('valid');
+    expect(Object.values(askPeers(signed))).not.toContain(false);
+  });
+
+  it.each(TAMPERED)('%s: refused by ours and by the peers', (_name, tamper) => {
+    const input = tamper(signed, type);
+    expect(input).not.toEqual(signed);
+    expect(verifyMessage(input).verdict).not.toBe('valid');
+    expect(Object.values(askPeers(input))).not.toContain(true);
+  });
+});
+
+/** The same key's address as testnet writes it: the same script, so the same signature. */
+const onTestnet = (address: string): string =>
+  Address(TEST_NETWORK).encode(OutScript.decode(decodeAddress(address).scriptPubKey));
+
+/** Peers read these, or some of them, as the signature they came from. One signature must have one spelling here. */
+const STRICTER: [string, Tamper][] = [
+  ['a line end after the base64', (signed) => ({ ...signed, signature: `${signed.signature}\n` })],
+  ['a space before the base64', (signed) => ({ ...signed, signature: ` ${signed.signature}` })],
+  ['no padding', (signed) => ({ ...signed, signature: unpadded(signed.signature) })],
+  [
+    'a byte after the signature',
+    (signed) => ({ ...signed, signature: reencode(signed.signature, (bytes) => [...bytes, 0]) }),
+  ],
+  [
+    'the prefix of the full form',
+    (signed) => ({ ...signed, signature: `ful${withoutPrefix(signed.signature)}` }),
+  ],
+  [
+    'the prefix of a proof of funds',
+    (signed) => ({ ...signed, signature: `pof${withoutPrefix(signed.signature)}` }),
+  ],
+  ['the prefix in capitals', (signed) => ({ ...signed, signature: `SMP${withoutPrefix(signed.signature)}` })],
+  ['the prefix twice', (signed) => ({ ...signed, signature: `smpsmp${withoutPrefix(signed.signature)}` })],
+  ['the address of another network', (signed) => ({ ...signed, address: onTestnet(signed.address) })],
+  ['a space around the address', (signed) => ({ ...signed, address: ` ${signed.address}` })],
+  ['half a surrogate pair in the message', (signed) => ({ ...signed, message: `${signed.message}\ud83d` })],
+];
+
+/** Taproot's 66 bytes need no padding, so there a padding that must not be is added. */
+const unpadded = (signature: string): string =>
+  signature.endsWith('=') ? signature.replace(/=+$/, '') : `${signature}=`;
+
+function reencode(signature: string, change: (bytes: Uint8Array) => Iterable<number>): string {
+  const prefix = signature.startsWith('smp') ? 'smp' : '';
+  return prefix + base64.encode(Uint8Array.from(change(base64.decode(withoutPrefix(signature)))));
+}
+
+describe.each(TYPES)('stricter than the peers, %s', (type) => {
+  it.each(STRICTER)('%s: refused', (_name, tamper) => {
+    const signed = signedBy(secretKey, type);
+    expect(tamper(signed, type)).not.toEqual(signed);
+    expect(verifyMessage(tamper(signed, type)).verdict).not.toBe('valid');
+  });
+});
+
+describe('the answer', () => {
+  it('names the scheme that was tried and the reason', () => {
+    const signed = signedBy(secretKey, 'p2wpkh');
+    expect(verifyMessage({ ...signed, message: 'other' })).toEqual({
+      verdict: 'invalid',
+      scheme: 'bip322-simple',
+      reason: 'the signature does not match',
+    });
+    const p2pkh = signedBy(secretKey, 'p2pkh');
+    expect(verifyMessage({ ...p2pkh, message: 'other' })).toEqual({
+      verdict: 'invalid',
+      scheme: 'bip137-p2pkh',
+      reason: 'another key or message was signed',
+    });
+    const reason = 'not a Bitcoin mainnet address';
+    expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual({
+      verdict: 'invalid',
+      scheme: null,
+      reason,
+    });
+  });
+
+  it('is unsupported, not invalid, for what one key cannot prove', () => {
+    const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+    const signed = signedBy(secretKey, 'p2wpkh');
+    expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');
+    expect(() => signMessage({ secretKey, address: p2wsh, message: MESSAGE })).toThrow(RangeError);
+    expect(verifyMessage({ ...signed, signature: `pof${withoutPrefix(signed.signature)}` })).toMatchObject({
+      verdict: 'unsupported',
+      scheme: 'bip322-proof-of-funds',
+    });
+  });
+
+  it('is an answer, never an exception, whatever the three texts are', () => {
+    const text = fc.string({ unit: 'binary' });
+    const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
+    const signature = fc.oneof(
+      text,
+      fc
+        .tuple(fc.constantFrom('', 'smp', 'ful', 'pof'), fc.uint8Array({ maxLength: 120 }))
+        .map(([prefix, bytes]) => prefix + base64.encode(bytes)),
+    );
+    fc.assert(
+      fc.property(near, text, signature, fc.boolean(), (signed, address, random, own) => {
+        const input = { ...signed, signature: random, ...(own ? {} : { address }) };
+        expect(verifyMessage(input).verdict).not.toBe('valid');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
