@@ -44,6 +44,99 @@ const Signatures = z.array(
 );
 const TokenAmount = withContext(z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }));
 
+const TokenBalance = z.object({
+  accountIndex: z.int().min(0),
+  mint: z.string(),
+  owner: z.string().nullish(),
+  programId: z.string().nullish(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
+});
+const Transaction = z.object({
+  slot: uint,
+  blockTime: z.int().nullish(),
+  transaction: z.object({
+    signatures: z.array(z.string()).min(1),
+    message: z.object({
+      accountKeys: z.array(z.string()),
+      header: z.object({ numRequiredSignatures: z.int().min(1) }),
+    }),
+  }),
+  meta: z.object({
+    err: z.unknown(),
+    fee: uint,
+    preBalances: z.array(uint),
+    postBalances: z.array(uint),
+    preTokenBalances: z.array(TokenBalance).nullish(),
+    postTokenBalances: z.array(TokenBalance).nullish(),
+    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
+  }),
+});
+
+/** A transaction as it changed the chain. Balances are indexed like `accounts`. */
+export type ChainTransaction = {
+  /** The first signature: the transaction's id. */
+  readonly signature: string;
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+  readonly failed: boolean;
+  readonly fee: bigint;
+  /** Static keys, then loaded writable, then loaded readonly ones. */
+  readonly accounts: readonly string[];
+  /** The first so many accounts signed. */
+  readonly signers: readonly string[];
+  readonly preLamports: readonly bigint[];
+  readonly postLamports: readonly bigint[];
+  /** Null when the node keeps no token balances. */
+  readonly preTokens: readonly TokenRow[] | null;
+  readonly postTokens: readonly TokenRow[] | null;
+};
+
+export type TokenRow = {
+  readonly account: string;
+  readonly mint: string;
+  readonly owner: string | null;
+  readonly program: string | null;
+  readonly atoms: bigint;
+  readonly decimals: number;
+};
+
+function chainTransaction({
+  slot,
+  blockTime,
+  transaction,
+  meta,
+}: z.infer<typeof Transaction>): ChainTransaction {
+  const keys = transaction.message.accountKeys;
+  const accounts = [
+    ...keys,
+    ...(meta.loadedAddresses?.writable ?? []),
+    ...(meta.loadedAddresses?.readonly ?? []),
+  ];
+  const tokens = (rows: z.infer<typeof TokenBalance>[] | null | undefined): TokenRow[] | null =>
+    rows?.map((row) => ({
+      account: accounts[row.accountIndex] ?? '',
+      mint: row.mint,
+      owner: row.owner ?? null,
+      program: row.programId ?? null,
+      atoms: BigInt(row.uiTokenAmount.amount),
+      decimals: row.uiTokenAmount.decimals,
+    })) ?? null;
+  return {
+    signature: transaction.signatures[0] ?? '',
+    slot,
+    blockTime: blockTime ?? null,
+    failed: meta.err !== null && meta.err !== undefined,
+    fee: meta.fee,
+    accounts,
+    signers: keys.slice(0, transaction.message.header.numRequiredSignatures),
+    preLamports: meta.preBalances,
+    postLamports: meta.postBalances,
+    preTokens: tokens(meta.preTokenBalances),
+    postTokens: tokens(meta.postTokenBalances),
+  };
+}
+
 /** A node's word about one signature. */
 export type SignatureStatus = {
   readonly slot: bigint;
@@ -153,6 +246,16 @@ function createNode(url: string, name: string, fetch: Fetch) {
       const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
       const { context, value } = await call('getTokenSupply', [mint, options], TokenAmount);
       return { atoms: BigInt(value.amount), decimals: value.decimals, slot: context.slot };
+    },
+
+    /** A transaction at this commitment, or null while the node does not have it. */
+    async transaction(
+      signature: string,
+      commitment: 'confirmed' | 'finalized',
+    ): Promise<ChainTransaction | null> {
+      const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
+      const found = await call('getTransaction', [signature, options], Transaction.nullable());
+      return found && chainTransaction(found);
     },
 
     /** Newest first; failed ones included. `before` and `until` are exclusive. */

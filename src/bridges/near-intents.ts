@@ -1,0 +1,162 @@
+/**
+ * The default route: a quote of NEAR Intents' 1Click, its signature checked, every field compared with our request.
+ * What is paid for it is one System transfer that we build ourselves.
+ * @module
+ */
+import { isAddress, isOnCurve } from '../chain/solana/address.ts';
+import { type Lamports, lamports, sats } from '../core/amount.ts';
+import { AppError } from '../core/errors.ts';
+import type { NearIntents, OneClickQuote, OneClickRequest } from '../providers/near-intents.ts';
+import { isSignedQuote } from './near-intents-signature.ts';
+import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
+
+export const SOL_ASSET = 'nep141:sol.omft.near';
+export const BTC_ASSET = 'nep141:btc.omft.near';
+
+/** The deposit must be able to arrive late without being lost: a stuck send is resent for up to two minutes. */
+const DEADLINE_MS = 60 * 60_000;
+const MINIMUM_LIFE_MS = 15 * 60_000;
+const SLIPPAGE_BPS = 50;
+/** Fees for somebody else inside our quote, all together. */
+const MAX_APP_FEES_BPS = 25;
+
+type Options = {
+  readonly provider: NearIntents;
+  /** Pinned `ed25519:` key of the service. */
+  readonly quoteKey: string;
+  /** Where refunds must go: the reserve. */
+  readonly reserveAddress: string;
+  /** Where the BTC must go. */
+  readonly bitcoinAddress: string;
+  readonly now: () => number;
+};
+
+export function createNearIntentsRoute(opts: Options): SwapRoute {
+  return {
+    name: 'near-intents',
+
+    async quote({ amount, dry }) {
+      const request: OneClickRequest = {
+        dry,
+        originAsset: SOL_ASSET,
+        destinationAsset: BTC_ASSET,
+        amount,
+        slippageBps: SLIPPAGE_BPS,
+        refundTo: opts.reserveAddress,
+        recipient: opts.bitcoinAddress,
+        deadline: new Date(opts.now() + DEADLINE_MS).toISOString(),
+      };
+      try {
+        const answer = await opts.provider.quote(request);
+        return judgeQuote(answer, request, opts.quoteKey, opts.now());
+      } catch (error) {
+        if (error instanceof AppError && error.details?.reason === 'amount_too_low') {
+          return { ok: false, reason: 'amount_too_low' };
+        }
+        throw error;
+      }
+    },
+
+    async report(depositAddress) {
+      const { status, swapDetails, quoteResponse } = await opts.provider.status(depositAddress);
+      if (quoteResponse.quote.depositAddress !== depositAddress)
+        return { state: 'pending', detail: 'settling' };
+      return bridgeReport(status, swapDetails);
+    },
+  };
+}
+
+/** Compares an answer with the request field by field. Every difference has its own reason. */
+export function judgeQuote(
+  answer: OneClickQuote,
+  request: OneClickRequest,
+  key: string,
+  now: number,
+): QuoteVerdict {
+  const { quoteRequest: echo, quote } = answer;
+  const refuse = (reason: string): QuoteVerdict => ({ ok: false, reason });
+
+  if (!isSignedQuote(answer, key)) return refuse('quote_signature');
+  if (echo.dry !== request.dry) return refuse('quote_dry');
+  if (echo.originAsset !== request.originAsset) return refuse('quote_origin_asset');
+  if (echo.destinationAsset !== request.destinationAsset) return refuse('quote_destination_asset');
+  if (echo.recipient !== request.recipient || echo.recipientType !== 'DESTINATION_CHAIN')
+    return refuse('quote_recipient');
+  if (echo.refundTo !== request.refundTo || echo.refundType !== 'ORIGIN_CHAIN')
+    return refuse('quote_refund_address');
+  if (echo.depositType !== 'ORIGIN_CHAIN' || echo.swapType !== 'EXACT_INPUT') return refuse('quote_type');
+  if ((echo.depositMode ?? 'SIMPLE') !== 'SIMPLE' || quote.depositMemo) return refuse('quote_deposit_mode');
+  const amount = request.amount.toString();
+  if (echo.amount !== amount || quote.amountIn !== amount || BigInt(quote.minAmountIn) > request.amount) {
+    return refuse('quote_amount');
+  }
+  if (echo.slippageTolerance !== request.slippageBps) return refuse('quote_slippage');
+  for (const part of [echo, quote]) {
+    if (part.virtualChainRecipient || part.virtualChainRefundRecipient || part.customRecipientMsg) {
+      return refuse('quote_detour');
+    }
+  }
+  if ((echo.confidentiality ?? 'public') !== 'public') return refuse('quote_confidentiality');
+  const appFees = (echo.appFees ?? []).reduce((sum, { fee }) => sum + fee, 0);
+  if (!(appFees >= 0 && appFees <= MAX_APP_FEES_BPS)) return refuse('quote_app_fees');
+  const expected = BigInt(quote.amountOut);
+  const minimum = BigInt(quote.minAmountOut);
+  if (minimum <= 0n || minimum > expected) return refuse('quote_output');
+  const expiresAt = request.dry ? null : expiry(quote, now);
+  if (expiresAt === undefined) return refuse('quote_deadline');
+  const depositAddress = request.dry ? null : depositOf(quote.depositAddress, request);
+  if (depositAddress === undefined) return refuse('quote_deposit_address');
+
+  return {
+    ok: true,
+    quote: {
+      route: 'near-intents',
+      amount: lamports(request.amount),
+      expectedSats: sats(expected),
+      minimumSats: sats(minimum),
+      fixedFeeSats: sats(/^\d{1,18}$/.test(quote.withdrawFee ?? '') ? BigInt(quote.withdrawFee ?? 0) : 0n),
+      expiresAt,
+      etaSeconds: quote.timeEstimate ?? null,
+      depositAddress,
+    },
+  };
+}
+
+/** The earlier of the two ends of the deposit address, if far enough away. */
+function expiry(quote: OneClickQuote['quote'], now: number): number | undefined {
+  const ends = [quote.deadline, quote.timeWhenInactive]
+    .filter((text) => typeof text === 'string')
+    .map(Date.parse);
+  if (!quote.deadline || ends.some(Number.isNaN)) return undefined;
+  const end = Math.min(...ends);
+  return end > now + MINIMUM_LIFE_MS ? end : undefined;
+}
+
+/** A wallet of its own, so that a plain transfer to it can be neither lost in a program nor come back to us. */
+function depositOf(address: string | null | undefined, request: OneClickRequest): string | undefined {
+  if (!address || !isAddress(address) || !isOnCurve(address) || address === request.refundTo)
+    return undefined;
+  return address;
+}
+
+type Details = Awaited<ReturnType<NearIntents['status']>>['swapDetails'];
+
+function bridgeReport(status: string, details: Details): BridgeReport {
+  const txids = (details.destinationChainTxHashes ?? []).map(({ hash }) => hash.toLowerCase());
+  switch (status) {
+    case 'SUCCESS':
+      return { state: 'delivered', txids };
+    case 'REFUNDED':
+      return { state: 'refunded', amount: refundedAmount(details) };
+    case 'FAILED':
+      return { state: 'failed', reason: 'bridge_failed' };
+    case 'PENDING_DEPOSIT':
+    case 'INCOMPLETE_DEPOSIT':
+      return { state: 'pending', detail: 'landed' };
+    default:
+      return { state: 'pending', detail: 'settling' };
+  }
+}
+
+const refundedAmount = (details: Details): Lamports | null =>
+  details.refundedAmount ? lamports(BigInt(details.refundedAmount)) : null;

@@ -1,0 +1,88 @@
+/**
+ * The custodian's calls: all that the rest of the service knows of it. Plain values, since they cross to another
+ * process; refusals are values too, since an error would lose its code on the way.
+ * @module
+ */
+
+/** A decision against a request, with the code that the caller sees. */
+export type Refusal = {
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+};
+
+/** A caller's Idempotency-Key, hashed, and the hash of route and body that it stands for. */
+export type RequestKey = { readonly keyHash: string; readonly requestHash: string };
+
+export type SwapRequest = {
+  readonly amountLamports: bigint;
+  readonly key?: RequestKey;
+  /** Whom the per-client limits count: an IP, or an IPv6 prefix. */
+  readonly client: string;
+};
+
+export type SwapView = {
+  /** Solana signature: the public id. */
+  readonly signature: string;
+  readonly status: 'waiting' | 'finished' | 'failed';
+  readonly detail: string;
+  readonly reason: string | null;
+  readonly amountLamports: bigint;
+  readonly expectedSats: bigint;
+  readonly minimumSats: bigint;
+  readonly btcSats: bigint | null;
+  readonly btcTxid: string | null;
+  readonly route: string;
+};
+
+export type SwapAnswer = { readonly replayed: boolean } & (
+  | { readonly type: 'created'; readonly swap: SwapView }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+);
+
+export type SwapPreview =
+  | {
+      readonly type: 'possible';
+      readonly expectedSats: bigint;
+      readonly minimumSats: bigint;
+      readonly costLamports: bigint;
+      readonly route: string;
+    }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+/** What may be swapped now. Lamports. */
+export type SwapRoom = {
+  readonly balanceLamports: bigint;
+  /** The most that one swap may take at this moment; zero when none can. */
+  readonly maximumLamports: bigint;
+  readonly refusal: Refusal | null;
+};
+
+export type CapUse = { readonly usedLamports: bigint; readonly maximumLamports: bigint };
+
+export type CustodyReport = {
+  readonly reserveAddress: string;
+  readonly frozen: string | null;
+  readonly paused: string | null;
+  readonly openOperations: number;
+  readonly heldOperations: number;
+  readonly undeliveredSinceMs: number | null;
+  readonly caps: {
+    readonly hour: CapUse;
+    readonly day: CapUse;
+    readonly unsettled: CapUse;
+    readonly costDay: CapUse;
+  };
+};
+
+export type CustodianApi = {
+  createSwap(request: SwapRequest): Promise<SwapAnswer>;
+  /** All of `createSwap` but the reservation and the signature. */
+  previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview>;
+  findSwap(signature: string): Promise<SwapView | null>;
+  swapRoom(): Promise<SwapRoom>;
+  report(): Promise<CustodyReport>;
+  /** Sets the alarm again from what is stored; the cron's tick calls it, in case an alarm was lost. */
+  wake(): Promise<void>;
+};

@@ -1,0 +1,67 @@
+/**
+ * The Solana chain as the custodian sees it: many nodes, each with its own view.
+ * @module
+ */
+import { lamportsChange } from '../chain/solana/balance-change.ts';
+import { lamports } from '../core/amount.ts';
+import { isAlreadyProcessed, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
+import type { Balance } from './ledger.ts';
+import type { NodeView } from './machine.ts';
+import type { Landing, Signing } from './operation.ts';
+
+export type ChainPort = {
+  /** Finalized balance of the reserve, not older than a slot. @throws when no node is that far */
+  balance(minSlot: bigint): Promise<Balance>;
+  /** Sends to every node; true when one of them took it. */
+  send(wire: string): Promise<boolean>;
+  /** Each node's view; nodes that fail are left out. */
+  views(signing: Signing): Promise<NodeView[]>;
+  /** The finalized transaction as it changed the reserve, or null while no node has it. */
+  landing(signature: string): Promise<Landing | null>;
+};
+
+export function createChainPort(rpc: SolanaRpc, reserveAddress: string): ChainPort {
+  return {
+    async balance(minSlot) {
+      return rpc.first((node) =>
+        node.balance(reserveAddress, 'finalized', minSlot > 0n ? minSlot : undefined),
+      );
+    },
+
+    async send(wire) {
+      const answers = await Promise.allSettled(rpc.nodes.map((node) => node.send(wire)));
+      return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
+    },
+
+    async views(signing) {
+      const answers = await Promise.allSettled(rpc.nodes.map((node) => viewOf(node, signing)));
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    },
+
+    async landing(signature) {
+      const found = await rpc.first((node) => node.transaction(signature, 'finalized'));
+      if (!found) return null;
+      return {
+        slot: found.slot,
+        blockTime: found.blockTime,
+        fee: lamports(found.fee),
+        debit: lamports(-(lamportsChange(found, reserveAddress) ?? 0n)),
+      };
+    },
+  };
+}
+
+/** The order matters: heights first, then the status, so that the status cannot be older than the height. */
+async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
+  const { slot, blockHeight } = await node.epochInfo('finalized');
+  const { slot: statusSlot, status } = await node.signatureStatus(signing.signature);
+  const past = status === null && blockHeight > signing.lastValidBlockHeight;
+  return {
+    node: node.name,
+    finalizedSlot: slot,
+    finalizedHeight: blockHeight,
+    statusSlot,
+    status: status && { slot: status.slot, failed: status.err !== null, commitment: status.commitment },
+    firstAvailableSlot: past ? await node.firstAvailableBlock() : null,
+  };
+}

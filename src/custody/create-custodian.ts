@@ -1,0 +1,182 @@
+/**
+ * The whole custodian without its platform: its calls and its alarm over the journal, the machine and the driver.
+ * Everything comes from outside, so the simulator drives the same code as the Durable Object.
+ * @module
+ */
+import { DAY_MS, HOUR_MS } from '../core/limits.ts';
+import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
+import { checkTrust, frozenReason } from './boot.ts';
+import type { ChainPort } from './chain-port.ts';
+import { createDriver } from './driver.ts';
+import { openJournal } from './journal.ts';
+import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
+import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
+import { isTerminal } from './operation.ts';
+import { flushOutbox } from './outbox.ts';
+import type { Log, Mirror, Signer, Storage } from './ports.ts';
+import { swapView } from './swap-answer.ts';
+import { createSwapIntake } from './swap-intake.ts';
+
+export type CustodyDeps = {
+  readonly chain: ChainPort;
+  readonly mirror: Mirror;
+  readonly signer: Signer;
+  readonly swap: SwapPorts;
+  readonly limits: Limits;
+  readonly swapsDisabled: boolean;
+  readonly maxCreatesPerClientHour: number;
+  readonly assemble: (message: Uint8Array, signature: Uint8Array) => { wire: string; signature: string };
+  readonly now: () => number;
+  readonly randomId: () => string;
+  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly log: Log;
+};
+
+/** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
+const DUE_PER_ALARM = 5;
+/** Set before an alarm does anything: a run that dies is repeated after this. */
+const SAFETY_MS = 30_000;
+/** Between tries while D1 does not take the outbox. */
+const MIRROR_RETRY_MS = 5_000;
+/** With changes undelivered for longer, nothing new is begun: nobody could look it up. */
+const MIRROR_PATIENCE_MS = 60_000;
+/** Smallest distance of an alarm from now. */
+const SOON_MS = 20;
+
+export type Custody = CustodianApi & { alarm(): Promise<void> };
+
+export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
+  const { now, log } = d;
+  const journal = openJournal(storage);
+  let trusted = false;
+
+  /** Why nothing may be signed, as far as this instance knows without asking anyone. */
+  function stop(): string | undefined {
+    const frozen = frozenReason(journal);
+    if (frozen) return `stopped_${frozen}`;
+    if (!trusted) return 'stopped_unverified';
+    const paused = d.swapsDisabled ? 'disabled' : journal.getMeta('paused');
+    return paused ? `stopped_${paused}` : undefined;
+  }
+
+  /** Once an instance: a journal that others know more than must not sign. */
+  async function verify(): Promise<void> {
+    if (trusted) return;
+    try {
+      trusted = (
+        await checkTrust({
+          journal,
+          mirror: d.mirror,
+          log,
+          reserveAddress: d.signer.address,
+          reserveSignatures: ({ limit }) => d.swap.reserveSignatures({ limit }),
+          signersOf: async (signature) => (await d.swap.transaction(signature))?.signers ?? null,
+        })
+      ).ok;
+    } catch (error) {
+      log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
+    }
+  }
+
+  /** Why no swap may begin now. */
+  async function stopBeginning(): Promise<string | undefined> {
+    await verify();
+    const why = stop()?.slice('stopped_'.length);
+    if (why) return why;
+    const since = journal.undeliveredSince();
+    return since !== undefined && now() - since > MIRROR_PATIENCE_MS ? 'database_unavailable' : undefined;
+  }
+
+  const driver = createDriver({
+    journal,
+    storage,
+    chain: d.chain,
+    signer: d.signer,
+    kinds: { swap: createSwapKind(d.swap) },
+    limits: d.limits,
+    now,
+    log,
+    stop,
+    assemble: d.assemble,
+  });
+
+  const intake = createSwapIntake({
+    journal,
+    storage,
+    chain: d.chain,
+    driver,
+    quotes: d.swap,
+    limits: d.limits,
+    maxCreatesPerClientHour: d.maxCreatesPerClientHour,
+    now,
+    randomId: d.randomId,
+    stop: stopBeginning,
+    within: d.within,
+  });
+
+  /** Wakes this object for what is stored, whatever alarm was set or lost before. */
+  async function rearm(): Promise<void> {
+    const due = journal.nextDue();
+    const undelivered = journal.undeliveredSince() === undefined ? undefined : now() + MIRROR_RETRY_MS;
+    const next = Math.min(due ?? Number.POSITIVE_INFINITY, undelivered ?? Number.POSITIVE_INFINITY);
+    await storage.setAlarm(Number.isFinite(next) ? Math.max(next, now() + SOON_MS) : null);
+  }
+
+  /** D1 first, then the alarm: a caller who was answered finds its row. */
+  async function publish(): Promise<void> {
+    await flushOutbox(journal, d.mirror, log);
+    await rearm();
+  }
+
+  return {
+    async createSwap(request: SwapRequest) {
+      // Should this instance die on the way, the alarm finds the intent.
+      await storage.setAlarm(now() + SAFETY_MS);
+      try {
+        return await intake.createSwap(request);
+      } finally {
+        await publish();
+      }
+    },
+
+    previewSwap: (request) => intake.previewSwap(request),
+    swapRoom: () => intake.swapRoom(),
+
+    async findSwap(signature) {
+      const operation = journal.bySignature(signature);
+      return operation ? swapView(operation) : null;
+    },
+
+    async report(): Promise<CustodyReport> {
+      const operations = journal.counting(now());
+      const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
+      return {
+        reserveAddress: d.signer.address,
+        frozen: frozenReason(journal) ?? null,
+        paused: d.swapsDisabled ? 'disabled' : (journal.getMeta('paused') ?? null),
+        openOperations: operations.filter((operation) => !isTerminal(operation)).length,
+        heldOperations: operations.filter((operation) => operation.reason?.startsWith('held')).length,
+        undeliveredSinceMs: journal.undeliveredSince() ?? null,
+        caps: {
+          hour: use(swappedLamports(operations, now(), HOUR_MS), d.limits.maxHour),
+          day: use(swappedLamports(operations, now(), DAY_MS), d.limits.maxDay),
+          unsettled: use(unsettledLamports(operations), d.limits.maxUnsettled),
+          costDay: use(costLamports(operations, now()), d.limits.maxCostDay),
+        },
+      };
+    },
+
+    async wake() {
+      await verify();
+      journal.purge(now());
+      await publish();
+    },
+
+    async alarm() {
+      await storage.setAlarm(now() + SAFETY_MS);
+      await verify();
+      await driver.driveDue(DUE_PER_ALARM);
+      await publish();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * The Durable Object: one instance a reserve key, the only thing that signs. Calls and alarm go straight through.
+ * @module
+ */
+import { DurableObject } from 'cloudflare:workers';
+import type { SwapRequest } from './api.ts';
+import { type Custody, type CustodyDeps, createCustodian } from './create-custodian.ts';
+import type { Storage } from './ports.ts';
+
+export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
+  return class extends DurableObject<Env> implements Custody {
+    readonly #custody: Custody;
+
+    constructor(ctx: DurableObjectState, env: Env) {
+      super(ctx, env);
+      this.#custody = createCustodian(platformStorage(ctx), depsFor(env));
+    }
+
+    createSwap(request: SwapRequest) {
+      return this.#custody.createSwap(request);
+    }
+
+    previewSwap(request: Omit<SwapRequest, 'key'>) {
+      return this.#custody.previewSwap(request);
+    }
+
+    findSwap(signature: string) {
+      return this.#custody.findSwap(signature);
+    }
+
+    swapRoom() {
+      return this.#custody.swapRoom();
+    }
+
+    report() {
+      return this.#custody.report();
+    }
+
+    wake() {
+      return this.#custody.wake();
+    }
+
+    override alarm() {
+      return this.#custody.alarm();
+    }
+  };
+}
+
+function platformStorage({ storage }: DurableObjectState): Storage {
+  return {
+    exec: (query, ...params) => storage.sql.exec<ReturnType<Storage['exec']>[number]>(query, ...params).toArray(),
+    transaction: (work) => storage.transactionSync(work),
+    sync: () => storage.sync(),
+    setAlarm: (at) => (at === null ? storage.deleteAlarm() : storage.setAlarm(at)),
+  };
+}

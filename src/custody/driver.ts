@@ -1,0 +1,182 @@
+/**
+ * Carries the machine's effects out and feeds back what it saw. It decides nothing: after a crash at any await the
+ * stored row alone says what is next.
+ * @module
+ */
+import { failureReason } from '../providers/solana-rpc.ts';
+import { freeze } from './boot.ts';
+import type { ChainPort } from './chain-port.ts';
+import type { Journal } from './journal.ts';
+import type { KindDriver, Prepared } from './kind.ts';
+import { checkCost, type Limits } from './ledger.ts';
+import { type Effect, effectOf, judgeAttempt, type Observation, step } from './machine.ts';
+import type { Kind, Landing, Operation, Signing } from './operation.ts';
+import type { Log, Signer, Storage } from './ports.ts';
+
+export type DriverPorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly chain: ChainPort;
+  readonly signer: Signer;
+  readonly kinds: Partial<Record<Kind, KindDriver>>;
+  readonly limits: Limits;
+  readonly now: () => number;
+  readonly log: Log;
+  /** Why nothing may be signed now; undefined when it may. Asked again in the same turn as the signed row. */
+  readonly stop: (kind: Kind) => string | undefined;
+  /** Wire bytes and signature of a message with its one signature. */
+  readonly assemble: (message: Uint8Array, signature: Uint8Array) => { wire: string; signature: string };
+};
+
+/** Effects of one operation in a row before others get their turn. */
+const MAX_TURNS = 8;
+/** How often a row is looked at that nobody knows what to do with. */
+const HOLD_MS = 3_600_000;
+
+export type Driver = ReturnType<typeof createDriver>;
+
+export function createDriver(p: DriverPorts) {
+  const { journal, chain, now, log } = p;
+  const running = new Map<string, Promise<void>>();
+
+  /** Stores what an observation makes of a row. Undefined when the row has changed since it was read. */
+  function observe(op: Operation, kind: KindDriver, seen: Observation): Operation | undefined {
+    const next = step(op, seen, kind.rules, now());
+    return next === op ? op : journal.update(op, next, now());
+  }
+
+  async function prepare(op: Operation, kind: KindDriver): Promise<void> {
+    const stopped = p.stop(op.kind);
+    if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
+    let prepared: Prepared;
+    try {
+      prepared = await kind.prepare(op);
+    } catch (error) {
+      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason: failureReason(error) });
+      return void observe(op, kind, { type: 'unprepared', reason: `upstream_${failureReason(error)}` });
+    }
+    if (!prepared.ok) {
+      return void observe(op, kind, {
+        type: 'refused',
+        reason: prepared.reason,
+        outcome: prepared.outcome ?? {},
+      });
+    }
+    const signed = p.assemble(prepared.message, await p.signer.sign(prepared.message));
+    const { lastValidBlockHeight, slot } = prepared;
+    storeSigned(op, kind, prepared, { ...signed, lastValidBlockHeight, slot });
+    // The fence: an instance that was replaced while it prepared fails here, and its bytes never leave.
+    await p.storage.sync();
+  }
+
+  /** One critical section: the limits as they are now, the names taken, the bytes stored. */
+  function storeSigned(
+    op: Operation,
+    kind: KindDriver,
+    prepared: Prepared & { ok: true },
+    signing: Signing,
+  ): void {
+    p.storage.transaction(() => {
+      const stopped = p.stop(op.kind);
+      if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
+      const others = journal.counting(now()).filter((other) => other.id !== op.id);
+      const room =
+        op.kind === 'swap' ? checkCost(others, prepared.cost, p.limits, now()) : ({ ok: true } as const);
+      if (!room.ok) return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day' });
+      if (prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)) {
+        return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
+      }
+      const stored = observe(op, kind, { type: 'signed', signing, plan: prepared.plan, cost: prepared.cost });
+      if (!stored) return;
+      for (const name of prepared.claims) journal.claim(name, op.id, now());
+    });
+  }
+
+  async function send(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+    const accepted = await chain.send(signing.wire);
+    observe(op, kind, { type: 'sent', accepted });
+  }
+
+  async function watch(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+    const views = await chain.views(signing);
+    if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
+    const verdict = judgeAttempt(signing, views);
+    let landing: Landing | null = null;
+    if (verdict === 'landed') {
+      landing = await chain.landing(signing.signature).catch(() => null);
+    } else if (verdict === 'unseen') {
+      await chain.send(signing.wire);
+    }
+    // More left than the operation may move: something is wrong that nobody has thought of.
+    if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
+    observe(op, kind, { type: 'viewed', views, landing });
+  }
+
+  async function settle(op: Operation, kind: KindDriver): Promise<void> {
+    const isTaken = (name: string) => (journal.claimant(name) ?? op.id) !== op.id;
+    let settled: Awaited<ReturnType<KindDriver['settle']>>;
+    try {
+      settled = await kind.settle(op, isTaken);
+    } catch (error) {
+      const reason = failureReason(error);
+      log({ level: 'warn', event: 'settle_failed', operation: op.id, reason });
+      return void observe(op, kind, { type: 'unreachable', reason });
+    }
+    p.storage.transaction(() => {
+      // Another operation may have taken the same output while this one looked.
+      if (settled.claims.some(isTaken)) {
+        return void observe(op, kind, {
+          type: 'settlement',
+          settlement: { state: 'pending', detail: 'settling' },
+        });
+      }
+      if (!observe(op, kind, { type: 'settlement', settlement: settled.settlement })) return;
+      for (const name of settled.claims) journal.claim(name, op.id, now());
+    });
+  }
+
+  async function perform(effect: Effect, op: Operation, kind: KindDriver): Promise<void> {
+    if (effect === 'prepare') return prepare(op, kind);
+    if (effect === 'settle') return settle(op, kind);
+    if (!op.signing) return;
+    return effect === 'send' ? send(op, kind, op.signing) : watch(op, kind, op.signing);
+  }
+
+  /** A row that asks for a look which this version does not know how to take: kept as it is, for the operator. */
+  function hold(op: Operation): void {
+    log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
+    journal.update(op, { ...op, reason: op.reason ?? 'held_unknown_state', dueAt: now() + HOLD_MS }, now());
+  }
+
+  async function run(id: string): Promise<void> {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      const op = journal.get(id);
+      const kind = op && p.kinds[op.kind];
+      if (!op || op.dueAt === null || op.dueAt > now()) return;
+      const effect = kind ? effectOf(op) : 'none';
+      if (!kind || effect === 'none') return hold(op);
+      await perform(effect, op, kind);
+    }
+  }
+
+  return {
+    /** Takes an operation as far as it can go now. Callers join the run that is under way. */
+    drive(id: string): Promise<void> {
+      const joined = running.get(id);
+      if (joined) return joined;
+      const started = run(id).finally(() => running.delete(id));
+      running.set(id, started);
+      return started;
+    },
+
+    /** Drives what is due, at most `limit` operations. */
+    async driveDue(limit: number): Promise<void> {
+      const due = journal.due(now(), limit);
+      const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));
+      for (const result of driven) if (result.status === 'rejected') throw result.reason;
+    },
+  };
+}
+
+const refusedOrLater = (kind: KindDriver, reason: string): Observation =>
+  kind.rules.retriesPreparation ? { type: 'unprepared', reason } : { type: 'refused', reason };

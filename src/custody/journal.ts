@@ -1,0 +1,246 @@
+/**
+ * The custodian's own tables: the truth about money. What must hold once is written here, in one storage transaction
+ * with the intent that it guards.
+ * @module
+ */
+import { DAY_MS } from '../core/limits.ts';
+import { decodeOperation, encodeOperation, type Operation } from './operation.ts';
+import type { MirrorRow, SqlRow, Storage } from './ports.ts';
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS operations (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    signature TEXT UNIQUE,
+    due_at INTEGER,
+    counts INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    row TEXT NOT NULL
+  )`,
+  `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
+  `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
+  `CREATE TABLE IF NOT EXISTS idempotency (
+    key_hash TEXT PRIMARY KEY,
+    request_hash TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  )`,
+  `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS calls_by_client ON calls (purpose, client, at)`,
+  `CREATE TABLE IF NOT EXISTS claims (
+    name TEXT PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL
+  )`,
+  `CREATE TABLE IF NOT EXISTS outbox (
+    entity TEXT NOT NULL,
+    id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    PRIMARY KEY (entity, id)
+  )`,
+] as const;
+
+/** Idempotency keys are kept for a week. */
+export const KEY_LIFE_MS = 7 * DAY_MS;
+
+export type Journal = ReturnType<typeof openJournal>;
+
+const text = (row: SqlRow | undefined, column: string): string | undefined => {
+  const value = row?.[column];
+  return typeof value === 'string' ? value : undefined;
+};
+const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
+const operationOf = (row: SqlRow): Operation => decodeOperation(text(row, 'row') ?? '{}');
+
+export function openJournal(storage: Storage) {
+  const { exec } = storage;
+  storage.transaction(() => {
+    for (const statement of SCHEMA) exec(statement);
+  });
+
+  const getMeta = (key: string): string | undefined =>
+    text(exec('SELECT value FROM meta WHERE key = ?', key)[0], 'value');
+
+  const setMeta = (key: string, value: string): void => {
+    exec(
+      'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+      key,
+      value,
+    );
+  };
+
+  const revision = (): number => Number(getMeta('revision') ?? 0);
+
+  /** Writes a row with the next revision and leaves word for the mirror. Call inside a transaction. */
+  function write(operation: Operation, now: number): Operation {
+    const row = { ...operation, revision: revision() + 1 };
+    setMeta('revision', String(row.revision));
+    // A row counts while it reserves, is unsettled, or awaits a look; the last day's rows count for the caps as well.
+    const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
+    exec(
+      `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts, row = excluded.row`,
+      row.seq,
+      row.id,
+      row.kind,
+      row.signing?.signature ?? null,
+      row.dueAt === null ? null : Math.ceil(row.dueAt),
+      counts,
+      row.createdAt,
+      encodeOperation(row),
+    );
+    exec(
+      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?)
+       ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision`,
+      row.id,
+      row.revision,
+      now,
+    );
+    return row;
+  }
+
+  return {
+    getMeta,
+    setMeta,
+    revision,
+
+    /** Stores a new intent under the next number. @throws when its natural key exists */
+    insert(operation: Operation): Operation {
+      const seq = integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
+      return write({ ...operation, seq }, operation.createdAt);
+    },
+
+    /**
+     * Replaces the row that `before` was read from. Undefined when it has changed since: then somebody else decided.
+     */
+    update(before: Operation, after: Operation, now: number): Operation | undefined {
+      return storage.transaction(() => {
+        const stored = exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
+        if (!stored || operationOf(stored).revision !== before.revision) return undefined;
+        return write(after, now);
+      });
+    },
+
+    get(id: string): Operation | undefined {
+      return exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
+    },
+
+    bySignature(signature: string): Operation | undefined {
+      return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
+    },
+
+    /** Every row that a sum of the ledger needs. */
+    counting(now: number): Operation[] {
+      return exec('SELECT row FROM operations WHERE counts = 1 OR created_at > ?', now - DAY_MS).map(
+        operationOf,
+      );
+    },
+
+    due(now: number, limit: number): Operation[] {
+      return exec(
+        'SELECT row FROM operations WHERE due_at <= ? ORDER BY due_at LIMIT ?',
+        Math.floor(now),
+        limit,
+      ).map(operationOf);
+    },
+
+    latest(limit: number): Operation[] {
+      return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
+    },
+
+    /** When something is next due, the outbox included. */
+    nextDue(): number | undefined {
+      const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
+      return row?.at === null || row?.at === undefined ? undefined : Number(row.at);
+    },
+
+    isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
+
+    idempotency(keyHash: string): { requestHash: string; operationId: string } | undefined {
+      const row = exec('SELECT request_hash, operation_id FROM idempotency WHERE key_hash = ?', keyHash)[0];
+      return row && { requestHash: String(row.request_hash), operationId: String(row.operation_id) };
+    },
+
+    rememberKey(keyHash: string, requestHash: string, operationId: string, now: number): void {
+      exec(
+        'INSERT INTO idempotency (key_hash, request_hash, operation_id, created_at) VALUES (?, ?, ?, ?)',
+        keyHash,
+        requestHash,
+        operationId,
+        now,
+      );
+    },
+
+    /** Times of a client's calls of one purpose since then, oldest first. */
+    calls(purpose: string, client: string, since: number): number[] {
+      return exec(
+        'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
+        purpose,
+        client,
+        since,
+      ).map((row) => integer(row, 'at'));
+    },
+
+    recordCall(purpose: string, client: string, at: number): void {
+      exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
+    },
+
+    /**
+     * Takes a name for one purpose, for ever: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
+     * False when it serves another purpose already.
+     */
+    claim(name: string, purpose: string, now: number): boolean {
+      exec(
+        'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        name,
+        purpose,
+        now,
+      );
+      return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
+    },
+
+    /** What a name serves, if it is taken. */
+    claimant(name: string): string | undefined {
+      return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+    },
+
+    /** Rows that the mirror does not have yet, oldest change first. */
+    outbox(limit: number): MirrorRow[] {
+      return exec(
+        `SELECT o.id, p.row FROM outbox o JOIN operations p ON p.id = o.id WHERE o.entity = 'operation' ORDER BY o.revision LIMIT ?`,
+        limit,
+      ).map((row) => {
+        const operation = operationOf(row);
+        return { entity: 'operation', id: operation.id, revision: operation.revision, operation };
+      });
+    },
+
+    /** The mirror has these. A row that changed in the meantime stays. */
+    delivered(rows: readonly MirrorRow[]): void {
+      for (const row of rows) {
+        exec(
+          'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
+          row.entity,
+          row.id,
+          row.revision,
+        );
+      }
+    },
+
+    /** Since when the oldest undelivered change waits, in Unix milliseconds. */
+    undeliveredSince(): number | undefined {
+      const row = exec('SELECT MIN(since) AS since FROM outbox')[0];
+      return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
+    },
+
+    /** Drops what no limit looks at any more. */
+    purge(now: number): void {
+      exec('DELETE FROM idempotency WHERE created_at < ?', now - KEY_LIFE_MS);
+      exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * What a kind of operation brings to the custodian: how it is prepared, what it awaits after it has landed.
+ * @module
+ */
+import type { KindRules, Settlement } from './machine.ts';
+import type { Facts, Operation } from './operation.ts';
+
+export type Prepared =
+  | {
+      readonly ok: true;
+      /** The transaction message to sign, one signature: the reserve's. */
+      readonly message: Uint8Array;
+      readonly lastValidBlockHeight: bigint;
+      /** Slot of the blockhash. */
+      readonly slot: bigint;
+      readonly plan: Facts;
+      /** Lamports at most lost against a fair price. */
+      readonly cost: bigint;
+      /** Names that no other operation may have used: a deposit address, a payment. */
+      readonly claims: readonly string[];
+    }
+  | { readonly ok: false; readonly reason: string; readonly outcome?: Facts };
+
+export type Settled = {
+  readonly settlement: Settlement;
+  /** What it takes for itself: a Bitcoin output, a refund's signature. */
+  readonly claims: readonly string[];
+};
+
+export type KindDriver = {
+  readonly rules: KindRules;
+  /** Upstream answers, checked. Nothing is signed here. @throws AppError UPSTREAM_FAILED */
+  prepare(operation: Operation): Promise<Prepared>;
+  /** @param isTaken whether another operation has taken this name already */
+  settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled>;
+};

@@ -1,0 +1,83 @@
+/**
+ * Carries changes of the journal to D1. Every write is an upsert that an older revision cannot undo, so a batch whose
+ * answer was lost is simply written again.
+ * @module
+ */
+import type { Journal } from './journal.ts';
+import type { Operation } from './operation.ts';
+import { encodeOperation } from './operation.ts';
+import type { Log, Mirror, MirrorRow } from './ports.ts';
+import { mirrorStatus } from './public-state.ts';
+
+/** Rows of one D1 batch. */
+const BATCH = 40;
+
+/** Delivers what is waiting. False when the mirror did not take it; it stays for the next time. */
+export async function flushOutbox(journal: Journal, mirror: Mirror, log: Log): Promise<boolean> {
+  for (;;) {
+    const rows = journal.outbox(BATCH);
+    if (rows.length === 0) return true;
+    try {
+      await mirror.apply(rows);
+    } catch (error) {
+      log({
+        level: 'warn',
+        event: 'mirror_failed',
+        waiting: rows.length,
+        error: String(error).slice(0, 200),
+      });
+      return false;
+    }
+    journal.delivered(rows);
+    if (rows.length < BATCH) return true;
+  }
+}
+
+const UPSERT = `INSERT INTO operations (id, seq, revision, kind, status, detail, reason, signature, amount_lamports, expected_sats,
+  btc_sats, btc_txid, landed_slot, block_time, created_at, updated_at, journal)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, status = excluded.status, detail = excluded.detail,
+  reason = excluded.reason, signature = excluded.signature, amount_lamports = excluded.amount_lamports,
+  expected_sats = excluded.expected_sats, btc_sats = excluded.btc_sats, btc_txid = excluded.btc_txid,
+  landed_slot = excluded.landed_slot, block_time = excluded.block_time, updated_at = excluded.updated_at,
+  journal = excluded.journal
+WHERE excluded.revision > operations.revision`;
+
+export function createD1Mirror(db: D1Database): Mirror {
+  return {
+    async apply(rows: readonly MirrorRow[]) {
+      await db.batch(rows.map((row) => db.prepare(UPSERT).bind(...columns(row.operation))));
+    },
+    async highestRevision() {
+      const row = await db
+        .prepare('SELECT MAX(revision) AS revision FROM operations')
+        .first<{ revision: number | null }>();
+      return row?.revision ?? 0;
+    },
+  };
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+function columns(op: Operation): (string | number | null)[] {
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return [
+    op.id,
+    op.seq,
+    op.revision,
+    op.kind,
+    mirrorStatus(op),
+    op.detail,
+    op.reason,
+    op.signing?.signature ?? null,
+    textOf(op.plan.askedLamports) ?? op.amount.toString(),
+    textOf(op.plan.expectedSats),
+    textOf(op.outcome.btcSats),
+    textOf(op.outcome.btcTxid),
+    op.landing ? Number(op.landing.slot) : null,
+    op.landing?.blockTime ?? null,
+    iso(op.createdAt),
+    iso(op.updatedAt),
+    encodeOperation(op),
+  ];
+}

@@ -1,0 +1,237 @@
+/**
+ * Takes swap requests: who may ask, what may be spent, and the intent row that makes a request count once.
+ * @module
+ */
+import { type Lamports, lamports } from '../core/amount.ts';
+import { HOUR_MS, MAX_WAIT_MS } from '../core/limits.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
+import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from './api.ts';
+import type { ChainPort } from './chain-port.ts';
+import type { Driver } from './driver.ts';
+import type { Journal } from './journal.ts';
+import { planSwap, quoteSwap, type SwapPorts, swapDebit } from './kinds/swap.ts';
+import {
+  type Balance,
+  checkIntent,
+  type LedgerVerdict,
+  type Limits,
+  releasedSlot,
+  spendable,
+} from './ledger.ts';
+import type { Storage } from './ports.ts';
+import { createAnswer, ledgerRefusal, refusalOf, stopped } from './swap-answer.ts';
+
+export type IntakePorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly chain: ChainPort;
+  readonly driver: Driver;
+  readonly quotes: Pick<SwapPorts, 'routes' | 'readPrices' | 'maxCostBps'>;
+  readonly limits: Limits;
+  readonly maxCreatesPerClientHour: number;
+  readonly now: () => number;
+  readonly randomId: () => string;
+  /** Why no swap may start now: frozen, paused, the mirror down. */
+  readonly stop: () => Promise<string | undefined>;
+  /** The outcome of work, or undefined when it takes longer than so many milliseconds; the work goes on. */
+  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+};
+
+/** Bridge quotes that creates and previews may use in the window; the routes' own estimates have a share apart. */
+const QUOTE_WINDOW_MS = 2 * HOUR_MS;
+const QUOTES_PER_WINDOW = 60;
+const PREVIEWS_PER_WINDOW = 20;
+/** New idempotency keys of one client in an hour. */
+const KEYS_PER_CLIENT_HOUR = 100;
+/** Calls that concern everybody are counted under this name. */
+const ALL = '*';
+/** A balance so young is read by everyone who asks at the same time. */
+const BALANCE_FRESH_MS = 1_000;
+
+export function createSwapIntake(p: IntakePorts) {
+  const { journal, now } = p;
+  let latest: { at: number; balance: Promise<Balance> } | undefined;
+
+  /** One read for all who ask at the same time; never older than the last outcome that it must show. */
+  async function readBalance(minSlot: bigint): Promise<Balance> {
+    if (latest && now() - latest.at < BALANCE_FRESH_MS) {
+      const shared = await latest.balance.catch(() => undefined);
+      if (shared && shared.slot >= minSlot) return shared;
+    }
+    const balance = p.chain.balance(minSlot);
+    latest = { at: now(), balance };
+    return balance;
+  }
+
+  /** A full window answers when its oldest call leaves it. */
+  function quotaRefusal(
+    purpose: string,
+    client: string,
+    windowMs: number,
+    maximum: number,
+  ): number | undefined {
+    const calls = journal.calls(purpose, client, now() - windowMs);
+    const oldest = calls[calls.length - maximum];
+    return oldest === undefined ? undefined : Math.max(Math.ceil((oldest + windowMs - now()) / 1_000), 1);
+  }
+
+  function clientRefusal(request: SwapRequest): Refusal | undefined {
+    const creates = quotaRefusal('create', request.client, HOUR_MS, p.maxCreatesPerClientHour);
+    const keys = request.key && quotaRefusal('key', request.client, HOUR_MS, KEYS_PER_CLIENT_HOUR);
+    const retryAfterSeconds = creates ?? keys;
+    if (retryAfterSeconds === undefined) return undefined;
+    const limit = creates === undefined ? 'keys_per_client_hour' : 'creates_per_client_hour';
+    const message = 'Too many swaps were asked for from this address; wait and try again.';
+    return { code: 'RATE_LIMITED', message, retryAfterSeconds, details: { limit } };
+  }
+
+  function budgetRefusal(purpose: 'create' | 'preview'): Refusal | undefined {
+    const all = quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW);
+    const previews =
+      purpose === 'preview' ? quotaRefusal('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW) : undefined;
+    const retryAfterSeconds = all ?? previews;
+    if (retryAfterSeconds === undefined) return undefined;
+    return {
+      code: 'QUOTE_BUDGET_SPENT',
+      message: 'The quota of bridge quotes is used up.',
+      retryAfterSeconds,
+    };
+  }
+
+  const check = (amount: Lamports, balance: Balance, operations = journal.counting(now())): LedgerVerdict =>
+    checkIntent({
+      kind: 'swap',
+      amount,
+      reserved: swapDebit(amount),
+      balance,
+      operations,
+      limits: p.limits,
+      now: now(),
+    });
+
+  /** The one place where a swap begins. Synchronous: nobody else reads or writes in between. */
+  function reserve(request: SwapRequest, amount: Lamports, balance: Balance): string | Refusal | 'outdated' {
+    return p.storage.transaction(() => {
+      const refusal = clientRefusal(request) ?? budgetRefusal('create');
+      if (refusal) return refusal;
+      const verdict = check(amount, balance);
+      if (!verdict.ok)
+        return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : ledgerRefusal(verdict, now());
+      const operation = journal.insert(
+        planSwap({ key: request.key?.keyHash ?? p.randomId(), amount, now: now() }),
+      );
+      journal.recordCall('create', request.client, now());
+      journal.recordCall('quote', ALL, now());
+      if (request.key) {
+        journal.recordCall('key', request.client, now());
+        journal.rememberKey(request.key.keyHash, request.key.requestHash, operation.id, now());
+      }
+      return operation.id;
+    });
+  }
+
+  /** The stored answer of a key, once it is there. */
+  async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
+    const known = journal.idempotency(key.keyHash);
+    if (!known) return undefined;
+    if (known.requestHash !== key.requestHash) {
+      const message = 'This Idempotency-Key was used before with another request.';
+      return { type: 'refused', replayed: false, refusal: { code: 'IDEMPOTENCY_KEY_REUSED', message } };
+    }
+    return answer(known.operationId, true);
+  }
+
+  /** Drives the operation until its answer is decided, at most as long as a caller may wait. */
+  async function answer(id: string, replayed: boolean): Promise<SwapAnswer> {
+    const known = journal.get(id);
+    if (known?.state === 'planned') await p.within(p.driver.drive(id), MAX_WAIT_MS);
+    const op = journal.get(id);
+    const decided = op && createAnswer(op, replayed);
+    if (decided) {
+      // Nothing is told that a crash could still take back.
+      await p.storage.sync();
+      return decided;
+    }
+    const message = 'This swap is still being prepared; repeat the call with the same Idempotency-Key.';
+    const refusal = { code: 'IDEMPOTENCY_IN_PROGRESS', message, retryAfterSeconds: 5 };
+    return { type: 'refused', replayed: false, refusal };
+  }
+
+  const refuse = (refusal: Refusal): SwapAnswer => ({ type: 'refused', replayed: false, refusal });
+
+  return {
+    async createSwap(request: SwapRequest): Promise<SwapAnswer> {
+      const replayed = request.key && (await replay(request.key));
+      if (replayed) return replayed;
+      const early = clientRefusal(request) ?? budgetRefusal('create');
+      if (early) return refuse(early);
+      const why = await p.stop();
+      if (why) return refuse(stopped(why));
+      const amount = lamports(request.amountLamports);
+      // A balance may grow old while it is read: another operation may be released in between.
+      for (let reads = 0; reads < 3; reads++) {
+        let balance: Balance;
+        try {
+          balance = await readBalance(releasedSlot(journal.counting(now())));
+        } catch (error) {
+          return refuse(refusalOf(`upstream_${failureReason(error)}`));
+        }
+        // The same key may have come in while the balance was read.
+        const twin = request.key && (await replay(request.key));
+        if (twin) return twin;
+        const begun = reserve(request, amount, balance);
+        if (begun === 'outdated') continue;
+        return typeof begun === 'string' ? answer(begun, false) : refuse(begun);
+      }
+      return refuse(refusalOf('upstream_balance_outdated'));
+    },
+
+    async previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
+      const why = await p.stop();
+      if (why) return { type: 'refused', refusal: stopped(why) };
+      const budget = clientRefusal(request) ?? budgetRefusal('preview');
+      if (budget) return { type: 'refused', refusal: budget };
+      const amount = lamports(request.amountLamports);
+      try {
+        const verdict = check(amount, await readBalance(releasedSlot(journal.counting(now()))));
+        if (!verdict.ok) return { type: 'refused', refusal: ledgerRefusal(verdict, now()) };
+        journal.recordCall('quote', ALL, now());
+        journal.recordCall('preview', ALL, now());
+        const quoted = await quoteSwap(p.quotes, amount, true);
+        if (!quoted.ok) return { type: 'refused', refusal: refusalOf(quoted.reason) };
+        const { quote, priced } = quoted;
+        const { expectedSats, minimumSats, route } = quote;
+        return { type: 'possible', expectedSats, minimumSats, costLamports: priced.cost, route };
+      } catch (error) {
+        return { type: 'refused', refusal: refusalOf(`upstream_${failureReason(error)}`) };
+      }
+    },
+
+    /** @throws AppError UPSTREAM_FAILED when the balance cannot be read */
+    async swapRoom(): Promise<SwapRoom> {
+      const operations = journal.counting(now());
+      const balance = await readBalance(releasedSlot(operations));
+      const why = await p.stop();
+      const verdict = check(lamports(1n), balance, operations);
+      const refusal = why
+        ? stopped(why)
+        : (budgetRefusal('create') ?? (verdict.ok ? null : ledgerRefusal(verdict, now())));
+      const left = spendable(balance, operations, p.limits);
+      const bound = left < p.limits.maxOperation ? left : p.limits.maxOperation;
+      const most = refusal ? 0n : largest(bound, (amount) => check(amount, balance, operations).ok);
+      return { balanceLamports: balance.lamports, maximumLamports: most, refusal };
+    },
+  };
+}
+
+/** The largest amount up to `bound` that passes; the checks are monotone. */
+function largest(bound: bigint, passes: (amount: Lamports) => boolean): bigint {
+  let low = 0n;
+  let high = bound;
+  while (low < high) {
+    const middle = (low + high + 1n) / 2n;
+    if (passes(lamports(middle))) low = middle;
+    else high = middle - 1n;
+  }
+  return low;
+}
