@@ -5,6 +5,7 @@
  * @see https://solana.com/docs/rpc
  * @module
  */
+import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { type Lamports, lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
@@ -43,6 +44,21 @@ const Signatures = z.array(
   }),
 );
 const TokenAmount = withContext(z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }));
+
+const Account = z.object({
+  owner: z.string(),
+  lamports: uint,
+  data: z.tuple([z.base64(), z.literal('base64')]),
+});
+const Accounts = withContext(z.array(Account.nullable()));
+
+/** An account as a node has it. */
+export type ChainAccount = {
+  /** Address of the program that owns it. */
+  readonly owner: string;
+  readonly lamports: bigint;
+  readonly data: Uint8Array;
+};
 
 const TokenBalance = z.object({
   accountIndex: z.int().min(0),
@@ -241,6 +257,18 @@ function createNode(url: string, name: string, fetch: Fetch) {
         ],
         z.string(),
       ),
+
+    /** Accounts of one slot, in the order asked, null where there is none; at most 100 addresses a call. */
+    async accounts(
+      addresses: readonly string[],
+      commitment: Commitment,
+    ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
+      const options = { encoding: 'base64', commitment };
+      const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
+      if (value.length !== addresses.length) throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
+      const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
+      return { slot: context.slot, accounts };
+    },
 
     async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {
       const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
