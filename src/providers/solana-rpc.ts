@@ -265,7 +265,8 @@ function createNode(url: string, name: string, fetch: Fetch) {
     ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
       const options = { encoding: 'base64', commitment };
       const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
-      if (value.length !== addresses.length) throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
+      if (value.length !== addresses.length)
+        throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
       const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
       return { slot: context.slot, accounts };
     },
