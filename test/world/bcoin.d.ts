@@ -66,18 +66,20 @@ declare module 'bcoin' {
     constructor(options: { chain: Chain; mempool: Mempool });
     open(): Promise<void>;
     close(): Promise<void>;
-    createJob(tip: Entry, address: Address): Promise<{ attempt: Template; mineAsync(): Promise<Block | null> }>;
+    createJob(
+      tip: Entry,
+      address: Address,
+    ): Promise<{ attempt: Template; mineAsync(): Promise<Block | null> }>;
   }
-  class Address {
-    static fromWitnessPubkeyhash(hash: Buffer): Address;
-  }
+  type Address = { readonly hash: Buffer };
   const bcoin: {
     readonly Chain: typeof Chain;
     readonly Mempool: typeof Mempool;
     readonly Miner: typeof Miner;
-    readonly Address: typeof Address;
+    readonly Address: { fromWitnessPubkeyhash(hash: Buffer): Address };
     readonly TX: { fromRaw(raw: Buffer): Tx };
   };
+
   export type { Block, Chain, Entry, Mempool, Miner, Tx };
   export default bcoin;
 }

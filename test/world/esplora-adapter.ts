@@ -73,7 +73,11 @@ export function startEsploraAdapter(options: {
     };
   }
 
-  const show = (txs: readonly IndexedTx[]): Answer => json(200, txs.map((tx) => showTransaction(index, tx)));
+  const show = (txs: readonly IndexedTx[]): Answer =>
+    json(
+      200,
+      txs.map((tx) => showTransaction(index, tx)),
+    );
 
   // Unknown ids end the list: the scan never meets them.
   function after(txs: readonly IndexedTx[], txid: string): readonly IndexedTx[] {
@@ -161,7 +165,10 @@ export function startEsploraAdapter(options: {
   }
 
   function route(request: WorldRequest, view: View): Answer | Promise<Answer> {
-    const [kind = '', id = '', what = '', more, last] = request.path.replace(/^\/api/, '').split('/').slice(1);
+    const [kind = '', id = '', what = '', more, last] = request.path
+      .replace(/^\/api/, '')
+      .split('/')
+      .slice(1);
     if (request.method === 'POST' && kind === 'tx') return broadcast(request.body);
     if (kind === 'address' && what === '') return addressSummary(id, view);
     if (kind === 'address' && what === 'utxo') return addressUtxo(id, view);
@@ -175,7 +182,11 @@ export function startEsploraAdapter(options: {
       if (what === '') return json(200, showTransaction(index, tx));
       if (what === 'status') return json(200, showStatus(tx));
       if (what === 'hex') return text(200, tx.raw);
-      if (what === 'outspends') return json(200, tx.outputs.map((_, vout) => outspend(tx, vout)));
+      if (what === 'outspends')
+        return json(
+          200,
+          tx.outputs.map((_, vout) => outspend(tx, vout)),
+        );
       if (what === 'outspend') return json(200, outspend(tx, Number(more)));
     }
     if (kind === 'blocks' && what === 'height') return text(200, String(view.tip));

@@ -1,3 +1,4 @@
+import { address, generateKeyPairSigner, type IInstruction, type KeyPairSigner } from '@solana/web3.js';
 import { getCreateAccountInstruction } from '@solana-program/system';
 import {
   findAssociatedTokenPda,
@@ -6,7 +7,6 @@ import {
   getMintToInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
-import { address, generateKeyPairSigner, type IInstruction, type KeyPairSigner } from '@solana/web3.js';
 import type { SolanaLedger } from './solana-ledger.ts';
 import { landTransaction } from './solana-wallet.ts';
 
@@ -65,7 +65,11 @@ export async function createTokenAccounts(
   owner: string,
   mints: readonly string[],
 ): Promise<void> {
-  await landTransaction(ledger, payer, await Promise.all(mints.map((mint) => createAccount(payer, owner, mint))));
+  await landTransaction(
+    ledger,
+    payer,
+    await Promise.all(mints.map((mint) => createAccount(payer, owner, mint))),
+  );
 }
 
 /** Mints atoms to an owner's associated token account, which is created where it is missing. */

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BitcoinNode } from './bitcoin-node.ts';
+import { type Payment, payBitcoin } from './bitcoin-wallet.ts';
+import type { Fault, FaultBook } from './fault-book.ts';
+import type { BitcoinKey, SolanaKey } from './keys.ts';
+import type { Swap, SwapStatus } from './one-click-swap.ts';
+import type { LandedTransaction, SolanaLedger } from './solana-ledger.ts';
+import { transferSol } from './solana-wallet.ts';
+
+/** Lamports that a refund costs its receiver. */
+export const REFUND_FEE_LAMPORTS = 10_000n;
+
+export interface Settlement {
+  /** Watches the deposit address of a swap from now on. */
+  watch(swap: Swap): void;
+  stop(): void;
+}
+
+export interface SettlementOptions {
+  readonly ledger: SolanaLedger;
+  readonly bitcoin: BitcoinNode;
+  readonly faults: FaultBook;
+  /** Pays refunds. */
+  readonly solanaBank: SolanaKey;
+  /** Pays swaps. */
+  readonly bitcoinBank: BitcoinKey;
+  /** Milliseconds between a confirmed deposit and its payment. */
+  readonly settleDelayMs: number;
+}
+
+/**
+ * Pays what was deposited: a real Bitcoin transaction for a full deposit, a real SOL transfer back for a short or late
+ * one. Fault `settle` bends the next settlement by its `mode`; `batch` pays two swaps with one transaction.
+ */
+export function startSettlement(options: SettlementOptions): Settlement {
+  const { ledger, bitcoin, faults, solanaBank, bitcoinBank } = options;
+  const swaps = new Map<string, Swap>();
+  const batch: { swap: Swap; payment: Payment }[] = [];
+  const stopping = new AbortController();
+
+  function mark(swap: Swap, status: SwapStatus): void {
+    swap.status = status;
+    swap.updatedAt = new Date().toISOString();
+  }
+
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal });
+
+  async function refund(swap: Swap, reason: string, lamports: bigint): Promise<void> {
+    if (lamports > REFUND_FEE_LAMPORTS)
+      await transferSol(ledger, solanaBank.signer, swap.refundTo, lamports - REFUND_FEE_LAMPORTS);
+    swap.refunded += lamports;
+    swap.refundReason = reason;
+  }
+
+  async function pay(swap: Swap, sats: bigint, claimed: bigint): Promise<void> {
+    const payment: Payment = { address: swap.recipient, sats };
+    swap.paidSats = claimed;
+    if (faults.take('oneclick', 'batch') !== null) batch.push({ swap, payment });
+    if (batch.some((entry) => entry.swap === swap)) {
+      if (batch.length < 2) return;
+      const both = batch.splice(0, 2);
+      const txid = await payBitcoin(
+        bitcoin,
+        bitcoinBank,
+        both.map((entry) => entry.payment),
+      );
+      for (const entry of both) finish(entry.swap, txid);
+      return;
+    }
+    finish(swap, await payBitcoin(bitcoin, bitcoinBank, [payment]));
+  }
+
+  function finish(swap: Swap, txid: string): void {
+    swap.paidHashes = [txid];
+    mark(swap, 'SUCCESS');
+  }
+
+  async function settle(swap: Swap, fault: Fault | null): Promise<void> {
+    switch (fault?.mode) {
+      case 'never':
+        return;
+      case 'failed':
+        return mark(swap, 'FAILED');
+      case 'refund':
+        await refund(swap, 'SLIPPAGE_EXCEEDED', swap.received);
+        return mark(swap, 'REFUNDED');
+      case 'partial': {
+        const half = swap.minAmountOut / 2n;
+        return pay(swap, half, half);
+      }
+      case 'wrongAmount':
+        return pay(swap, swap.amountOut - BigInt(fault.by ?? 1000), swap.amountOut);
+      case 'wrongTx': {
+        swap.paidSats = swap.amountOut;
+        return finish(
+          swap,
+          await payBitcoin(bitcoin, bitcoinBank, [{ address: bitcoinBank.address, sats: 1000n }]),
+        );
+      }
+      default:
+        await pay(swap, swap.amountOut, swap.amountOut);
+    }
+    if (swap.received > swap.amountIn) await refund(swap, 'EXCESS_DEPOSIT', swap.received - swap.amountIn);
+  }
+
+  async function deposited(swap: Swap, landed: LandedTransaction, lamports: bigint): Promise<void> {
+    swap.depositHashes.push(landed.signature);
+    const open = swap.status === 'PENDING_DEPOSIT' || swap.status === 'KNOWN_DEPOSIT_TX';
+    if (open) mark(swap, 'KNOWN_DEPOSIT_TX');
+    await ledger.clock.reached(landed.slot + 1);
+    swap.received += lamports;
+    if (!open && swap.status !== 'INCOMPLETE_DEPOSIT') return refund(swap, 'UNEXPECTED_DEPOSIT', lamports);
+    if (Date.now() > swap.deadline) {
+      await pause(options.settleDelayMs);
+      await refund(swap, 'DEADLINE_EXCEEDED', swap.received);
+      return mark(swap, 'REFUNDED');
+    }
+    if (swap.received < swap.amountIn) {
+      mark(swap, 'INCOMPLETE_DEPOSIT');
+      await pause(options.settleDelayMs);
+      if (swap.status !== 'INCOMPLETE_DEPOSIT' || swap.received >= swap.amountIn) return;
+      await refund(swap, 'PARTIAL_DEPOSIT', swap.received);
+      return mark(swap, 'REFUNDED');
+    }
+    mark(swap, 'PROCESSING');
+    const fault = faults.take('oneclick', 'settle');
+    await pause(options.settleDelayMs + (fault?.mode === 'slow' ? (fault.ms ?? 10_000) : 0));
+    await settle(swap, fault);
+  }
+
+  const unsubscribe = ledger.onLanded((landed) => {
+    if (landed.err !== null) return;
+    for (const [at, address] of landed.accounts.entries()) {
+      const swap = swaps.get(address);
+      const lamports = (landed.postBalances[at] ?? 0) - (landed.preBalances[at] ?? 0);
+      if (swap === undefined || lamports <= 0) continue;
+      deposited(swap, landed, BigInt(lamports)).catch(() => {
+        if (!stopping.signal.aborted) mark(swap, 'FAILED');
+      });
+    }
+  });
+
+  return {
+    watch: (swap) => swaps.set(swap.deposit.address, swap),
+    stop() {
+      stopping.abort();
+      unsubscribe();
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { BitcoinNode } from './bitcoin-node.ts';
+import type { FaultBook } from './fault-book.ts';
+import { type Answer, json, startUpstream, type Upstream, type WorldRequest } from './fault-gate.ts';
+import {
+  type BitcoinKey,
+  createBitcoinKey,
+  createQuoteKey,
+  createSolanaKey,
+  type QuoteKey,
+  type SolanaKey,
+} from './keys.ts';
+import { REFUND_FEE_LAMPORTS, startSettlement } from './one-click-settlement.ts';
+import {
+  BTC_ASSET,
+  formatUnits,
+  type QuoteRequest,
+  readQuoteRequest,
+  SOL_ASSET,
+  type Swap,
+  showSwap,
+} from './one-click-swap.ts';
+import type { PriceBook } from './price-venues.ts';
+import { quoteMessage } from './quote-signature.ts';
+import type { RequestCounts } from './request-counts.ts';
+import type { SolanaLedger } from './solana-ledger.ts';
+
+const SPREAD_BPS = 20n;
+/** The platform's fee for callers without a token. */
+const KEYLESS_BPS = 20n;
+const WITHDRAW_FEE_SATS = 400n;
+const TIME_ESTIMATE_SECONDS = 60;
+/** A deposit address stays open for this long after the deadline of the request. */
+const GRACE_MS = 3 * 24 * 3600 * 1000;
+
+const NAME = 'oneclick';
+
+export interface OneClickOptions {
+  readonly ledger: SolanaLedger;
+  readonly bitcoin: BitcoinNode;
+  readonly prices: PriceBook;
+  readonly faults: FaultBook;
+  readonly counts: RequestCounts;
+  readonly quoteKey: QuoteKey;
+  /** The bearer token that it knows. */
+  readonly token: string;
+  readonly solanaBank: SolanaKey;
+  readonly bitcoinBank: BitcoinKey;
+  readonly settleDelayMs: number;
+}
+
+/** US cents of a price's decimal text, rounded down: enough for a simulator's arithmetic in integers. */
+const cents = (price: string): bigint => {
+  const [whole = '0', fraction = ''] = price.split('.');
+  return BigInt(whole) * 100n + BigInt(`${fraction}00`.slice(0, 2));
+};
+
+const message = (status: number, text: string): Answer => json(status, { message: text });
+
+/**
+ * A simulator of NEAR Intents 1Click for SOL to BTC: signed quotes, one-time deposit addresses on the world's chain, real
+ * payments on both chains.
+ */
+export async function startOneClick(options: OneClickOptions): Promise<Upstream> {
+  const { prices, faults, quoteKey } = options;
+  const swaps = new Map<string, Swap>();
+  const otherKey = createQuoteKey();
+  const settlement = startSettlement(options);
+
+  // SOL has 9 digits, BTC has 8: sats = lamports / 10 * SOL price / BTC price.
+  const satsFor = (lamports: bigint, bps: bigint): bigint =>
+    (lamports * cents(prices.price('SOL')) * (10_000n - bps)) / (cents(prices.price('BTC')) * 100_000n);
+
+  const usd = (atoms: bigint, decimals: number, coin: 'SOL' | 'BTC'): string =>
+    formatUnits(atoms * cents(prices.price(coin)), decimals + 2);
+
+  function tokens(): Answer {
+    const priceUpdatedAt = new Date().toISOString();
+    const row = (assetId: string, decimals: number, blockchain: string, coin: 'SOL' | 'BTC') => ({
+      assetId,
+      decimals,
+      blockchain,
+      symbol: coin,
+      price: Number(prices.price(coin)),
+      priceUpdatedAt,
+      contractAddress: null,
+    });
+    return json(200, [row(SOL_ASSET, 9, 'sol', 'SOL'), row(BTC_ASSET, 8, 'btc', 'BTC')]);
+  }
+
+  async function quote(request: WorldRequest, bps: bigint): Promise<Answer> {
+    const asked = readQuoteRequest(request.body);
+    if (typeof asked === 'string') return message(400, asked);
+    const take = (kind: string) => faults.take(NAME, kind, request.label);
+
+    const amountIn = BigInt(asked.amount);
+    const low = take('lowOutput');
+    const gross = (satsFor(amountIn, bps) * BigInt(10_000 - (low === null ? 0 : (low.by ?? 1000)))) / 10_000n;
+    if (gross < 2n * WITHDRAW_FEE_SATS) {
+      const least = (2n * WITHDRAW_FEE_SATS * amountIn) / (gross === 0n ? 1n : gross) + 1n;
+      return message(400, `Amount is too low for bridge, try at least ${least}`);
+    }
+    const amountOut = gross - WITHDRAW_FEE_SATS;
+    const minAmountOut = (amountOut * (10_000n - BigInt(asked.slippageTolerance))) / 10_000n;
+    const shownIn = amountIn + shift(take('wrongDeposit'));
+    const expired = take('expiredDeadline') !== null;
+    const deadline = expired ? Date.now() - 60_000 : Date.parse(asked.deadline) + GRACE_MS;
+    const deposit = await createSolanaKey();
+    const withAddress = !asked.dry && take('noDeposit') === null;
+
+    const quoteRequest: QuoteRequest = {
+      depositMode: 'SIMPLE',
+      confidentiality: 'public',
+      ...asked,
+      recipient: lie(take('wrongRecipient'), asked.recipient, () => createBitcoinKey().address),
+      refundTo: lie(take('wrongRefundTo'), asked.refundTo, () => options.solanaBank.address),
+      destinationAsset: lie(take('wrongAsset'), asked.destinationAsset, () => 'nep141:eth.omft.near'),
+      amount: (amountIn + shift(take('wrongAmount'))).toString(),
+    };
+    const shown = {
+      amountIn: shownIn.toString(),
+      amountInFormatted: formatUnits(shownIn, 9),
+      amountInUsd: usd(shownIn, 9, 'SOL'),
+      minAmountIn: shownIn.toString(),
+      amountOut: amountOut.toString(),
+      amountOutFormatted: formatUnits(amountOut, 8),
+      amountOutUsd: usd(amountOut, 8, 'BTC'),
+      minAmountOut: minAmountOut.toString(),
+      timeEstimate: TIME_ESTIMATE_SECONDS,
+      refundFee: REFUND_FEE_LAMPORTS.toString(),
+      withdrawFee: WITHDRAW_FEE_SATS.toString(),
+      ...(asked.dry
+        ? {}
+        : { deadline: new Date(deadline).toISOString(), timeWhenInactive: new Date(deadline).toISOString() }),
+      ...(withAddress ? { depositAddress: deposit.address } : {}),
+    };
+    const timestamp = new Date().toISOString();
+    const signer = take('wrongSignature') === null ? quoteKey : otherKey;
+    const answer = {
+      correlationId: randomUUID(),
+      timestamp,
+      signature: signer.sign(quoteMessage(quoteRequest, shown, timestamp)),
+      quoteRequest,
+      quote: shown,
+    };
+    if (withAddress) {
+      const swap: Swap = {
+        answer,
+        deposit,
+        amountIn,
+        amountOut,
+        minAmountOut,
+        recipient: quoteRequest.recipient,
+        refundTo: quoteRequest.refundTo,
+        deadline,
+        status: 'PENDING_DEPOSIT',
+        updatedAt: timestamp,
+        received: 0n,
+        depositHashes: [],
+        paidHashes: [],
+        paidSats: 0n,
+        refunded: 0n,
+        refundReason: null,
+      };
+      swaps.set(deposit.address, swap);
+      settlement.watch(swap);
+    }
+    return json(201, answer);
+  }
+
+  function submit(request: WorldRequest): Answer {
+    let body: { txHash?: unknown; depositAddress?: unknown };
+    try {
+      body = JSON.parse(request.body) as typeof body;
+    } catch {
+      return message(400, 'Invalid JSON body');
+    }
+    const swap = typeof body.depositAddress === 'string' ? swaps.get(body.depositAddress) : undefined;
+    if (swap === undefined || typeof body.txHash !== 'string')
+      return message(400, 'Deposit address not found');
+    if (swap.status === 'PENDING_DEPOSIT') {
+      swap.status = 'KNOWN_DEPOSIT_TX';
+      swap.updatedAt = new Date().toISOString();
+    }
+    return json(200, showSwap(swap));
+  }
+
+  function status(request: WorldRequest): Answer {
+    const swap = swaps.get(request.query.get('depositAddress') ?? '');
+    return swap === undefined ? message(404, 'Deposit address not found') : json(200, showSwap(swap));
+  }
+
+  function handle(request: WorldRequest): Answer | Promise<Answer> {
+    const { authorization } = request.headers;
+    if (request.label === 'GET /v0/tokens') return tokens();
+    if (authorization !== undefined && authorization !== `Bearer ${options.token}`)
+      return message(401, 'Unauthorized');
+    if (request.label === 'POST /v0/quote')
+      return quote(request, authorization === undefined ? SPREAD_BPS + KEYLESS_BPS : SPREAD_BPS);
+    if (request.label === 'GET /v0/status') return status(request);
+    if (request.label === 'POST /v0/deposit/submit') return submit(request);
+    return message(404, `Cannot ${request.label}`);
+  }
+
+  const upstream = await startUpstream({ name: NAME, faults, counts: options.counts, handle });
+  return {
+    ...upstream,
+    async stop() {
+      settlement.stop();
+      await upstream.stop();
+    },
+  };
+}
+
+const lie = (fault: { readonly value?: string } | null, right: string, wrong: () => string): string =>
+  fault === null ? right : (fault.value ?? wrong());
+
+const shift = (fault: { readonly by?: number } | null): bigint =>
+  fault === null ? 0n : BigInt(fault.by ?? 1);

@@ -1,0 +1,53 @@
+import { surfpoolMissing } from './surfpool.ts';
+import { startWorld, type World } from './world.ts';
+
+function number(name: string, standard: number): number {
+  const text = process.env[name];
+  if (text === undefined || text === '') return standard;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  console.error(`${name} must be a whole number`);
+  process.exit(1);
+}
+
+const missing = surfpoolMissing();
+if (missing !== null) {
+  console.error(missing);
+  process.exit(1);
+}
+
+let world: World | undefined;
+let stopping = false;
+
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  await world?.stop();
+  process.exit(0);
+}
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
+
+try {
+  world = await startWorld({
+    port: number('PORT', 8787),
+    slotMs: number('WORLD_SLOT_MS', 100),
+    blockMs: number('WORLD_BLOCK_MS', 3000),
+    settleDelayMs: number('WORLD_SETTLE_MS', 2000),
+    onLog: process.env.WORLD_LOG === '1' ? (line) => console.error(line) : () => undefined,
+  });
+  if (stopping) await world.stop();
+  for (const part of (process.env.WORLD_FAULTS ?? '').split(',').filter(Boolean)) {
+    const [upstream = '', kind = '', mode] = part.split(':');
+    world.faults.set(upstream, mode === undefined ? { kind } : { kind, mode });
+  }
+  const { url, controlUrl } = world;
+  console.log(`Sluice is ready on its offline world: ${url}
+  curl ${url}/api/reserves
+  curl -X POST ${url}/api/swap/create -H 'content-type: application/json' -d '{"amountSol":0.5}'
+  curl ${url}/api/swap/status/<id>
+World control: ${controlUrl}/info`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

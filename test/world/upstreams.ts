@@ -1,0 +1,92 @@
+import type { Endpoints } from './bindings.ts';
+import type { BitcoinNode } from './bitcoin-node.ts';
+import { startEsploraAdapter } from './esplora-adapter.ts';
+import type { FaultBook } from './fault-book.ts';
+import { startUpstream, text, type Upstream } from './fault-gate.ts';
+import type { BitcoinKey, QuoteKey } from './keys.ts';
+import { createNostrSeed } from './nostr-seed.ts';
+import { startOneClick } from './one-click.ts';
+import { type PriceBook, startPriceVenues } from './price-venues.ts';
+import { startRelay } from './relay.ts';
+import type { RequestCounts } from './request-counts.ts';
+import { startRpcFront } from './rpc-front.ts';
+import type { SolanaWorld } from './solana-world.ts';
+
+export interface UpstreamsOptions {
+  readonly solana: SolanaWorld;
+  readonly bitcoin: BitcoinNode;
+  readonly bitcoinBank: BitcoinKey;
+  readonly prices: PriceBook;
+  readonly faults: FaultBook;
+  readonly counts: RequestCounts;
+  readonly quoteKey: QuoteKey;
+  readonly oneClickToken: string;
+  readonly settleDelayMs: number;
+}
+
+export interface Upstreams {
+  readonly endpoints: Endpoints;
+  readonly npub: string;
+  stop(): Promise<void>;
+}
+
+/** Starts everything that the Worker calls, each on a port and with faults of its own. */
+export async function startUpstreams(options: UpstreamsOptions): Promise<Upstreams> {
+  const { solana, bitcoin, faults, counts, prices } = options;
+  const { ledger } = solana;
+  const seed = createNostrSeed(Date.now());
+
+  const [rpc1, rpc2, esplora1, esplora2, oneclick, venues, relay1, relay2, lifi, orca, changenow] =
+    await Promise.all([
+      startRpcFront({ name: 'rpc1', ledger, faults, counts }),
+      startRpcFront({ name: 'rpc2', ledger, faults, counts }),
+      startEsploraAdapter({ name: 'esplora1', flavor: 'mempool', node: bitcoin, faults, counts }),
+      startEsploraAdapter({ name: 'esplora2', flavor: 'blockstream', node: bitcoin, faults, counts }),
+      startOneClick({
+        ledger,
+        bitcoin,
+        prices,
+        faults,
+        counts,
+        quoteKey: options.quoteKey,
+        token: options.oneClickToken,
+        solanaBank: solana.bank,
+        bitcoinBank: options.bitcoinBank,
+        settleDelayMs: options.settleDelayMs,
+      }),
+      startPriceVenues({ prices, faults, counts }),
+      startRelay({ name: 'relay1', faults, counts }),
+      startRelay({ name: 'relay2', faults, counts }),
+      startClosed('lifi', faults, counts),
+      startClosed('orca', faults, counts),
+      startClosed('changenow', faults, counts),
+    ]);
+  for (const relay of [relay1, relay2]) relay.seed(seed.events);
+
+  const all = { rpc1, rpc2, esplora1, esplora2, oneclick, ...venues, lifi, orca, changenow, relay1, relay2 };
+  return {
+    endpoints: {
+      rpc1: rpc1.url,
+      rpc2: rpc2.url,
+      esplora1: esplora1.url,
+      esplora2: esplora2.url,
+      oneclick: oneclick.url,
+      hyperliquid: venues.hyperliquid.url,
+      coinbase: venues.coinbase.url,
+      kraken: venues.kraken.url,
+      lifi: lifi.url,
+      orca: orca.url,
+      changenow: changenow.url,
+      relay1: relay1.url,
+      relay2: relay2.url,
+    },
+    npub: seed.npub,
+    async stop() {
+      await Promise.all(Object.values(all).map((one) => one.stop()));
+    },
+  };
+}
+
+// An upstream that exists and is out of service: what the Worker meets where this world has no simulator.
+const startClosed = (name: string, faults: FaultBook, counts: RequestCounts): Promise<Upstream> =>
+  startUpstream({ name, faults, counts, handle: () => text(503, 'Service Unavailable') });

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from 'wrangler';
+import type { FromWorkerProcess, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
+
+// A process of its own for the Worker, so that the world can kill it with all that it holds in memory.
+
+const tell = (message: FromWorkerProcess): void => {
+  if (process.connected) process.send?.(message);
+};
+
+function lines(stream: Readable): void {
+  createInterface(stream).on('line', (line) => tell({ type: 'log', line }));
+}
+
+async function start(setup: WorkerSetup): Promise<Miniflare> {
+  const config = unstable_readConfig({ config: setup.configPath });
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(config);
+  const { modulesRules: _rules, ...fromConfig } = workerOptions;
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      host: '127.0.0.1',
+      port: 0,
+      cf: false,
+      log: new Log(LogLevel.NONE),
+      defaultPersistRoot: setup.storagePath,
+      handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
+        lines(stdout);
+        lines(stderr);
+      },
+      workers: [
+        {
+          ...fromConfig,
+          name: 'sluice',
+          modules: [
+            { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
+          ],
+          // The file's own variables only: a developer's .dev.vars hold real secrets, which have no place here.
+          bindings: { ...config.vars, ...setup.bindings },
+          // The Worker reaches the world on loopback and nothing else.
+          outboundService: { network: { allow: ['127.0.0.0/8'] } },
+        },
+      ],
+    }),
+  );
+  const url = await miniflare.ready;
+  if (existsSync(setup.schemaPath)) {
+    const db = await miniflare.getD1Database('DB');
+    const statements = unstable_splitSqlQuery(readFileSync(setup.schemaPath, 'utf8'));
+    await db.batch(statements.map((statement) => db.prepare(statement)));
+  }
+  tell({ type: 'ready', url: url.origin, crons: config.triggers.crons ?? [] });
+  return miniflare;
+}
+
+let running: Promise<Miniflare> | undefined;
+
+async function answer(id: number, work: (miniflare: Miniflare) => Promise<unknown>): Promise<void> {
+  try {
+    if (running === undefined) throw new Error('not started');
+    tell({ type: 'done', id, value: await work(await running) });
+  } catch (error) {
+    tell({ type: 'done', id, reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+process.on('message', (message: ToWorkerProcess) => {
+  switch (message.type) {
+    case 'start':
+      running = start(message.setup);
+      running.catch((error: unknown) => {
+        tell({ type: 'failed', reason: error instanceof Error ? error.message : String(error) });
+      });
+      break;
+    case 'scheduled':
+      void answer(message.id, async (miniflare) => {
+        const worker = await miniflare.getWorker();
+        return worker.scheduled({ cron: message.cron, scheduledTime: new Date(message.time) });
+      });
+      break;
+    case 'query':
+      void answer(message.id, async (miniflare) => {
+        const db = await miniflare.getD1Database('DB');
+        const { results } = await db
+          .prepare(message.sql)
+          .bind(...message.params)
+          .all();
+        return results;
+      });
+      break;
+  }
+});
+
+// The world closes the channel to stop this process, and it closes by itself when the world dies.
+process.on('disconnect', () => {
+  const stopped =
+    running?.then((miniflare) => miniflare.dispose()).catch(() => undefined) ?? Promise.resolve();
+  void stopped.then(() => process.exit(0));
+});

@@ -1,0 +1,134 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FromWorkerProcess, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
+
+const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
+const KEPT_LOG_LINES = 5000;
+
+type Call =
+  | { readonly type: 'scheduled'; readonly cron: string; readonly time: number }
+  | { readonly type: 'query'; readonly sql: string; readonly params: readonly unknown[] };
+
+export interface WorkerProcess {
+  /** Where the running Worker listens; null while it is down. */
+  url(): string | null;
+  start(): Promise<void>;
+  /** SIGKILL to the process and everything that it started; storage stays. */
+  kill(): Promise<void>;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+  /** Cron expressions of the configuration. */
+  crons(): readonly string[];
+  /** Calls the scheduled handler once, as if at that time (milliseconds since 1970). */
+  scheduled(cron: string, time: number): Promise<unknown>;
+  /** Rows of the Worker's D1 database. */
+  query(sql: string, params: readonly unknown[]): Promise<unknown>;
+  /** What the Worker wrote to its console, newest last. */
+  logs(): readonly string[];
+}
+
+/** Runs the Worker in a process group of its own. `onLog` gets each line as it comes. */
+export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) => void): WorkerProcess {
+  const logs: string[] = [];
+  const calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let child: ChildProcess | null = null;
+  let url: string | null = null;
+  let crons: readonly string[] = [];
+  let lastId = 0;
+
+  function log(line: string): void {
+    logs.push(line);
+    if (logs.length > KEPT_LOG_LINES) logs.shift();
+    onLog(line);
+  }
+
+  function settle(message: FromWorkerProcess): void {
+    if (message.type === 'log') log(message.line);
+    if (message.type !== 'done') return;
+    const call = calls.get(message.id);
+    calls.delete(message.id);
+    if (message.reason === undefined) call?.resolve(message.value);
+    else call?.reject(new Error(message.reason));
+  }
+
+  async function start(): Promise<void> {
+    if (child !== null) throw new Error('the Worker is running');
+    const started = fork(CHILD, {
+      detached: true,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: {
+        ...process.env,
+        TMPDIR: setup.tempPath,
+        WRANGLER_SEND_METRICS: 'false',
+        CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      },
+    });
+    child = started;
+    for (const stream of [started.stdout, started.stderr])
+      stream?.on('data', (data: Buffer) => log(data.toString('utf8').trimEnd()));
+    started.on('message', settle);
+    started.on('exit', () => {
+      if (child === started) child = null;
+      url = null;
+      for (const call of calls.values()) call.reject(new Error('the Worker stopped'));
+      calls.clear();
+    });
+    send(started, { type: 'start', setup });
+    url = await new Promise<string>((resolve, reject) => {
+      started.on('message', (message: FromWorkerProcess) => {
+        if (message.type === 'ready') {
+          crons = message.crons;
+          resolve(message.url);
+        }
+        if (message.type === 'failed') reject(new Error(message.reason));
+      });
+      started.once('exit', () =>
+        reject(new Error(`the Worker did not start: ${logs.slice(-20).join('\n')}`)),
+      );
+    });
+  }
+
+  const send = (to: ChildProcess, message: ToWorkerProcess): boolean => to.send(message);
+
+  function call(message: Call): Promise<unknown> {
+    const to = child;
+    if (to === null || url === null) return Promise.reject(new Error('the Worker is down'));
+    lastId += 1;
+    const id = lastId;
+    return new Promise((resolve, reject) => {
+      calls.set(id, { resolve, reject });
+      send(to, { ...message, id });
+    });
+  }
+
+  async function end(how: (running: ChildProcess) => void): Promise<void> {
+    const running = child;
+    if (running === null) return;
+    const gone = once(running, 'exit');
+    how(running);
+    await gone;
+    killGroup(running);
+  }
+
+  return {
+    url: () => url,
+    start,
+    kill: () => end(killGroup),
+    stop: () => end((running) => running.disconnect()),
+    crons: () => crons,
+    scheduled: (cron, time) => call({ type: 'scheduled', cron, time }),
+    query: (sql, params) => call({ type: 'query', sql, params }),
+    logs: () => logs,
+  };
+}
+
+// The whole group: workerd is a grandchild. A group that is already gone is what we want.
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {}
+}

@@ -1,0 +1,253 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createBindings, type Endpoints } from './bindings.ts';
+import { type BitcoinNode, startBitcoinNode } from './bitcoin-node.ts';
+import { payBitcoin } from './bitcoin-wallet.ts';
+import { startControl } from './control.ts';
+import { startCron } from './cron.ts';
+import { startEdge } from './edge.ts';
+import { createFaultBook, type FaultBook } from './fault-book.ts';
+import { createBitcoinKey, createQuoteKey, createSolanaKey, randomHex, type SolanaKey } from './keys.ts';
+import { createPriceBook, type PriceBook } from './price-venues.ts';
+import { createRequestCounts, type UpstreamCounts } from './request-counts.ts';
+import { type FaucetAsset, type SolanaWorld, startSolanaWorld } from './solana-world.ts';
+import { startUpstreams } from './upstreams.ts';
+import { transferFromUser, type UserTransfer } from './user-transfer.ts';
+import { bundleWorker } from './worker-bundle.ts';
+import { createWorkerProcess } from './worker-process.ts';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+export interface WorldOptions {
+  /** Port of the edge; 0 takes a free one. */
+  readonly port?: number;
+  /** Milliseconds per Solana slot; finality takes 32 slots and a block hash lives 150. */
+  readonly slotMs?: number;
+  /** Milliseconds between Bitcoin blocks; 0 mines on demand only. */
+  readonly blockMs?: number;
+  /** Milliseconds between a confirmed deposit and its Bitcoin payment. */
+  readonly settleDelayMs?: number;
+  readonly reserveLamports?: bigint;
+  readonly reserveSats?: bigint;
+  /** Bindings to add or replace; undefined removes one. */
+  readonly vars?: Readonly<Record<string, string | undefined>>;
+  /** Whether the scheduled handler is called by the clock. */
+  readonly cron?: boolean;
+  readonly onLog?: (line: string) => void;
+}
+
+export interface WorldControl {
+  /** Sends lamports or token atoms to any address; answers the signature. */
+  faucet(address: string, asset: FaucetAsset, amount: bigint): Promise<string>;
+  /** Sends from a user as a wallet would; answers the signature. */
+  transfer(transfer: UserTransfer): Promise<string>;
+  mine(blocks: number): Promise<void>;
+  reorg(depth: number, drop?: readonly string[]): Promise<void>;
+  /** Pays a Bitcoin address from the world's wallet, unconfirmed; answers the txid. */
+  sendBitcoin(address: string, sats: bigint): Promise<string>;
+  /** Calls the scheduled handler once; default the first cron expression and now. */
+  cron(expression?: string, time?: number): Promise<unknown>;
+}
+
+export interface World {
+  /** The service, as a client sees it. */
+  readonly url: string;
+  readonly controlUrl: string;
+  readonly endpoints: Endpoints;
+  readonly bindings: Readonly<Record<string, string>>;
+  readonly reserve: { readonly solana: string; readonly bitcoin: string };
+  readonly treasury: string;
+  readonly mints: Readonly<Record<'usdc' | 'usdt' | 'asry' | 'absr', string>>;
+  /** Throw-away wallets with SOL, USDC and USDT. */
+  readonly users: readonly SolanaKey[];
+  readonly faults: FaultBook;
+  readonly prices: PriceBook;
+  readonly control: WorldControl;
+  readonly worker: {
+    start(): Promise<void>;
+    /** SIGKILL; storage stays. */
+    kill(): Promise<void>;
+    logs(): readonly string[];
+    /** Rows of the Worker's D1 database. */
+    query(sql: string, params?: readonly unknown[]): Promise<unknown>;
+  };
+  readonly solana: SolanaWorld;
+  readonly bitcoin: BitcoinNode;
+  /** Calls the service; `ip` is the caller's address as the edge reports it. */
+  fetch(path: string, init?: RequestInit & { readonly ip?: string }): Promise<Response>;
+  /** Requests per upstream since the start or the last reset. */
+  stats(): Record<string, UpstreamCounts>;
+  resetStats(): void;
+  stop(): Promise<void>;
+}
+
+const USERS = 2;
+const USER_LAMPORTS = 20_000_000_000n;
+const USER_DOLLAR_ATOMS = 10_000_000_000n;
+/** Depth that the service asks of reserve coins, and some more. */
+const FUNDING_DEPTH = 6;
+
+async function startBitcoin(reserveAddress: string, sats: bigint) {
+  const bank = createBitcoinKey();
+  // A P2WPKH script is two opcodes and the key's hash.
+  const node = await startBitcoinNode({ coinbaseKeyHash: bank.script.subarray(2) });
+  if (sats > 0n) await payBitcoin(node, bank, [{ address: reserveAddress, sats }]);
+  await node.mine(FUNDING_DEPTH);
+  return { bank, node };
+}
+
+async function createUsers(solana: SolanaWorld): Promise<SolanaKey[]> {
+  const users = await Promise.all(Array.from({ length: USERS }, () => createSolanaKey()));
+  for (const { address } of users) {
+    await solana.faucet(address, 'sol', USER_LAMPORTS);
+    await solana.faucet(address, 'usdc', USER_DOLLAR_ATOMS);
+    await solana.faucet(address, 'usdt', USER_DOLLAR_ATOMS);
+  }
+  solana.ledger.clock.root();
+  return users;
+}
+
+/** Starts the outside world on loopback and the Worker in it. Nothing of it is left after `stop`. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-world-'));
+  const discard = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', discard);
+  const stops: (() => void | Promise<void>)[] = [
+    () => {
+      process.off('exit', discard);
+      discard();
+    },
+  ];
+  async function stop(): Promise<void> {
+    for (const step of stops.splice(0).toReversed()) await step();
+  }
+
+  try {
+    const faults = createFaultBook();
+    const counts = createRequestCounts();
+    const prices = createPriceBook({ BTC: '80000', SOL: '100' });
+    const quoteKey = createQuoteKey();
+    const oneClickToken = randomHex(16);
+    const reserveBitcoin = createBitcoinKey();
+
+    const bundle = bundleWorker(ROOT, join(folder, 'bundle'), join(folder, 'logs'));
+    bundle.catch(() => undefined);
+    const solana = await startSolanaWorld({
+      slotMs: options.slotMs ?? 50,
+      reserveLamports: options.reserveLamports ?? 10_000_000_000n,
+      asrySupply: 10n ** 18n,
+    });
+    stops.push(() => solana.stop());
+    const users = await createUsers(solana);
+    const { bank, node: bitcoin } = await startBitcoin(
+      reserveBitcoin.address,
+      options.reserveSats ?? 1_000_000n,
+    );
+    stops.push(() => bitcoin.close());
+    const blockMs = options.blockMs ?? 3000;
+    if (blockMs > 0) {
+      const miner = setInterval(() => void bitcoin.mine(1).catch(() => undefined), blockMs);
+      stops.push(() => clearInterval(miner));
+    }
+
+    const upstreams = await startUpstreams({
+      solana,
+      bitcoin,
+      bitcoinBank: bank,
+      prices,
+      faults,
+      counts,
+      quoteKey,
+      oneClickToken,
+      settleDelayMs: options.settleDelayMs ?? 2000,
+    });
+    stops.push(() => upstreams.stop());
+
+    let target: () => string | null = () => null;
+    const edge = await startEdge({ port: options.port ?? 0, target: () => target() });
+    stops.push(() => edge.stop());
+    const bindings = {
+      ...createBindings({
+        baseUrl: edge.url,
+        endpoints: upstreams.endpoints,
+        solana,
+        reserveBitcoin,
+        secrets: { oneClickToken, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
+      }),
+    };
+    for (const [name, value] of Object.entries(options.vars ?? {})) {
+      if (value === undefined) delete bindings[name];
+      else bindings[name] = value;
+    }
+
+    const worker = createWorkerProcess(
+      {
+        configPath: join(ROOT, 'wrangler.toml'),
+        schemaPath: join(ROOT, 'schema.sql'),
+        bundlePath: await bundle,
+        storagePath: join(folder, 'storage'),
+        tempPath: folder,
+        bindings,
+      },
+      options.onLog ?? (() => undefined),
+    );
+    target = worker.url;
+    stops.push(() => worker.stop());
+    await worker.start();
+    if (options.cron ?? true)
+      stops.push(
+        startCron(worker.crons, (cron, time) => void worker.scheduled(cron, time).catch(() => undefined)),
+      );
+
+    const control: WorldControl = {
+      faucet: solana.faucet,
+      transfer: (transfer) => transferFromUser(solana, transfer),
+      mine: bitcoin.mine,
+      reorg: bitcoin.reorg,
+      sendBitcoin: (address, sats) => payBitcoin(bitcoin, bank, [{ address, sats }]),
+      cron: (expression, time = Date.now()) =>
+        worker.scheduled(expression ?? worker.crons()[0] ?? '* * * * *', time),
+    };
+    const world: Omit<World, 'controlUrl'> = {
+      url: edge.url,
+      endpoints: upstreams.endpoints,
+      bindings,
+      reserve: { solana: solana.reserve.address, bitcoin: reserveBitcoin.address },
+      treasury: solana.treasury.address,
+      mints: {
+        usdc: solana.mints.usdc.mint,
+        usdt: solana.mints.usdt.mint,
+        asry: solana.mints.asry.mint,
+        absr: solana.mints.absr.mint,
+      },
+      users,
+      faults,
+      prices,
+      control,
+      worker: {
+        start: worker.start,
+        kill: worker.kill,
+        logs: worker.logs,
+        query: (sql, params = []) => worker.query(sql, params),
+      },
+      solana,
+      bitcoin,
+      fetch(path, { ip, ...init } = {}) {
+        const headers = new Headers(init.headers);
+        if (ip !== undefined) headers.set('x-world-client-ip', ip);
+        return fetch(new URL(path, edge.url), { ...init, headers });
+      },
+      stats: counts.all,
+      resetStats: counts.reset,
+      stop,
+    };
+    const controlServer = await startControl(world);
+    stops.push(() => controlServer.stop());
+    return { ...world, controlUrl: controlServer.url };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
