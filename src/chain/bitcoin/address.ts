@@ -68,11 +68,6 @@ export function payToKey(publicKey: Uint8Array, type: KeyAddressType): Uint8Arra
       return p2wpkh(publicKey).script;
     case 'p2tr':
       // BIP-86: the x coordinate is the internal key, with no script tree.
-      return p2tr(p2trInternalKey(publicKey)).script;
+      return p2tr(publicKey.subarray(1)).script;
   }
-}
-
-function p2trInternalKey(publicKey: Uint8Array): Uint8Array {
-  if (publicKey.length !== 33) throw new RangeError('a taproot key comes from a compressed public key');
-  return publicKey.subarray(1);
 }

@@ -157,8 +157,8 @@ function verifySpend(address: BitcoinAddress, tx: RawTransaction, spend: Spend):
     case 'p2pkh':
       return witness.length === 0 ? verifyP2pkh(address, tx, scriptSig) : invalid('P2PKH takes no witness');
     case 'p2sh':
-      // 22 bytes pushed, starting like a version 0 program of 20: anything else is some other script's business.
-      if (scriptSig.length !== 23 || scriptSig[1] !== 0x00 || scriptSig[2] !== 0x14) {
+      // A push of 22 bytes that starts like a version 0 program of 20; anything else is some other script's business.
+      if (scriptSig[0] !== 0x16 || scriptSig[1] !== 0x00 || scriptSig[2] !== 0x14) {
         return unsupported('P2SH scripts other than P2WPKH are not run');
       }
       return verifyP2wpkh(address, tx, spend);
@@ -170,11 +170,11 @@ function verifySpend(address: BitcoinAddress, tx: RawTransaction, spend: Spend):
 }
 
 function verifyP2pkh(address: BitcoinAddress, tx: RawTransaction, scriptSig: Uint8Array): Verdict {
-  const [signature, publicKey, ...rest] = decodePushes(scriptSig);
-  if (!signature || !publicKey || rest.length > 0)
-    return invalid('the scriptSig is not a signature and a key');
-  // MINIMALDATA: the same two pushes have one spelling.
-  if (!equalBytes(Script.encode([signature, publicKey]), scriptSig)) return invalid('a push is not minimal');
+  const [signature, publicKey] = decodePushes(scriptSig);
+  // Encoding them again holds MINIMALDATA, and that nothing else is pushed.
+  if (!signature || !publicKey || !equalBytes(Script.encode([signature, publicKey]), scriptSig)) {
+    return invalid('the scriptSig is not two minimal pushes, a signature and a key');
+  }
   return verifyEcdsa(address, 'p2pkh', tx, signature, publicKey);
 }
 

@@ -1,6 +1,7 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { base64, hex } from '@scure/base';
 import { RawTx, RawWitness, Script } from '@scure/btc-signer';
+import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { BIP322, Signer } from 'bip322-js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +14,9 @@ import {
 } from '../../../src/chain/bitcoin/bip322.ts';
 import {
   bip322Hash,
+  ecdsaHash,
   NO_TERMS,
+  taprootHash,
   toSign,
   toSignTxid,
   toSpendTxid,
@@ -332,6 +335,82 @@ describe('the fields of to_sign', () => {
   });
 });
 
+/** A P2WPKH spend of the address's to_sign on any terms, by any key: what a forger can always make. */
+function fullBy(signer: Uint8Array, address: string, terms: typeof NO_TERMS): string {
+  const tx = toSign('text', decodeAddress(address).scriptPubKey, terms);
+  const publicKey = secp256k1.getPublicKey(signer);
+  const hash = ecdsaHash(tx, publicKey, false);
+  const der = secp256k1.sign(hash, signer, { prehash: false, format: 'der' });
+  const scriptSig = address.startsWith('3')
+    ? Script.encode([payToKey(publicKey, 'p2wpkh')])
+    : new Uint8Array();
+  const spend = { scriptSig, witness: [Uint8Array.of(...der, 1), publicKey] };
+  return `ful${base64.encode(RawTx.encode(withSpend(tx, spend)))}`;
+}
+
+describe('the terms of to_sign, when they are signed', () => {
+  const address = deriveAddress(key.secretKey, 'p2wpkh');
+  const verdictWith = (terms: Partial<typeof NO_TERMS>) =>
+    verdictOf(address, 'text', fullBy(key.secretKey, address, { ...NO_TERMS, ...terms }));
+
+  it.each([0, 2])('version %i is valid', (version) => {
+    expect(verdictWith({ version })).toEqual({ verdict: 'valid' });
+  });
+
+  it.each([1, 3, -1])('version %i is unsupported, as an upgrade might give it a meaning', (version) => {
+    expect(verdictWith({ version })).toEqual({
+      verdict: 'unsupported',
+      reason: `transaction version ${version}`,
+    });
+  });
+
+  it.each([
+    [1, 0],
+    [0, 1],
+    [0xffffffff, 0xffffffff],
+  ])('lock time %i and age %i are unsupported', (lockTime, sequence) => {
+    expect(verdictWith({ lockTime, sequence })).toEqual({
+      verdict: 'unsupported',
+      reason: `valid at time ${lockTime} and age ${sequence} only`,
+    });
+  });
+});
+
+describe("another key's true signature for the address", () => {
+  const forger = new Uint8Array(32).fill(13);
+
+  it.each(['p2wpkh', 'p2sh-p2wpkh'] as const)('is refused for %s', (type) => {
+    const own = deriveAddress(forger, type);
+    expect(verdictOf(own, 'text', fullBy(forger, own, NO_TERMS))).toEqual({ verdict: 'valid' });
+    const victim = deriveAddress(key.secretKey, type);
+    expect(verdictOf(victim, 'text', fullBy(forger, victim, NO_TERMS))).toEqual({
+      verdict: 'invalid',
+      reason: 'the key is of another address',
+    });
+  });
+
+  it('is refused for p2pkh', () => {
+    const { scriptPubKey } = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
+    const publicKey = secp256k1.getPublicKey(forger);
+    const hash = ecdsaHash(toSign('text', scriptPubKey, NO_TERMS), publicKey, true);
+    const der = secp256k1.sign(hash, forger, { prehash: false, format: 'der' });
+    const scriptSig = Script.encode([Uint8Array.of(...der, 1), publicKey]);
+    const forged = fullOf({ key, type: 'p2pkh', message: 'text' }, { scriptSig, witness: [] });
+    expect(verdictOf(deriveAddress(key.secretKey, 'p2pkh'), 'text', forged)).toEqual({
+      verdict: 'invalid',
+      reason: 'the key is of another address',
+    });
+  });
+
+  it('is refused for p2tr', () => {
+    const { scriptPubKey } = decodeAddress(deriveAddress(key.secretKey, 'p2tr'));
+    const hash = taprootHash(toSign('text', scriptPubKey, NO_TERMS), scriptPubKey, 0);
+    const witness = [schnorr.sign(hash, taprootTweakPrivKey(forger))];
+    const forged = fullOf({ key, type: 'p2tr', message: 'text' }, { scriptSig: new Uint8Array(), witness });
+    expect(verdictOf(deriveAddress(key.secretKey, 'p2tr'), 'text', forged).verdict).toBe('invalid');
+  });
+});
+
 describe('the required rules for scripts', () => {
   const address = deriveAddress(key.secretKey, 'p2wpkh');
   const [signature, publicKey] = RawWitness.decode(
@@ -437,10 +516,10 @@ describe('the required rules for scripts', () => {
 
   describe('P2TR', () => {
     const at = deriveAddress(key.secretKey, 'p2tr');
-    const [schnorr] = RawWitness.decode(
+    const [signed] = RawWitness.decode(
       base64.decode(signBip322Simple({ key, type: 'p2tr', message: 'text' })),
     );
-    if (!schnorr) throw new Error('a key path witness has one item');
+    if (!signed) throw new Error('a key path witness has one item');
     const verdictWith = (...items: Uint8Array[]) =>
       verdictOf(at, 'text', `smp${base64.encode(RawWitness.encode(items))}`).verdict;
 
@@ -451,21 +530,29 @@ describe('the required rules for scripts', () => {
     });
 
     it.each([
-      ['SIGHASH_ALL put after a default signature', Uint8Array.of(...schnorr, 1)],
-      ['SIGHASH_DEFAULT spelled out (BIP-341)', Uint8Array.of(...schnorr, 0)],
-      ['SIGHASH_SINGLE', Uint8Array.of(...schnorr, 3)],
-      ['63 bytes', schnorr.subarray(1)],
-      ['66 bytes', Uint8Array.of(...schnorr, 1, 1)],
+      ['SIGHASH_ALL put after a default signature', Uint8Array.of(...signed, 1)],
+      ['SIGHASH_DEFAULT spelled out (BIP-341)', Uint8Array.of(...signed, 0)],
+      ['SIGHASH_SINGLE', Uint8Array.of(...signed, 3)],
+      ['63 bytes', signed.subarray(1)],
+      ['66 bytes', Uint8Array.of(...signed, 1, 1)],
       ['nothing', new Uint8Array()],
       ['64 zeros', new Uint8Array(64)],
     ])('%s is invalid', (_name, item) => {
       expect(verdictWith(item)).toBe('invalid');
     });
 
+    it('a scriptSig beside a valid witness is invalid', () => {
+      const input = { key, type: 'p2tr', message: 'text' } as const;
+      const spend = { scriptSig: new Uint8Array(), witness: [signed] };
+      expect(verdictOf(at, 'text', fullOf(input, spend)).verdict).toBe('valid');
+      const malleated = fullOf(input, { ...spend, scriptSig: Uint8Array.of(0x51) });
+      expect(verdictOf(at, 'text', malleated).verdict).toBe('invalid');
+    });
+
     it('an empty stack is invalid; an annex or a script path is unsupported', () => {
       expect(verdictWith()).toBe('invalid');
-      expect(verdictWith(schnorr, Uint8Array.of(0x50))).toBe('unsupported');
-      expect(verdictWith(schnorr, Uint8Array.of(0x51), new Uint8Array(33).fill(0xc0))).toBe('unsupported');
+      expect(verdictWith(signed, Uint8Array.of(0x50))).toBe('unsupported');
+      expect(verdictWith(signed, Uint8Array.of(0x51), new Uint8Array(33).fill(0xc0))).toBe('unsupported');
     });
   });
 });
