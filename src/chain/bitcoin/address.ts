@@ -9,7 +9,7 @@ import { equalBytes } from '@scure/btc-signer/utils.js';
 const TYPES = { pkh: 'p2pkh', sh: 'p2sh', wpkh: 'p2wpkh', wsh: 'p2wsh', tr: 'p2tr' } as const;
 const MAINNET = Address();
 
-export type AddressType = (typeof TYPES)[keyof typeof TYPES];
+type AddressType = (typeof TYPES)[keyof typeof TYPES];
 export type BitcoinAddress = { readonly type: AddressType; readonly scriptPubKey: Uint8Array };
 
 /** The address types that one key alone can spend from. */

@@ -1,6 +1,6 @@
 /**
- * BIP-137 signed messages: a recoverable compact ECDSA signature of 65 bytes in base64. The first byte names the kind of
- * address (27-30 P2PKH of an uncompressed key, 31-34 P2PKH, 35-38 P2SH-P2WPKH, 39-42 P2WPKH) and the recovery id.
+ * BIP-137 signed messages: a recoverable compact ECDSA signature of 65 bytes in base64. The first byte names the kind
+ * of address (27-30 P2PKH of an uncompressed key, 31-34 P2PKH, 35-38 P2SH-P2WPKH, 39-42 P2WPKH) and the recovery id.
  * Only `1...` and `3...` are served: bech32 addresses have BIP-322, and wallets never agreed on 39-42.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0137.mediawiki
  * @module
