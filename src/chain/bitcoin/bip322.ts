@@ -1,9 +1,10 @@
 /**
- * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. Text and
- * strictness are here; the virtual transactions are in `bip322-transaction.ts`.
+ * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. Encoding, signing and the
+ * rules of a check are here; the virtual transactions `to_spend` and `to_sign` are in `bip322-transaction.ts`.
  *
- * `smp` + base64 is its witness stack (P2WPKH, P2TR), `ful` + base64 the whole `to_sign` (those, P2PKH and
- * P2SH-P2WPKH), `pof` + base64 a PSBT with further inputs. No prefix is read as simple, as signers wrote it before 2026.
+ * A signature is `smp` + base64 of to_sign's witness stack (P2WPKH, P2TR), `ful` + base64 of all of to_sign (those,
+ * P2PKH and P2SH-P2WPKH), or `pof` + base64 of a PSBT with further inputs. Without a prefix it is read as simple, as
+ * signers wrote it before 2026.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
  * @module
  */
