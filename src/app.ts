@@ -9,21 +9,26 @@ import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
 import type { Config } from './config.ts';
 import { AppError, SHARED_ERRORS } from './core/errors.ts';
+import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
+import { SWAP_ERRORS } from './features/swap/errors.ts';
+import { type SwapDeps, swapRoutes } from './features/swap/routes.ts';
 import type { Cache } from './http/cached.ts';
 import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
 import { newRouter } from './http/router.ts';
 
 /** What the features need, all together. */
-export type Deps = StatusDeps & {
-  config: Config;
-  cache: Cache;
-  db: D1Database;
-  now: () => number;
-  log: (line: Readonly<Record<string, unknown>>) => void;
-};
+export type Deps = StatusDeps &
+  ReservesRouteDeps &
+  SwapDeps & {
+    config: Config;
+    cache: Cache;
+    db: D1Database;
+    now: () => number;
+    log: (line: Readonly<Record<string, unknown>>) => void;
+  };
 
-export const ERRORS = mergeErrorTables(SHARED_ERRORS);
+export const ERRORS = mergeErrorTables(SHARED_ERRORS, SWAP_ERRORS);
 
 const ONE_DAY_SECONDS = 86_400;
 
@@ -77,6 +82,8 @@ export function createApp(depsFor: (env: Env) => Deps) {
   );
 
   app.route('/api', statusRoutes);
+  app.route('/api', reservesRoutes);
+  app.route('/api', swapRoutes);
 
   app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
   app.onError((thrown, c) => {

@@ -4,16 +4,142 @@
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from './app.ts';
-import { readConfig } from './config.ts';
+import { createNearIntentsRoute } from './bridges/near-intents.ts';
+import type { SwapRoute } from './bridges/route.ts';
+import { singleSignature } from './chain/solana/transaction.ts';
+import { type Config, readConfig } from './config.ts';
+import { AppError } from './core/errors.ts';
 import { stringifyJson } from './core/json.ts';
+import type { PriceReport } from './core/price.ts';
+import type { CustodianApi } from './custody/api.ts';
+import { createChainPort } from './custody/chain-port.ts';
+import type { CustodyDeps } from './custody/create-custodian.ts';
+import { createD1Mirror } from './custody/outbox.ts';
+import { addressOfSecret, createSigner } from './custody/signer.ts';
+import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
+import { createSwapStore } from './features/swap/swap-store.ts';
 import { createCache } from './http/cached.ts';
+import { createEsplora } from './providers/esplora.ts';
+import type { Fetch } from './providers/http.ts';
+import { createNearIntents } from './providers/near-intents.ts';
+import { createCoinbase, createHyperliquid, createKraken } from './providers/price-venues.ts';
+import { createSolanaRpc } from './providers/solana-rpc.ts';
 
 const log = (line: Readonly<Record<string, unknown>>) => console.log(stringifyJson(line));
+const fetchUpstream: Fetch = (url, init) => fetch(url, init);
+
+/** Clients that the API and the custodian build alike. */
+function clients(config: Config) {
+  const fetch = fetchUpstream;
+  const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch });
+  const esploras = config.ESPLORA_API_URLS.map((baseUrl, index) =>
+    createEsplora({ baseUrl, name: `esplora-${index + 1}`, fetch }),
+  );
+  const venues = [
+    createHyperliquid({ baseUrl: config.HYPERLIQUID_API_URL, fetch }),
+    createCoinbase({ baseUrl: config.COINBASE_API_URL, fetch }),
+    createKraken({ baseUrl: config.KRAKEN_API_URL, fetch }),
+  ];
+
+  /** Reports of the venues that answer, in their order. */
+  async function readPrices(): Promise<PriceReport[]> {
+    const reports = await Promise.allSettled(venues.map((venue) => venue.read()));
+    return reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
+  }
+
+  return { rpc, esploras, readPrices };
+}
+
+type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
+
+function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
+  const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
+  const provider = createNearIntents({ baseUrl, jwt, fetch: fetchUpstream });
+  const { solanaAddress: reserveAddress, bitcoinAddress } = reserve;
+  return config.SWAP_ROUTES.map(() =>
+    createNearIntentsRoute({ provider, quoteKey, reserveAddress, bitcoinAddress, now: Date.now }),
+  );
+}
+
+/** Variables that swaps need and do not have. */
+const missingForSwaps = (config: Config): string[] =>
+  (['SOLANA_PRIVATE_KEY', 'RESERVE_BTC_ADDRESS', 'PUBLIC_BASE_URL'] as const).filter((name) => !config[name]);
+
+function reserveOf(config: Config) {
+  const secret = config.SOLANA_PRIVATE_KEY;
+  return {
+    solanaAddress: (secret && addressOfSecret(secret)) ?? null,
+    bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null,
+  };
+}
+
+const notConfigured = (variables: string[]): AppError =>
+  new AppError('NOT_CONFIGURED', `The operator has not configured ${variables.join(', ')}.`, {
+    details: { variables },
+  });
+
+/** The custodian's calls over the wire. A call that fails says so; whether it acted is the custodian's to know. */
+function custodianClient(env: Env, reserveAddress: string | null): CustodianApi {
+  async function call<T>(ask: (stub: ReturnType<Env['CUSTODIAN']['getByName']>) => Promise<T>): Promise<T> {
+    if (reserveAddress === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+    try {
+      return await ask(env.CUSTODIAN.getByName(reserveAddress));
+    } catch (cause) {
+      log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
+      throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.', {
+        retryAfterSeconds: 5,
+        cause,
+      });
+    }
+  }
+  return {
+    createSwap: (request) => call(async (stub) => stub.createSwap(request)),
+    previewSwap: (request) => call(async (stub) => stub.previewSwap(request)),
+    findSwap: (signature) => call(async (stub) => stub.findSwap(signature)),
+    swapRoom: () => call(async (stub) => stub.swapRoom()),
+    report: () => call(async (stub) => stub.report()),
+    wake: () => call(async (stub) => stub.wake()),
+  };
+}
 
 function buildApiDeps(env: Env): Deps {
   const config = readConfig(env);
-  const cache = createCache({ kv: env.KV, now: Date.now, defer: waitUntil });
-  return { log, config, cache, db: env.DB, now: Date.now };
+  const { rpc, esploras, readPrices } = clients(config);
+  const reserve = reserveOf(config);
+  const { solanaAddress, bitcoinAddress } = reserve;
+  const missing = missingForSwaps(config);
+  return {
+    log,
+    config,
+    cache: createCache({ kv: env.KV, now: Date.now, defer: waitUntil }),
+    db: env.DB,
+    now: Date.now,
+    reserve,
+    treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? solanaAddress,
+    async readBitcoinBalance(address) {
+      let failure: unknown;
+      for (const esplora of esploras) {
+        try {
+          return { ...(await esplora.balance(address)), source: esplora.name };
+        } catch (error) {
+          failure ??= error;
+        }
+      }
+      throw failure;
+    },
+    readSolanaBalance: (address) =>
+      rpc.first(async (node) => ({ ...(await node.balance(address, 'finalized')), source: node.name })),
+    custody: custodianClient(env, solanaAddress),
+    routes: solanaAddress && bitcoinAddress ? swapRoutes(config, { solanaAddress, bitcoinAddress }) : [],
+    readPrices,
+    maxCostBps: config.SWAP_MAX_COST_BPS,
+    quoteBudget: createQuoteBudgetStore(env.DB),
+    swaps: createSwapStore(env.DB),
+    publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
+    requireSwaps: () => {
+      if (missing.length > 0) throw notConfigured(missing);
+    },
+  };
 }
 
 let built: Deps | undefined;
@@ -22,4 +148,67 @@ let built: Deps | undefined;
 export function apiDeps(env: Env): Deps {
   built ??= buildApiDeps(env);
   return built;
+}
+
+/** What the custodian runs on. @throws AppError NOT_CONFIGURED */
+export function custodyDeps(env: Env): CustodyDeps {
+  const config = readConfig(env);
+  const { SOLANA_PRIVATE_KEY: secret, RESERVE_BTC_ADDRESS: bitcoinAddress } = config;
+  if (!secret || !bitcoinAddress) throw notConfigured(missingForSwaps(config));
+  const { rpc, esploras, readPrices } = clients(config);
+  const signer = createSigner(secret);
+  const reserveAddress = signer.address;
+  return {
+    chain: createChainPort(rpc, reserveAddress),
+    mirror: createD1Mirror(env.DB),
+    signer,
+    swap: {
+      reserveAddress,
+      bitcoinAddress,
+      routes: swapRoutes(config, { solanaAddress: reserveAddress, bitcoinAddress }),
+      maxCostBps: config.SWAP_MAX_COST_BPS,
+      readPrices,
+      latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+      bitcoinViews: (txid) =>
+        Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
+      reserveSignatures: (page) =>
+        rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
+      transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+    },
+    limits: {
+      maxOperation: config.SWAP_MAX_SOL,
+      maxHour: config.SWAP_MAX_SOL_HOUR,
+      maxDay: config.SWAP_MAX_SOL_DAY,
+      maxUnsettled: config.SWAP_MAX_UNSETTLED_SOL,
+      maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
+      maxCostBps: config.SWAP_MAX_COST_BPS,
+      floor: config.RESERVE_FLOOR_SOL,
+    },
+    swapsDisabled: config.SWAPS_DISABLED,
+    maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
+    assemble: (message, signature) => {
+      const { wire, signature: text } = singleSignature(message, signature);
+      return { wire: toBase64(wire), signature: text };
+    },
+    now: Date.now,
+    randomId: () => crypto.randomUUID(),
+    within,
+    log,
+  };
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

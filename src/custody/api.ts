@@ -13,7 +13,7 @@ export type Refusal = {
 };
 
 /** A caller's Idempotency-Key, hashed, and the hash of route and body that it stands for. */
-export type RequestKey = { readonly keyHash: string; readonly requestHash: string };
+export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
 
 export type SwapRequest = {
   readonly amountLamports: bigint;

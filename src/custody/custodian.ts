@@ -48,7 +48,8 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
 
 function platformStorage({ storage }: DurableObjectState): Storage {
   return {
-    exec: (query, ...params) => storage.sql.exec<ReturnType<Storage['exec']>[number]>(query, ...params).toArray(),
+    exec: (query, ...params) =>
+      storage.sql.exec<ReturnType<Storage['exec']>[number]>(query, ...params).toArray(),
     transaction: (work) => storage.transactionSync(work),
     sync: () => storage.sync(),
     setAlarm: (at) => (at === null ? storage.deleteAlarm() : storage.setAlarm(at)),

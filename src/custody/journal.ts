@@ -24,7 +24,7 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
   `CREATE TABLE IF NOT EXISTS idempotency (
     key_hash TEXT PRIMARY KEY,
-    request_hash TEXT NOT NULL,
+    body_hash TEXT NOT NULL,
     operation_id TEXT NOT NULL,
     created_at INTEGER NOT NULL
   )`,
@@ -160,16 +160,16 @@ export function openJournal(storage: Storage) {
 
     isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
 
-    idempotency(keyHash: string): { requestHash: string; operationId: string } | undefined {
-      const row = exec('SELECT request_hash, operation_id FROM idempotency WHERE key_hash = ?', keyHash)[0];
-      return row && { requestHash: String(row.request_hash), operationId: String(row.operation_id) };
+    idempotency(keyHash: string): { bodyHash: string; operationId: string } | undefined {
+      const row = exec('SELECT body_hash, operation_id FROM idempotency WHERE key_hash = ?', keyHash)[0];
+      return row && { bodyHash: String(row.body_hash), operationId: String(row.operation_id) };
     },
 
-    rememberKey(keyHash: string, requestHash: string, operationId: string, now: number): void {
+    rememberKey(keyHash: string, bodyHash: string, operationId: string, now: number): void {
       exec(
-        'INSERT INTO idempotency (key_hash, request_hash, operation_id, created_at) VALUES (?, ?, ?, ?)',
+        'INSERT INTO idempotency (key_hash, body_hash, operation_id, created_at) VALUES (?, ?, ?, ?)',
         keyHash,
-        requestHash,
+        bodyHash,
         operationId,
         now,
       );

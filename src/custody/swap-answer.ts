@@ -44,6 +44,10 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
     : undefined;
 }
 
+/** Reasons that any smaller amount would meet as well. */
+export const isTooSmall = (reason: string | null): boolean =>
+  reason === 'amount_too_low' || reason === 'amount_below_cost';
+
 /** A reason of the journal as the caller sees it. */
 export function refusalOf(reason: string): Refusal {
   if (reason === 'amount_too_low') {

@@ -19,7 +19,7 @@ import {
   spendable,
 } from './ledger.ts';
 import type { Storage } from './ports.ts';
-import { createAnswer, ledgerRefusal, refusalOf, stopped } from './swap-answer.ts';
+import { createAnswer, isTooSmall, ledgerRefusal, refusalOf, stopped } from './swap-answer.ts';
 
 export type IntakePorts = {
   readonly journal: Journal;
@@ -45,12 +45,15 @@ const PREVIEWS_PER_WINDOW = 20;
 const KEYS_PER_CLIENT_HOUR = 100;
 /** Calls that concern everybody are counted under this name. */
 const ALL = '*';
+/** For so long an amount that was too small for the bridge is not asked about again: each question costs a quote. */
+const SMALL_KNOWN_MS = 600_000;
 /** A balance so young is read by everyone who asks at the same time. */
 const BALANCE_FRESH_MS = 1_000;
 
 export function createSwapIntake(p: IntakePorts) {
   const { journal, now } = p;
   let latest: { at: number; balance: Promise<Balance> } | undefined;
+  let small: { until: number; amount: bigint } | undefined;
 
   /** One read for all who ask at the same time; never older than the last outcome that it must show. */
   async function readBalance(minSlot: bigint): Promise<Balance> {
@@ -124,17 +127,25 @@ export function createSwapIntake(p: IntakePorts) {
       journal.recordCall('quote', ALL, now());
       if (request.key) {
         journal.recordCall('key', request.client, now());
-        journal.rememberKey(request.key.keyHash, request.key.requestHash, operation.id, now());
+        journal.rememberKey(request.key.keyHash, request.key.bodyHash, operation.id, now());
       }
       return operation.id;
     });
   }
 
+  function learnSmall(amount: bigint): void {
+    if (small && small.until > now() && small.amount > amount) return;
+    small = { until: now() + SMALL_KNOWN_MS, amount };
+  }
+
+  const smallRefusal = (amount: bigint): Refusal | undefined =>
+    small && small.until > now() && amount <= small.amount ? refusalOf('amount_below_cost') : undefined;
+
   /** The stored answer of a key, once it is there. */
   async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
     const known = journal.idempotency(key.keyHash);
     if (!known) return undefined;
-    if (known.requestHash !== key.requestHash) {
+    if (known.bodyHash !== key.bodyHash) {
       const message = 'This Idempotency-Key was used before with another request.';
       return { type: 'refused', replayed: false, refusal: { code: 'IDEMPOTENCY_KEY_REUSED', message } };
     }
@@ -146,6 +157,7 @@ export function createSwapIntake(p: IntakePorts) {
     const known = journal.get(id);
     if (known?.state === 'planned') await p.within(p.driver.drive(id), MAX_WAIT_MS);
     const op = journal.get(id);
+    if (op && !replayed && isTooSmall(op.reason)) learnSmall(BigInt(String(op.plan.askedLamports)));
     const decided = op && createAnswer(op, replayed);
     if (decided) {
       // Nothing is told that a crash could still take back.
@@ -163,7 +175,7 @@ export function createSwapIntake(p: IntakePorts) {
     async createSwap(request: SwapRequest): Promise<SwapAnswer> {
       const replayed = request.key && (await replay(request.key));
       if (replayed) return replayed;
-      const early = clientRefusal(request) ?? budgetRefusal('create');
+      const early = smallRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('create');
       if (early) return refuse(early);
       const why = await p.stop();
       if (why) return refuse(stopped(why));
@@ -189,7 +201,8 @@ export function createSwapIntake(p: IntakePorts) {
     async previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
       const why = await p.stop();
       if (why) return { type: 'refused', refusal: stopped(why) };
-      const budget = clientRefusal(request) ?? budgetRefusal('preview');
+      const budget =
+        smallRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('preview');
       if (budget) return { type: 'refused', refusal: budget };
       const amount = lamports(request.amountLamports);
       try {

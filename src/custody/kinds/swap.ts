@@ -59,7 +59,7 @@ export type PricedQuote =
       readonly sources: readonly string[];
       readonly price: PriceReport;
     }
-  | { readonly ok: false; readonly reason: string; readonly cost?: Lamports };
+  | { readonly ok: false; readonly reason: string };
 
 /** Holds a quote's guaranteed output against an independent price. */
 export function priceQuote(
@@ -69,10 +69,17 @@ export function priceQuote(
 ): PricedQuote {
   const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
   if (!agreed.ok) return agreed;
-  const worth = fairLamports(quote.minimumSats, agreed.price);
-  const cost = lamports(worth < quote.amount ? quote.amount - worth : 0n);
-  if (cost * 10_000n > quote.amount * BigInt(maxCostBps))
-    return { ok: false, reason: 'quote_too_expensive', cost };
+  const costOf = (output: Sats): Lamports => {
+    const worth = fairLamports(output, agreed.price);
+    return lamports(worth < quote.amount ? quote.amount - worth : 0n);
+  };
+  const isTooMuch = (cost: Lamports) => cost * 10_000n > quote.amount * BigInt(maxCostBps);
+  const cost = costOf(quote.minimumSats);
+  if (isTooMuch(cost)) {
+    // Without its fixed fee the quote would pass: a larger amount will.
+    const small = !isTooMuch(costOf(sats(quote.minimumSats + quote.fixedFeeSats)));
+    return { ok: false, reason: small ? 'amount_below_cost' : 'quote_too_expensive' };
+  }
   return { ok: true, cost, sources: agreed.sources, price: agreed.price };
 }
 

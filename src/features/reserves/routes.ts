@@ -1,0 +1,109 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { getReserves, type ReservesDeps } from './get-reserves.ts';
+
+export type ReservesRouteDeps = ReservesDeps & { readonly treasuryAddress: string | null };
+
+const source = z
+  .string()
+  .nullable()
+  .openapi({ description: 'The upstream that answered', example: 'esplora-1' });
+const errors = pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED');
+
+const reservesRoute = createRoute({
+  method: 'get',
+  path: '/reserves',
+  operationId: 'getReserves',
+  tags: ['reserves'],
+  summary: 'Reserve addresses and balances on both chains',
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          bitcoin: z.object({
+            address: z.string().nullable(),
+            balanceBtc: z.number().nullable().openapi({ description: 'Confirmed BTC' }),
+            balanceSat: z.number().int().nullable().openapi({ description: 'Confirmed sats' }),
+            balanceSatoshis: z.string().nullable().openapi({ description: 'Confirmed sats as text' }),
+            pendingSatoshis: z
+              .string()
+              .nullable()
+              .openapi({ description: 'What the mempool would add, may be negative' }),
+            source,
+          }),
+          solana: z.object({
+            address: z.string().nullable(),
+            balanceSol: z.number().nullable().openapi({ description: 'Finalized SOL' }),
+            balanceLamports: z.string().nullable().openapi({ description: 'Finalized lamports as text' }),
+            source,
+          }),
+          as_of: z.iso.datetime().nullable().openapi({ description: 'When the older half was read' }),
+          stale: z
+            .boolean()
+            .openapi({ description: 'True when a source is down and an older value is shown' }),
+          errors: z
+            .array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() }))
+            .optional(),
+        })
+        .openapi('Reserves'),
+      'Balances; a half that cannot be read is null and named in errors',
+    ),
+    ...errorResponses(
+      Object.fromEntries(Object.entries(errors).map(([code, entry]) => [code, { ...entry, status: 503 }])),
+    ),
+  },
+});
+
+const treasuryRoute = createRoute({
+  method: 'get',
+  path: '/explorer/treasury',
+  operationId: 'getTreasury',
+  tags: ['reserves'],
+  summary: 'The Solana address that receives fees, deposits and minted ABSR',
+  responses: {
+    200: jsonResponse(z.object({ treasury_address: z.string() }).openapi('Treasury'), 'The treasury'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),
+  },
+});
+
+export const reservesRoutes = newRouter<ReservesRouteDeps>()
+  .openapi(reservesRoute, async (c) => {
+    const { deps } = c.var;
+    const { bitcoin, solana, errors } = await getReserves(deps);
+    const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
+    c.header('Cache-Control', 'public, max-age=10');
+    return c.json(
+      {
+        bitcoin: {
+          address: deps.reserve.bitcoinAddress,
+          balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
+          balanceSat: bitcoin && Number(bitcoin.value.confirmed),
+          balanceSatoshis: bitcoin?.value.confirmed ?? null,
+          pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
+          source: bitcoin?.value.source ?? null,
+        },
+        solana: {
+          address: deps.reserve.solanaAddress,
+          balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
+          balanceLamports: solana?.value.lamports ?? null,
+          source: solana?.value.source ?? null,
+        },
+        as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
+        stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
+        ...(errors.length > 0 ? { errors: [...errors] } : {}),
+      },
+      200,
+    );
+  })
+  .openapi(treasuryRoute, (c) => {
+    const address = c.var.deps.treasuryAddress;
+    if (address === null) {
+      throw new AppError('NOT_CONFIGURED', 'No treasury is configured.', {
+        details: { variables: ['TREASURY_SOLANA_ADDRESS'] },
+      });
+    }
+    c.header('Cache-Control', 'public, max-age=300');
+    return c.json({ treasury_address: address }, 200);
+  });

@@ -1,0 +1,69 @@
+import { type Lamports, lamports } from '../../core/amount.ts';
+import { AppError } from '../../core/errors.ts';
+import { agreePrices, type PriceReport } from '../../core/price.ts';
+import type { CustodianApi, SwapRoom } from '../../custody/api.ts';
+import { CONTRACT_MINIMUM, smallestAmount } from './minimum.ts';
+import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
+
+export type SwapMinimumDeps = ReadQuoteDeps & {
+  readonly custody: Pick<CustodianApi, 'swapRoom'>;
+  /** Every price source that answers. */
+  readPrices(): Promise<PriceReport[]>;
+  readonly maxCostBps: number;
+};
+
+export type SwapMinimum = {
+  readonly minimum: Lamports;
+  readonly maximum: Lamports;
+  readonly balance: Lamports | null;
+  readonly available: boolean;
+  /** Stable code of why no swap can start now. */
+  readonly reason: string | null;
+  readonly nextAvailableAt: string | null;
+  readonly asOf: number;
+  readonly stale: boolean;
+};
+
+/** The bridge's terms move slowly; a day-old minimum is still a fair hint, marked as such. */
+const MINIMUM_POLICY = { freshMs: 600_000, revalidateMs: 600_000, staleMs: 86_400_000 };
+const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
+const MAX_DIVERGENCE_BPS = 100n;
+
+type StoredRoom = { balance: string; maximum: string; refusal: SwapRoom['refusal'] };
+
+async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
+  const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, MINIMUM_POLICY), d.readPrices()]);
+  const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
+  if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
+  return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote }, agreed.price, d.maxCostBps);
+}
+
+/** Smallest and largest swap now, and when there is room again. */
+export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
+  const [minimum, room] = await Promise.all([
+    d.cache.read('swap:minimum', MINIMUM_POLICY, async () => (await readMinimum(d))?.toString() ?? null),
+    d.cache
+      .read('swap:room', ROOM_POLICY, async (): Promise<StoredRoom> => {
+        const { balanceLamports, maximumLamports, refusal } = await d.custody.swapRoom();
+        return { balance: balanceLamports.toString(), maximum: maximumLamports.toString(), refusal };
+      })
+      // The balance may be unknown; the minimum still is an answer.
+      .catch(() => null),
+  ]);
+  const smallest = minimum.value === null ? CONTRACT_MINIMUM : lamports(BigInt(minimum.value));
+  const largest = lamports(BigInt(room?.value.maximum ?? 0));
+  const why = minimum.value === null ? 'QUOTE_REFUSED' : room === null ? 'UPSTREAM_FAILED' : null;
+  const tooSmall = largest > 0n && largest < smallest ? 'SWAP_LIMIT_REACHED' : null;
+  const reason = why ?? room?.value.refusal?.code ?? tooSmall;
+  const next = room?.value.refusal?.details?.nextAvailableAt;
+  return {
+    minimum: smallest,
+    maximum: largest,
+    balance: room ? lamports(BigInt(room.value.balance)) : null,
+    available: reason === null,
+    reason,
+    nextAvailableAt: typeof next === 'string' ? next : null,
+    asOf: Math.min(minimum.asOf, room?.asOf ?? minimum.asOf),
+    stale: minimum.stale || (room?.stale ?? true),
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * The smallest swap that is not eaten by its cost. Pure.
+ * @module
+ */
+import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
+import { fairSats, type PriceReport } from '../../core/price.ts';
+
+/** The contract's own lower bound: 0.001 SOL. */
+export const CONTRACT_MINIMUM = lamports(1_000_000n);
+/** Room for the price to move between this figure and the quote of a create, in basis points. */
+const DRIFT_BPS = 20;
+
+export type Terms = {
+  readonly amount: Lamports;
+  readonly expectedSats: bigint;
+  readonly minimumSats: bigint;
+  readonly fixedFeeSats: bigint;
+};
+
+/**
+ * The smallest amount whose whole cost, fixed fee and spread and slippage, stays under `maxCostBps` of a fair price;
+ * null when no amount does.
+ *
+ * With g the guaranteed sats a lamport before the fixed fee f, and r the fair ones: a * g - f >= a * r * (1 - cost).
+ */
+export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
+  const { amount } = terms;
+  // The slippage allowance is taken from the fee as well, since it is inside the expected output.
+  const fee = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
+  const guaranteed = (terms.minimumSats + fee) * 10_000n;
+  const needed = fairSats(amount, price) * BigInt(10_000 - maxCostBps + DRIFT_BPS);
+  const margin = guaranteed - needed;
+  if (margin <= 0n) return null;
+  const smallest = (fee * 10_000n * amount + margin - 1n) / margin;
+  return lamports(smallest < CONTRACT_MINIMUM ? CONTRACT_MINIMUM : ceilSignificant(smallest, 3));
+}

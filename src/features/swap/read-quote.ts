@@ -1,0 +1,95 @@
+/**
+ * Quotes for reads: dry, cached, one at a time for equal amounts, within a budget. Never for a payment.
+ * @module
+ */
+import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Cache } from '../../http/cached.ts';
+import type { QuoteBudgetStore } from './quote-budget-store.ts';
+
+export type ReadQuoteDeps = {
+  readonly cache: Cache;
+  readonly routes: readonly SwapRoute[];
+  readonly quoteBudget: QuoteBudgetStore;
+  readonly now: () => number;
+};
+
+/** What a cache can hold of a quote. */
+type StoredQuote = {
+  route: string;
+  expectedSats: string;
+  minimumSats: string;
+  fixedFeeSats: string;
+  etaSeconds: number | null;
+};
+
+export type ReadQuote = {
+  readonly route: string;
+  readonly expectedSats: bigint;
+  readonly minimumSats: bigint;
+  readonly fixedFeeSats: bigint;
+  readonly etaSeconds: number | null;
+  readonly asOf: number;
+  readonly stale: boolean;
+};
+
+/** Of about 200 quotes in two hours, reads may use so many; creates have 60 and the rest is slack. */
+const READ_QUOTES_PER_WINDOW = 120;
+
+/** @throws AppError QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED */
+export async function readQuote(
+  d: ReadQuoteDeps,
+  amount: Lamports,
+  policy: { freshMs: number; revalidateMs: number; staleMs: number },
+): Promise<ReadQuote> {
+  const { value, asOf, stale } = await d.cache.read(`quote:${amount}`, policy, () => askRoutes(d, amount));
+  return {
+    route: value.route,
+    expectedSats: BigInt(value.expectedSats),
+    minimumSats: BigInt(value.minimumSats),
+    fixedFeeSats: BigInt(value.fixedFeeSats),
+    etaSeconds: value.etaSeconds,
+    asOf,
+    stale,
+  };
+}
+
+async function askRoutes(d: ReadQuoteDeps, amount: Lamports): Promise<StoredQuote> {
+  const budget = await d.quoteBudget.take(d.now(), READ_QUOTES_PER_WINDOW);
+  if (!budget.ok) {
+    const { retryAfterSeconds } = budget;
+    throw new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', { retryAfterSeconds });
+  }
+  let failure: unknown;
+  for (const route of d.routes) {
+    try {
+      const verdict = await route.quote({ amount, dry: true });
+      if (verdict.ok) return stored(verdict.quote);
+      failure = refused(verdict.reason);
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+const stored = (quote: SwapQuote): StoredQuote => ({
+  route: quote.route,
+  expectedSats: quote.expectedSats.toString(),
+  minimumSats: quote.minimumSats.toString(),
+  fixedFeeSats: quote.fixedFeeSats.toString(),
+  etaSeconds: quote.etaSeconds,
+});
+
+const refused = (reason: string): AppError =>
+  reason === 'amount_too_low'
+    ? new AppError('AMOUNT_TOO_SMALL', 'The bridge does not carry so small an amount.', {
+        details: { reason },
+      })
+    : new AppError('QUOTE_REFUSED', `The bridge's quote did not pass our checks (${reason}).`, {
+        details: { reason },
+      });
+
+/** The amount that readers ask about when they need the bridge's terms, not a figure of their own: 1 SOL. */
+export const REFERENCE_AMOUNT = lamports(1_000_000_000n);

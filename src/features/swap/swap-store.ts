@@ -1,0 +1,71 @@
+/**
+ * Swaps as D1 mirrors them from the custodian's journal. Read only.
+ * @module
+ */
+import * as z from 'zod';
+
+export type SwapRow = {
+  readonly signature: string;
+  readonly status: 'waiting' | 'finished' | 'failed';
+  readonly detail: string;
+  readonly reason: string | null;
+  readonly amountLamports: bigint;
+  readonly expectedSats: bigint | null;
+  readonly btcSats: bigint | null;
+  readonly btcTxid: string | null;
+  /** Unix seconds of the Solana block; null until it is final. */
+  readonly blockTime: number | null;
+};
+
+const atoms = z.string().regex(/^\d+$/).transform(BigInt);
+const Row = z
+  .object({
+    signature: z.string(),
+    status: z.enum(['waiting', 'finished', 'failed']),
+    detail: z.string(),
+    reason: z.string().nullable(),
+    amount_lamports: atoms,
+    expected_sats: atoms.nullable(),
+    btc_sats: atoms.nullable(),
+    btc_txid: z.string().nullable(),
+    block_time: z.int().nullable(),
+  })
+  .transform(
+    (row): SwapRow => ({
+      signature: row.signature,
+      status: row.status,
+      detail: row.detail,
+      reason: row.reason,
+      amountLamports: row.amount_lamports,
+      expectedSats: row.expected_sats,
+      btcSats: row.btc_sats,
+      btcTxid: row.btc_txid,
+      blockTime: row.block_time,
+    }),
+  );
+
+const COLUMNS =
+  'signature, status, detail, reason, amount_lamports, expected_sats, btc_sats, btc_txid, block_time';
+
+export type SwapStore = ReturnType<typeof createSwapStore>;
+
+export const createSwapStore = (db: D1Database) => ({
+  async bySignature(signature: string): Promise<SwapRow | undefined> {
+    const row = await db
+      .prepare(`SELECT ${COLUMNS} FROM operations WHERE signature = ? AND kind = 'swap'`)
+      .bind(signature)
+      .first();
+    return row ? Row.parse(row) : undefined;
+  },
+
+  /** Every swap that landed on Solana, newest first. */
+  async landed(limit: number): Promise<SwapRow[]> {
+    const { results } = await db
+      .prepare(
+        `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL ORDER BY seq DESC LIMIT ?`,
+      )
+      .bind(limit)
+      .all();
+    return results.map((row) => Row.parse(row));
+  },
+});
