@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
@@ -34,13 +35,13 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
         {
           ...fromConfig,
           name: 'sluice',
+          // workerd refuses a module whose path leads out of this folder.
+          modulesRoot: dirname(setup.bundlePath),
           modules: [
             { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
           ],
           // The file's own variables only: a developer's .dev.vars hold real secrets, which have no place here.
           bindings: { ...config.vars, ...setup.bindings },
-          // The Worker reaches the world on loopback and nothing else.
-          outboundService: { network: { allow: ['127.0.0.0/8'] } },
         },
       ],
     }),
