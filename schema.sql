@@ -27,3 +27,54 @@ CREATE TABLE IF NOT EXISTS quote_budget (
   window INTEGER PRIMARY KEY,
   used INTEGER NOT NULL
 );
+
+-- Creates that may have reached the exchange provider. The row is written before the provider is asked; kept for 7 days.
+CREATE TABLE IF NOT EXISTS exchange_requests (
+  key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random for a request without one
+  body_hash TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('in_progress', 'done', 'unknown')),
+  exchange_id TEXT,                    -- the provider's
+  answer TEXT,                         -- JSON of the answer, when done
+  reason TEXT,                         -- why unknown
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS exchange_requests_by_age ON exchange_requests (created_at);
+
+-- The page-view log. Rows are only appended; ip is emptied after ANALYTICS_IP_RETENTION_DAYS.
+CREATE TABLE IF NOT EXISTS pageviews (
+  id INTEGER PRIMARY KEY,
+  at_ms INTEGER NOT NULL,              -- Unix milliseconds
+  path TEXT NOT NULL,
+  referrer TEXT NOT NULL,              -- without credentials, query and fragment; may be empty
+  ip TEXT
+);
+-- How far addresses are emptied.
+CREATE TABLE IF NOT EXISTS pageview_ip_mark (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  last_id INTEGER NOT NULL
+);
+-- Sums of the log, kept in the same transaction: 'total', 'day 2026-11-20', 'hour 2026-11-20T16', all UTC.
+CREATE TABLE IF NOT EXISTS pageview_periods (
+  period TEXT PRIMARY KEY,
+  pageviews INTEGER NOT NULL,
+  visitors INTEGER NOT NULL,           -- distinct ones, counted for days only
+  bots INTEGER NOT NULL                -- views of crawlers, in no other figure
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pageview_sources (
+  kind TEXT NOT NULL CHECK (kind IN ('path', 'referrer')),
+  value TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (kind, value)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS pageview_sources_by_count ON pageview_sources (kind, count DESC, value);
+-- Who was here today. Salt and keys are deleted after the day.
+CREATE TABLE IF NOT EXISTS pageview_salts (
+  day TEXT PRIMARY KEY,
+  salt TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS pageview_visitors (
+  day TEXT NOT NULL,
+  visitor TEXT NOT NULL,               -- keyed hash of network and user agent
+  PRIMARY KEY (day, visitor)
+) WITHOUT ROWID;
