@@ -9,6 +9,10 @@ import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
 import type { Config } from './config.ts';
 import { AppError, SHARED_ERRORS } from './core/errors.ts';
+import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
+import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
+import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
+import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
 import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { SWAP_ERRORS } from './features/swap/errors.ts';
@@ -20,7 +24,9 @@ import { newRouter } from './http/router.ts';
 /** What the features need, all together. */
 export type Deps = StatusDeps &
   ReservesRouteDeps &
-  SwapDeps & {
+  SwapDeps &
+  ExchangeDeps &
+  AnalyticsDeps & {
     config: Config;
     cache: Cache;
     db: D1Database;
@@ -28,7 +34,7 @@ export type Deps = StatusDeps &
     log: (line: Readonly<Record<string, unknown>>) => void;
   };
 
-export const ERRORS = mergeErrorTables(SHARED_ERRORS, SWAP_ERRORS);
+export const ERRORS = mergeErrorTables(SHARED_ERRORS, SWAP_ERRORS, EXCHANGE_ERRORS, ANALYTICS_ERRORS);
 
 const ONE_DAY_SECONDS = 86_400;
 
@@ -84,6 +90,8 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', statusRoutes);
   app.route('/api', reservesRoutes);
   app.route('/api', swapRoutes);
+  app.route('/api', exchangeRoutes);
+  app.route('/api', analyticsRoutes);
 
   app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
   app.onError((thrown, c) => {

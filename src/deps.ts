@@ -16,9 +16,12 @@ import { createChainPort } from './custody/chain-port.ts';
 import type { CustodyDeps } from './custody/create-custodian.ts';
 import { createD1Mirror } from './custody/outbox.ts';
 import { addressOfSecret, createSigner } from './custody/signer.ts';
+import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
+import { createExchangeStore } from './features/exchange/exchange-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
 import { createCache } from './http/cached.ts';
+import { createChangeNow } from './providers/changenow.ts';
 import { createEsplora } from './providers/esplora.ts';
 import type { Fetch } from './providers/http.ts';
 import { createNearIntents } from './providers/near-intents.ts';
@@ -102,6 +105,11 @@ function custodianClient(env: Env, reserveAddress: string | null): CustodianApi 
   };
 }
 
+const changeNowOf = ({ CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey }: Config) =>
+  apiKey === undefined || baseUrl === undefined
+    ? undefined
+    : createChangeNow({ baseUrl, apiKey, fetch: fetchUpstream });
+
 function buildApiDeps(env: Env): Deps {
   const config = readConfig(env);
   const { rpc, esploras, readPrices } = clients(config);
@@ -136,6 +144,15 @@ function buildApiDeps(env: Env): Deps {
     quoteBudget: createQuoteBudgetStore(env.DB),
     swaps: createSwapStore(env.DB),
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
+    memory: createCache({ kv: undefined, now: Date.now, defer: waitUntil }),
+    changenow: changeNowOf(config),
+    exchanges: createExchangeStore(env.DB),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    defer: waitUntil,
+    analytics: createAnalyticsStore(env.DB),
+    siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
+    // A value that cannot be read must not keep addresses for longer than the operator meant.
+    ipRetentionDays: config.ANALYTICS_IP_RETENTION_DAYS ?? 0,
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },

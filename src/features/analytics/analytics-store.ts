@@ -1,0 +1,184 @@
+/**
+ * The page-view log and its counters. Each view is one batch, which is one transaction: the counters are the log's sums
+ * at any moment, and reading them costs the same number of rows whatever the log's size.
+ * @module
+ */
+export type View = {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly path: string;
+  readonly referrer: string;
+  readonly referrerHost: string | undefined;
+  readonly ip: string | null;
+  readonly visitor: string;
+};
+
+export type Count = { readonly value: string; readonly count: number };
+export type Period = { readonly pageviews: number; readonly visitors: number; readonly bots: number };
+export type Counters = {
+  readonly total: Period;
+  /** By UTC day (`2026-11-20`) and by UTC hour (`2026-11-20T16`); one without views is absent. */
+  readonly days: ReadonlyMap<string, Period>;
+  readonly hours: ReadonlyMap<string, Period>;
+  readonly paths: readonly Count[];
+  readonly referrers: readonly Count[];
+  readonly recent: readonly Pick<View, 'at' | 'path' | 'referrer' | 'ip'>[];
+};
+
+/** First day and first hour that are read, and the length of the lists. */
+export type StatsBounds = {
+  readonly firstDay: string;
+  readonly firstHour: string;
+  readonly top: number;
+  readonly recent: number;
+};
+
+type PeriodRow = Period & { period: string };
+type ViewRow = { at_ms: number; path: string; referrer: string; ip: string | null };
+
+const EMPTY: Period = { pageviews: 0, visitors: 0, bots: 0 };
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+const hourOf = (at: number) => new Date(at).toISOString().slice(0, 13);
+/** One table holds them all, so that a view touches it with one statement. */
+const periodsOf = (at: number) => ['total', `day ${dayOf(at)}`, `hour ${hourOf(at)}`] as const;
+
+const ADD_PERIODS = `ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + excluded.pageviews,
+  visitors = visitors + excluded.visitors, bots = bots + excluded.bots`;
+const READ_PERIODS =
+  'SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < ?';
+const READ_TOP =
+  'SELECT value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
+
+export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
+
+export function createAnalyticsStore(db: D1Database) {
+  let known: { readonly day: string; readonly salt: string } | undefined;
+
+  return {
+    /** The salt of the day of a time; the first caller's `fresh` one becomes it. */
+    async salt(at: number, fresh: () => string): Promise<string> {
+      const day = dayOf(at);
+      if (known?.day === day) return known.salt;
+      const [, found] = await db.batch<{ salt: string }>([
+        db
+          .prepare('INSERT INTO pageview_salts (day, salt) VALUES (?, ?) ON CONFLICT DO NOTHING')
+          .bind(day, fresh()),
+        db.prepare('SELECT salt FROM pageview_salts WHERE day = ?').bind(day),
+      ]);
+      const salt = found?.results[0]?.salt;
+      if (salt === undefined) throw new Error('the salt of the day was not stored');
+      known = { day, salt };
+      return salt;
+    },
+
+    /** Appends a view and counts it. */
+    async add(view: View): Promise<void> {
+      const day = dayOf(view.at);
+      const [total, today, hour] = periodsOf(view.at);
+      const host = view.referrerHost;
+      await db.batch([
+        db
+          .prepare('INSERT INTO pageviews (at_ms, path, referrer, ip) VALUES (?, ?, ?, ?)')
+          .bind(view.at, view.path, view.referrer, view.ip),
+        // Before the visitor is stored: the day's count grows only when it is new.
+        db
+          .prepare(
+            `INSERT INTO pageview_periods (period, pageviews, visitors, bots) VALUES (?1, 1, 0, 0), (?2, 1, 0, 0),
+             (?3, 1, NOT EXISTS (SELECT 1 FROM pageview_visitors WHERE day = ?4 AND visitor = ?5), 0) ${ADD_PERIODS}`,
+          )
+          .bind(total, hour, today, day, view.visitor),
+        db
+          .prepare('INSERT INTO pageview_visitors (day, visitor) VALUES (?, ?) ON CONFLICT DO NOTHING')
+          .bind(day, view.visitor),
+        db
+          .prepare(
+            `INSERT INTO pageview_sources (kind, value, count) VALUES ('path', ?, 1)${host === undefined ? '' : ", ('referrer', ?, 1)"}
+             ON CONFLICT (kind, value) DO UPDATE SET count = count + 1`,
+          )
+          .bind(view.path, ...(host === undefined ? [] : [host])),
+      ]);
+    },
+
+    /** Counts a crawler's view; nothing else of it is kept. */
+    async addBot(at: number): Promise<void> {
+      await db
+        .prepare(
+          `INSERT INTO pageview_periods (period, pageviews, visitors, bots) VALUES (?, 0, 0, 1), (?, 0, 0, 1), (?, 0, 0, 1)
+           ${ADD_PERIODS}`,
+        )
+        .bind(...periodsOf(at))
+        .run();
+    },
+
+    async read({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> {
+      const [total, days, hours, paths, referrers, views] = await db.batch([
+        db.prepare(READ_PERIODS).bind('total', 'total!'),
+        db.prepare(READ_PERIODS).bind(`day ${firstDay}`, 'day ~'),
+        db.prepare(READ_PERIODS).bind(`hour ${firstHour}`, 'hour ~'),
+        db.prepare(READ_TOP).bind('path', top),
+        db.prepare(READ_TOP).bind('referrer', top),
+        db.prepare('SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?').bind(recent),
+      ]);
+      const rows = <T>(result: D1Result | undefined) => (result?.results ?? []) as T[];
+      const periods = (result: D1Result | undefined) =>
+        new Map(
+          rows<PeriodRow>(result).map(({ period, ...counts }) => [period.replace(/^\w+ /, ''), counts]),
+        );
+      return {
+        total: periods(total).get('total') ?? EMPTY,
+        days: periods(days),
+        hours: periods(hours),
+        paths: rows<Count>(paths),
+        referrers: rows<Count>(referrers),
+        recent: rows<ViewRow>(views).map(({ at_ms, ...view }) => ({ at: at_ms, ...view })),
+      };
+    },
+
+    /** Deletes the salts of earlier days: from then on their visitor keys name nobody. */
+    async deleteSalts(now: number): Promise<number> {
+      const { meta } = await db.prepare('DELETE FROM pageview_salts WHERE day < ?').bind(dayOf(now)).run();
+      return meta.changes;
+    },
+
+    /** Deletes visitor keys of earlier days, at most `limit`; their number stays in the day's row. */
+    async deleteVisitors(now: number, limit: number): Promise<number> {
+      const { meta } = await db
+        .prepare(
+          `DELETE FROM pageview_visitors WHERE (day, visitor) IN
+           (SELECT day, visitor FROM pageview_visitors WHERE day < ? LIMIT ?)`,
+        )
+        .bind(dayOf(now), limit)
+        .run();
+      return meta.changes;
+    },
+
+    /**
+     * Drops the addresses of views from before a time, at most `limit` views a call, oldest first. A mark remembers how
+     * far it came, since ids grow with time and an index on the address would be paid by every view.
+     *
+     * @returns how many views it passed
+     */
+    async dropIps(before: number, limit: number): Promise<number> {
+      const from = `(SELECT coalesce(max(last_id), 0) FROM pageview_ip_mark)`;
+      const chunk = `SELECT id, at_ms FROM pageviews WHERE id > ${from} ORDER BY id LIMIT ?1`;
+      const [last] = await db.batch<{ id: number | null; passed: number }>([
+        db
+          .prepare(`SELECT max(id) AS id, count(*) AS passed FROM (${chunk}) WHERE at_ms < ?2`)
+          .bind(limit, before),
+      ]);
+      const { id = null, passed = 0 } = last?.results[0] ?? {};
+      if (id === null) return 0;
+      await db.batch([
+        db
+          .prepare(`UPDATE pageviews SET ip = NULL WHERE id > ${from} AND id <= ? AND ip IS NOT NULL`)
+          .bind(id),
+        db
+          .prepare(
+            'INSERT INTO pageview_ip_mark (one, last_id) VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET last_id = max(last_id, ?1)',
+          )
+          .bind(id),
+      ]);
+      return passed;
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { z } from '@hono/zod-openapi';
+import { AppError } from '../../core/errors.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import type { AnalyticsStore, Counters } from './analytics-store.ts';
+import { redactIp } from './visitor.ts';
+
+export type GetStatsDeps = { analytics: Pick<AnalyticsStore, 'read'>; now: () => number };
+
+const TOP = 100;
+const RECENT = 50;
+const SERIES_DAYS = 30;
+const SERIES_HOURS = 48;
+const HOURS_A_WEEK = 7 * 24;
+
+const count = z.int();
+export const StatsBody = z
+  .object({
+    ok: z.literal(true),
+    totals: z.object({
+      pageviews: count,
+      last_24h: count.openapi({ description: 'The running UTC hour and the 23 before it' }),
+      last_7d: count.openapi({ description: 'The running UTC hour and the 167 before it' }),
+      visitors_24h: count.openapi({ description: 'Distinct visitors since 00:00 UTC' }),
+      filtered_bots: count.openapi({ description: 'Views of crawlers, in no other figure' }),
+    }),
+    by_path: z.array(z.object({ path: z.string(), count })).openapi({ description: 'The 100 most viewed' }),
+    by_referrer: z
+      .array(z.object({ host: z.string(), count }))
+      .openapi({ description: 'The 100 hosts that sent most views' }),
+    recent: z
+      .array(
+        z.object({
+          t: z.iso.datetime(),
+          path: z.string(),
+          referrer: z.string(),
+          ip: z.string().nullable().openapi({
+            example: '203.0.113.0/24',
+            description: 'The /24 or /48 of the visitor; null when not known or no longer kept',
+          }),
+        }),
+      )
+      .openapi({ description: 'The last 50 views' }),
+    series: z
+      .array(z.object({ day: z.iso.date(), pageviews: count, visitors: count }))
+      .openapi({ description: 'The last 30 UTC days, oldest first' }),
+    series_hourly: z
+      .array(z.object({ hour: z.iso.datetime(), pageviews: count }))
+      .openapi({ description: 'The last 48 UTC hours, oldest first' }),
+    as_of: z.iso.datetime(),
+  })
+  .openapi('AnalyticsStats');
+
+/** The public aggregates. @throws AppError ANALYTICS_READ_FAILED */
+export async function getStats({ analytics, now }: GetStatsDeps): Promise<z.infer<typeof StatsBody>> {
+  const at = now();
+  const days = latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10));
+  const hours = latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13));
+  let counters: Counters;
+  try {
+    counters = await analytics.read({
+      firstDay: days[0] ?? '',
+      firstHour: hours[0] ?? '',
+      top: TOP,
+      recent: RECENT,
+    });
+  } catch (cause) {
+    throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
+  }
+  const hourly = hours.map((hour) => ({
+    hour: `${hour}:00:00.000Z`,
+    pageviews: counters.hours.get(hour)?.pageviews ?? 0,
+  }));
+  const sum = (list: typeof hourly) => list.reduce((total, { pageviews }) => total + pageviews, 0);
+  const series = days.map((day) => ({
+    day,
+    pageviews: counters.days.get(day)?.pageviews ?? 0,
+    visitors: counters.days.get(day)?.visitors ?? 0,
+  }));
+  return {
+    ok: true,
+    totals: {
+      pageviews: counters.total.pageviews,
+      last_24h: sum(hourly.slice(-24)),
+      last_7d: sum(hourly),
+      visitors_24h: series.at(-1)?.visitors ?? 0,
+      filtered_bots: counters.total.bots,
+    },
+    by_path: counters.paths.map(({ value, count }) => ({ path: value, count })),
+    by_referrer: counters.referrers.map(({ value, count }) => ({ host: value, count })),
+    recent: counters.recent.map(({ at, path, referrer, ip }) => ({
+      t: new Date(at).toISOString(),
+      path,
+      referrer,
+      ip: ip === null ? null : redactIp(ip),
+    })),
+    series,
+    series_hourly: hourly.slice(-SERIES_HOURS),
+    as_of: new Date(at).toISOString(),
+  };
+}
+
+/** Starts of the last `length` periods, the running one last, as ISO text. Days and hours of UTC divide Unix time. */
+const latest = (at: number, periodMs: number, length: number): string[] =>
+  Array.from({ length }, (_, index) =>
+    new Date((Math.floor(at / periodMs) - (length - 1 - index)) * periodMs).toISOString(),
+  );

@@ -1,0 +1,82 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { SHARED_ERRORS } from '../../core/errors.ts';
+import { jsonBody } from '../../http/body.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { type CountPageviewDeps, countPageview } from './count-pageview.ts';
+import { ANALYTICS_ERRORS } from './errors.ts';
+import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
+import { isPath, isSafeText, MAX_PATH, MAX_REFERRER } from './page.ts';
+import { visitorIp } from './visitor.ts';
+
+export type AnalyticsDeps = Omit<CountPageviewDeps & GetStatsDeps, 'analytics'> & {
+  analytics: CountPageviewDeps['analytics'] & GetStatsDeps['analytics'];
+};
+
+const PageviewBody = z
+  .object({
+    path: z
+      .string()
+      .max(MAX_PATH)
+      .refine(isPath, 'must be a path: one slash first, no control characters')
+      .openapi({ example: '/reserves', description: 'Query and fragment are not kept' }),
+    referrer: z
+      .string()
+      .max(MAX_REFERRER)
+      .refine(isSafeText, 'must not hold control characters')
+      .optional()
+      .openapi({ example: 'https://example.com/', description: 'May be empty; kept without its query' }),
+  })
+  .openapi('Pageview');
+
+const pageview = createRoute({
+  method: 'post',
+  path: '/analytics/pageview',
+  operationId: 'addPageview',
+  tags: ['analytics'],
+  summary: 'Logs and counts a page view',
+  description:
+    'At most about 600 views a minute from one IPv4 address or one IPv6 /64, counted per location; then 429 until the ' +
+    'minute is over. Members that are not named here are ignored. The view is logged with its time and the client’s ' +
+    'address, which is dropped after the operator’s retention time and never shown whole.',
+  middleware: [rateLimit('pageview'), jsonBody] as const,
+  request: { body: { required: true, content: { 'application/json': { schema: PageviewBody } } } },
+  responses: {
+    204: { description: 'Counted' },
+    ...errorResponses(
+      pickErrors(
+        SHARED_ERRORS,
+        'INVALID_INPUT',
+        'INVALID_JSON',
+        'UNSUPPORTED_CONTENT_TYPE',
+        'BODY_TOO_LARGE',
+        'RATE_LIMITED',
+      ),
+      pickErrors(ANALYTICS_ERRORS, 'ANALYTICS_WRITE_FAILED'),
+    ),
+  },
+});
+
+const stats = createRoute({
+  method: 'get',
+  path: '/analytics/stats',
+  operationId: 'getAnalyticsStats',
+  tags: ['analytics'],
+  summary: 'Page views: totals, top paths and referrers, the last views, daily and hourly series',
+  responses: {
+    200: jsonResponse(StatsBody, 'The aggregates'),
+    ...errorResponses(pickErrors(ANALYTICS_ERRORS, 'ANALYTICS_READ_FAILED')),
+  },
+});
+
+export const analyticsRoutes = newRouter<AnalyticsDeps>()
+  .openapi(pageview, async (c) => {
+    const { path, referrer = '' } = c.req.valid('json');
+    const userAgent = c.req.header('user-agent') ?? '';
+    await countPageview(c.var.deps, { path, referrer, ip: visitorIp(c), userAgent });
+    return c.body(null, 204);
+  })
+  .openapi(stats, async (c) => {
+    c.header('Cache-Control', 'no-store');
+    return c.json(await getStats(c.var.deps), 200);
+  });

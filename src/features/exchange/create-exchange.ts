@@ -1,0 +1,122 @@
+import { AppError } from '../../core/errors.ts';
+import { MAX_WAIT_MS } from '../../core/limits.ts';
+import type { RequestFingerprint } from '../../http/idempotency.ts';
+import type { ChangeNow, ExchangeOrder } from '../../providers/changenow.ts';
+import type { AttoCoins } from '../../providers/coin-amount.ts';
+import { type ExchangeAnswer, exchangeAnswer, mismatch } from './exchange-answer.ts';
+import type { ExchangeStore } from './exchange-store.ts';
+import { type CurrencyDeps, getPair } from './pair.ts';
+import { readRange } from './quote.ts';
+import { assertInRange, refusal } from './refusal.ts';
+
+export type CreateExchangeDeps = Pick<CurrencyDeps, 'cache'> & {
+  changenow: Pick<ChangeNow, 'currencies' | 'range' | 'create'>;
+  exchanges: Pick<ExchangeStore, 'find' | 'claim' | 'release' | 'finish' | 'markUnknown'>;
+  now: () => number;
+  sleep: (ms: number) => Promise<void>;
+  /** Lets work outlive a caller who hangs up. */
+  defer: (work: Promise<unknown>) => void;
+  log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+export type CreateExchange = {
+  /** Currency codes in lower case. */
+  readonly from: string;
+  readonly to: string;
+  readonly amount: AttoCoins;
+  readonly payoutAddress: string;
+  readonly payoutExtraId?: string | undefined;
+  readonly refundAddress?: string | undefined;
+  readonly refundExtraId?: string | undefined;
+};
+
+/** `unknown`: the provider may have acted, but no answer came that could be trusted. */
+export type CreateResult =
+  | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
+  | { outcome: 'unknown'; replayed: boolean };
+
+/** A create that is older than its timeouts allow has lost its Worker: whether it acted, nobody knows. */
+const ABANDONED_MS = 60_000;
+const FIRST_POLL_MS = 100;
+const LONGEST_POLL_MS = 2_000;
+
+/**
+ * Opens an exchange at the provider, at most once for a key: the key's row is written before the provider is asked, and
+ * nothing ever asks a second time for a row. A refusal frees the key.
+ *
+ * @param guard the Idempotency-Key's fingerprint; without one each call is a request of its own
+ * @throws AppError what the provider or the range refuses, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
+ */
+export async function createExchange(
+  d: CreateExchangeDeps,
+  request: CreateExchange,
+  guard: RequestFingerprint | undefined,
+): Promise<CreateResult> {
+  if (guard && (await d.exchanges.find(guard.keyHash))) return replay(d, guard);
+  const pair = await getPair(d, request.from, request.to);
+  assertInRange(request.amount, await readRange(d.changenow, pair), request.from);
+  const fingerprint = guard ?? { keyHash: `unguarded:${crypto.randomUUID()}`, bodyHash: '' };
+  if (!(await d.exchanges.claim(fingerprint, d.now()))) return replay(d, fingerprint);
+  const { from: fromCode, to: toCode, ...rest } = request;
+  const work = send(d, fingerprint.keyHash, { ...rest, ...pair, fromCode, toCode });
+  d.defer(work.catch(() => undefined));
+  return work;
+}
+
+async function send(
+  d: CreateExchangeDeps,
+  keyHash: string,
+  order: ExchangeOrder & { fromCode: string; toCode: string },
+): Promise<CreateResult> {
+  const result = await d.changenow.create(order);
+  if (result.outcome === 'refused') {
+    await record(d, () => d.exchanges.release(keyHash));
+    throw refusal(result.code);
+  }
+  // An answer about another payout is no answer: nobody may be told to pay into it.
+  const wrong = result.outcome === 'created' ? mismatch(order, result.exchange) : undefined;
+  if (result.outcome === 'unknown' || wrong) {
+    const reason = result.outcome === 'unknown' ? result.reason : `mismatch_${wrong}`;
+    await record(d, () => d.exchanges.markUnknown(keyHash, reason, d.now()));
+    return { outcome: 'unknown', replayed: false };
+  }
+  const answer = exchangeAnswer(order, result.exchange);
+  await record(d, () => d.exchanges.finish(keyHash, answer, d.now()));
+  return { outcome: 'created', answer, replayed: false };
+}
+
+/** The outcome is known and the caller hears it even when it cannot be stored; a replay then finds it unknown. */
+async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch {
+    d.log({ level: 'error', event: 'exchange_outcome_not_stored' });
+  }
+}
+
+/** The stored answer of the request that has the key; waits while it runs. */
+async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise<CreateResult> {
+  const until = d.now() + MAX_WAIT_MS;
+  for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+    const earlier = await d.exchanges.find(guard.keyHash);
+    if (earlier && earlier.bodyHash !== guard.bodyHash) {
+      throw new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another request.');
+    }
+    if (earlier?.state === 'done') return { outcome: 'created', answer: earlier.answer, replayed: true };
+    if (earlier?.state === 'unknown') return { outcome: 'unknown', replayed: true };
+    if (earlier && earlier.createdAt + ABANDONED_MS < d.now()) {
+      await d.exchanges.markUnknown(guard.keyHash, 'abandoned', d.now());
+      return { outcome: 'unknown', replayed: true };
+    }
+    if (!earlier || d.now() + pause > until) {
+      throw new AppError(
+        'IDEMPOTENCY_IN_PROGRESS',
+        earlier
+          ? 'The first request with this Idempotency-Key is still running.'
+          : 'The first request with this Idempotency-Key was refused just now and freed it.',
+        { retryAfterSeconds: earlier ? 5 : 1 },
+      );
+    }
+    await d.sleep(pause);
+  }
+}

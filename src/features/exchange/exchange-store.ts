@@ -1,0 +1,105 @@
+import { AppError } from '../../core/errors.ts';
+import { parseJson, stringifyJson } from '../../core/json.ts';
+import type { RequestFingerprint } from '../../http/idempotency.ts';
+import type { ExchangeAnswer } from './exchange-answer.ts';
+
+/**
+ * A create that may have reached the provider. `in_progress` from before it was sent, `done` with the answer, `unknown`
+ * when no answer came that could be trusted.
+ */
+export type ExchangeRequest =
+  | { state: 'in_progress'; bodyHash: string; createdAt: number }
+  | { state: 'done'; bodyHash: string; createdAt: number; answer: ExchangeAnswer }
+  | { state: 'unknown'; bodyHash: string; createdAt: number };
+
+type Row = { state: ExchangeRequest['state']; body_hash: string; created_at: string; answer: string | null };
+
+export type ExchangeStore = ReturnType<typeof createExchangeStore>;
+
+/** Every call throws AppError DATABASE_UNAVAILABLE when D1 does not answer. Times are Unix milliseconds. */
+export function createExchangeStore(db: D1Database) {
+  return {
+    async find(keyHash: string): Promise<ExchangeRequest | undefined> {
+      const row = await reach(() =>
+        db
+          .prepare('SELECT state, body_hash, created_at, answer FROM exchange_requests WHERE key_hash = ?')
+          .bind(keyHash)
+          .first<Row>(),
+      );
+      if (!row) return undefined;
+      const common = { bodyHash: row.body_hash, createdAt: Date.parse(row.created_at) };
+      return row.state === 'done' && row.answer !== null
+        ? { ...common, state: 'done', answer: parseJson(row.answer) as ExchangeAnswer }
+        : { ...common, state: row.state === 'in_progress' ? 'in_progress' : 'unknown' };
+    },
+
+    /** Takes the key; false when someone has it. The row is what forbids a second create, so it comes first. */
+    async claim({ keyHash, bodyHash }: RequestFingerprint, now: number): Promise<boolean> {
+      const at = new Date(now).toISOString();
+      const { meta } = await reach(() =>
+        db
+          .prepare(
+            `INSERT INTO exchange_requests (key_hash, body_hash, state, created_at, updated_at)
+             VALUES (?, ?, 'in_progress', ?, ?) ON CONFLICT (key_hash) DO NOTHING`,
+          )
+          .bind(keyHash, bodyHash, at, at)
+          .run(),
+      );
+      return meta.changes === 1;
+    },
+
+    /** Frees a key whose create the provider refused for certain. */
+    async release(keyHash: string): Promise<void> {
+      await reach(() =>
+        db
+          .prepare("DELETE FROM exchange_requests WHERE key_hash = ? AND state = 'in_progress'")
+          .bind(keyHash)
+          .run(),
+      );
+    },
+
+    /** A late answer also ends an `unknown`. */
+    async finish(keyHash: string, answer: ExchangeAnswer, now: number): Promise<void> {
+      await reach(() =>
+        db
+          .prepare(
+            "UPDATE exchange_requests SET state = 'done', exchange_id = ?, answer = ?, updated_at = ? WHERE key_hash = ?",
+          )
+          .bind(answer.id, stringifyJson(answer), new Date(now).toISOString(), keyHash)
+          .run(),
+      );
+    },
+
+    /** @param reason machine-readable, for the operator */
+    async markUnknown(keyHash: string, reason: string, now: number): Promise<void> {
+      await reach(() =>
+        db
+          .prepare(
+            `UPDATE exchange_requests SET state = 'unknown', reason = ?, updated_at = ?
+             WHERE key_hash = ? AND state = 'in_progress'`,
+          )
+          .bind(reason, new Date(now).toISOString(), keyHash)
+          .run(),
+      );
+    },
+
+    /** Forgets requests from before a time. */
+    async purge(before: number): Promise<number> {
+      const { meta } = await reach(() =>
+        db
+          .prepare('DELETE FROM exchange_requests WHERE created_at < ?')
+          .bind(new Date(before).toISOString())
+          .run(),
+      );
+      return meta.changes;
+    },
+  };
+}
+
+async function reach<T>(statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (cause) {
+    throw new AppError('DATABASE_UNAVAILABLE', 'The database does not answer.', { cause });
+  }
+}

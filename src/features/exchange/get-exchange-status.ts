@@ -1,0 +1,118 @@
+import { z } from '@hono/zod-openapi';
+import { BTC_DECIMALS } from '../../core/amount.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
+import type { Cache } from '../../http/cached.ts';
+import type { ChangeNow, ExchangeState } from '../../providers/changenow.ts';
+import { COIN_DECIMALS } from '../../providers/coin-amount.ts';
+import { trackerUrl } from './exchange-answer.ts';
+import { coinNumber, coinText, sourceFields, sourceOf } from './parameters.ts';
+import { refusal } from './refusal.ts';
+
+export type GetStatusDeps = { memory: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'status'> };
+
+const PUBLIC_STATUSES = ['waiting', 'pending', 'finished', 'failed', 'refunded', 'expired'] as const;
+export type PublicStatus = (typeof PUBLIC_STATUSES)[number];
+
+const exact = z.string().nullable();
+
+export const ExchangeStatusBody = z
+  .object({
+    id: z.string(),
+    status: z.enum(PUBLIC_STATUSES).openapi({ description: 'All but waiting and pending are final' }),
+    providerStatus: z.string().openapi({ description: 'The provider’s own word', example: 'verifying' }),
+    hold: z.boolean().openapi({ description: 'The provider holds the deposit until a check is passed' }),
+    from: z.string(),
+    fromNetwork: z.string(),
+    to: z.string(),
+    toNetwork: z.string(),
+    amountSol: z
+      .number()
+      .nullable()
+      .openapi({ description: 'SOL received, or expected until then; null when another coin is paid in' }),
+    btcSats: z
+      .number()
+      .nullable()
+      .openapi({ description: 'Sats paid out; null until then, and when another coin is paid out' }),
+    amountFrom: exact.openapi({ description: 'Received, in whole coins' }),
+    amountTo: exact.openapi({ description: 'Paid out, in whole coins' }),
+    expectedAmountFrom: exact,
+    expectedAmountTo: exact,
+    payinAddress: z.string(),
+    payinExtraId: exact,
+    payinHash: exact.openapi({ description: 'Transaction that paid in' }),
+    payoutHash: exact.openapi({ description: 'Transaction that paid out' }),
+    refundHash: exact,
+    statusUrl: z.url(),
+    ...sourceFields,
+  })
+  .openapi('ExchangeStatus');
+
+/** The provider's states (its API page and its own clients); `verifying` is a hold for an identity check. */
+const STATUSES = new Map<string, PublicStatus>([
+  ['new', 'waiting'],
+  ['waiting', 'waiting'],
+  ['confirming', 'pending'],
+  ['exchanging', 'pending'],
+  ['sending', 'pending'],
+  ['verifying', 'pending'],
+  ['finished', 'finished'],
+  ['failed', 'failed'],
+  ['refunded', 'refunded'],
+  ['expired', 'expired'],
+]);
+
+/** A state that nobody has documented is no end: the exchange is pending until a known one comes. */
+export const publicStatus = (state: string): PublicStatus => STATUSES.get(state) ?? 'pending';
+
+/** However many poll it, one exchange is read once in so long. */
+const POLL_POLICY = { freshMs: 5_000, revalidateMs: 0, staleMs: 60_000 };
+
+/** The provider's word for an unknown id is not documented; the id is the only thing that can be wrong here. */
+const UNKNOWN_ID = /^status_40[04]$|not_found|not_valid|not_exist|invalid_id|unknown/;
+
+/** @throws AppError NOT_FOUND when the provider does not know the id */
+export async function getExchangeStatus(
+  d: GetStatusDeps,
+  id: string,
+): Promise<z.infer<typeof ExchangeStatusBody>> {
+  const { value, ...read } = await d.memory.read(`exchange:${id}`, POLL_POLICY, async () => {
+    const answer = await d.changenow.status(id);
+    if (!answer.ok && UNKNOWN_ID.test(answer.code)) {
+      throw new AppError('NOT_FOUND', 'The provider knows no exchange with this id.');
+    }
+    if (!answer.ok) throw refusal(answer.code);
+    if (answer.value.id !== id) throw upstreamFailed('changenow', 'mismatch_id');
+    return answer.value;
+  });
+  return { ...statusBody(value), ...sourceOf(read) };
+}
+
+function statusBody(state: ExchangeState) {
+  const fromSol = state.fromCurrency === 'sol' && state.fromNetwork === 'sol';
+  const toBtc = state.toCurrency === 'btc' && state.toNetwork === 'btc';
+  return {
+    id: state.id,
+    status: publicStatus(state.status),
+    providerStatus: /^[a-z_]{1,30}$/.test(state.status) ? state.status : 'unknown',
+    hold: state.status === 'verifying',
+    from: state.fromCurrency,
+    fromNetwork: state.fromNetwork,
+    to: state.toCurrency,
+    toNetwork: state.toNetwork,
+    amountSol: fromSol ? coinNumber(state.amountFrom ?? state.expectedAmountFrom) : null,
+    btcSats:
+      toBtc && state.amountTo !== null
+        ? Number(state.amountTo / 10n ** BigInt(COIN_DECIMALS - BTC_DECIMALS))
+        : null,
+    amountFrom: coinText(state.amountFrom),
+    amountTo: coinText(state.amountTo),
+    expectedAmountFrom: coinText(state.expectedAmountFrom),
+    expectedAmountTo: coinText(state.expectedAmountTo),
+    payinAddress: state.payinAddress,
+    payinExtraId: state.payinExtraId,
+    payinHash: state.payinHash,
+    payoutHash: state.payoutHash,
+    refundHash: state.refundHash,
+    statusUrl: trackerUrl(state.id),
+  };
+}

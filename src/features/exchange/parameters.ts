@@ -1,0 +1,49 @@
+import { z } from '@hono/zod-openapi';
+import { formatAmount, toNumber } from '../../core/amount.ts';
+import type { Cached } from '../../http/cached.ts';
+import { amountParam } from '../../http/params.ts';
+import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
+
+const currency = (description: string, example: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{2,32}$/, 'must be a currency code such as btc, sol or usdterc20')
+    .transform((code) => code.toLowerCase())
+    .openapi({ description, example });
+
+export const pairParams = {
+  from: currency('Currency that is paid in: a code that names coin and network, such as usdterc20', 'sol'),
+  to: currency('Currency that is paid out', 'btc'),
+};
+
+export const amountOfFrom = amountParam(
+  COIN_DECIMALS,
+  1n,
+  'Amount of `from` in whole coins, at most 18 digits after the point',
+  '0.5',
+);
+
+/** An amount for the contract's numeric field. `coinText` is the same to the last digit. */
+export function coinNumber(amount: AttoCoins): number;
+export function coinNumber(amount: AttoCoins | null): number | null;
+export function coinNumber(amount: AttoCoins | null): number | null {
+  return amount === null ? null : toNumber(amount, COIN_DECIMALS);
+}
+
+export function coinText(amount: AttoCoins): string;
+export function coinText(amount: AttoCoins | null): string | null;
+export function coinText(amount: AttoCoins | null): string | null {
+  return amount === null ? null : formatAmount(amount, COIN_DECIMALS);
+}
+
+export const sourceFields = {
+  as_of: z.iso.datetime(),
+  stale: z.boolean(),
+  source: z.literal('changenow'),
+};
+
+export const sourceOf = ({ asOf, stale }: Omit<Cached<unknown>, 'value'>) => ({
+  as_of: new Date(asOf).toISOString(),
+  stale,
+  source: 'changenow' as const,
+});

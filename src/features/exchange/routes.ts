@@ -1,0 +1,124 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { jsonBody } from '../../http/body.ts';
+import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import type { ChangeNow } from '../../providers/changenow.ts';
+import { configured, exchangeLimit } from './configured.ts';
+import { type CreateExchangeDeps, createExchange } from './create-exchange.ts';
+import { EXCHANGE_ERRORS } from './errors.ts';
+import { ExchangeAnswer } from './exchange-answer.ts';
+import { ExchangeStatusBody, type GetStatusDeps, getExchangeStatus } from './get-exchange-status.ts';
+import { amountOfFrom, pairParams } from './parameters.ts';
+import { type QuoteRouteDeps, quoteRoutes } from './quote-routes.ts';
+
+export type ExchangeDeps = QuoteRouteDeps &
+  Omit<CreateExchangeDeps & GetStatusDeps, 'changenow'> & {
+    /** Undefined while CHANGENOW_API_KEY is missing. */
+    changenow: ChangeNow | undefined;
+  };
+
+const address = z
+  .string()
+  .regex(/^[\x21-\x7e]{2,200}$/, 'must be an address: 2 to 200 visible ASCII characters');
+const memo = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters');
+
+const ExchangeRequest = z
+  .object({
+    ...pairParams,
+    amount: amountOfFrom,
+    payoutAddress: address.openapi({ description: 'Address that receives `to`' }),
+    payoutExtraId: memo
+      .optional()
+      .openapi({ description: 'Memo or tag of payoutAddress, on chains that have them' }),
+    refundAddress: address.optional().openapi({ description: 'Address of `from` that a refund goes to' }),
+    refundExtraId: memo.optional(),
+  })
+  .refine((body) => body.from !== body.to, { path: ['to'], error: 'must differ from `from`' })
+  .openapi('ExchangeRequest');
+
+const create = createRoute({
+  method: 'post',
+  path: '/exchange/create',
+  operationId: 'createExchange',
+  tags: ['exchange'],
+  summary: 'Opens an exchange: pay in at the returned address, receive at payoutAddress',
+  description:
+    'Moves no money by itself. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
+    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; it is not asked a second time.',
+  middleware: [exchangeLimit, jsonBody] as const,
+  request: {
+    headers: z.object({
+      'idempotency-key': z.string().optional().openapi({
+        description: '16 to 128 visible ASCII characters; kept for 7 days',
+        example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      }),
+    }),
+    body: { required: true, content: { 'application/json': { schema: ExchangeRequest } } },
+  },
+  responses: {
+    200: jsonResponse(ExchangeAnswer, 'The exchange. A repeat carries `Idempotency-Replayed: true`'),
+    ...errorResponses(
+      pickErrors(
+        SHARED_ERRORS,
+        'INVALID_INPUT',
+        'INVALID_JSON',
+        'UNSUPPORTED_CONTENT_TYPE',
+        'INVALID_IDEMPOTENCY_KEY',
+        'IDEMPOTENCY_KEY_REUSED',
+        'IDEMPOTENCY_IN_PROGRESS',
+        'BODY_TOO_LARGE',
+        'RATE_LIMITED',
+        'UPSTREAM_FAILED',
+        'NOT_CONFIGURED',
+        'DATABASE_UNAVAILABLE',
+      ),
+      EXCHANGE_ERRORS,
+    ),
+  },
+});
+
+const status = createRoute({
+  method: 'get',
+  path: '/exchange/status/{id}',
+  operationId: 'getExchangeStatus',
+  tags: ['exchange'],
+  summary: 'State of an exchange',
+  middleware: [exchangeLimit] as const,
+  request: {
+    params: z.object({ id: z.string().regex(/^[\w-]{1,64}$/, 'must be an exchange id') }),
+  },
+  responses: {
+    200: jsonResponse(ExchangeStatusBody, 'The state'),
+    ...errorResponses(
+      pickErrors(
+        SHARED_ERRORS,
+        'INVALID_INPUT',
+        'NOT_FOUND',
+        'RATE_LIMITED',
+        'UPSTREAM_FAILED',
+        'NOT_CONFIGURED',
+      ),
+      pickErrors(EXCHANGE_ERRORS, 'EXCHANGE_REFUSED'),
+    ),
+  },
+});
+
+export const exchangeRoutes = newRouter<ExchangeDeps>()
+  .route('/', quoteRoutes)
+  .openapi(create, async (c) => {
+    const body = c.req.valid('json');
+    const key = idempotencyKey(c);
+    const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
+    const result = await createExchange(configured(c.var.deps), body, guard);
+    if (result.replayed) c.header('Idempotency-Replayed', 'true');
+    if (result.outcome === 'created') return c.json(result.answer, 200);
+    throw new AppError(
+      'EXCHANGE_OUTCOME_UNKNOWN',
+      'The provider did not confirm this exchange. It may exist there, but its pay-in address is not known: nothing ' +
+        'was paid, nothing is owed, pay nothing. To go on, create again with a new Idempotency-Key.',
+    );
+  })
+  .openapi(status, async (c) =>
+    c.json(await getExchangeStatus(configured(c.var.deps), c.req.valid('param').id), 200),
+  );

@@ -1,0 +1,211 @@
+/**
+ * ChangeNOW v2 (documenter.getpostman.com/view/8180765/SVfTPnM8). An asset is a ticker on a network; amounts leave here
+ * as 1e-18 coin and are sent as decimal text. Creating has no idempotency key upstream: it is asked once, ever.
+ * @module
+ */
+import * as z from 'zod';
+import { formatAmount } from '../core/amount.ts';
+import { AppError, upstreamFailed } from '../core/errors.ts';
+import { parseJson } from '../core/json.ts';
+import { type AttoCoins, COIN_DECIMALS, readCoins } from './coin-amount.ts';
+import { type Answer, ask, type Fetch } from './http.ts';
+
+const UPSTREAM = 'changenow';
+/** The provider answers a create late when its own wallets are; 15 to 20 s is what its clients wait. */
+const CREATE_TIMEOUT_MS = 15_000;
+
+const code = z.string().regex(/^[\w.-]{1,40}$/);
+const id = z.string().regex(/^[\w-]{1,64}$/);
+/** Addresses, memos and transaction ids of any chain: visible ASCII. */
+const chainText = z.string().regex(/^[\x21-\x7e]{1,300}$/);
+const optionalText = z
+  .union([chainText, z.literal(''), z.null()])
+  .optional()
+  .transform((text) => text || null);
+const coins = (rounding: 'down' | 'up' = 'down') =>
+  z.unknown().transform((value, context): AttoCoins => {
+    const amount = readCoins(value, rounding);
+    if (amount !== undefined) return amount;
+    context.addIssue('not an amount');
+    return z.NEVER;
+  });
+const optionalCoins = z
+  .union([z.literal(''), z.null(), z.undefined()])
+  .transform(() => null)
+  .or(coins());
+
+const Currency = z.object({ legacyTicker: code, ticker: code, network: code });
+const Range = z.object({ minAmount: coins('up'), maxAmount: optionalCoins });
+const Estimate = z.object({
+  toAmount: coins(),
+  transactionSpeedForecast: z
+    .string()
+    .regex(/^[\d-]{1,12}$/)
+    .nullish()
+    .catch(null),
+});
+const Assets = { fromCurrency: code, fromNetwork: code, toCurrency: code, toNetwork: code };
+const Created = z.object({
+  ...Assets,
+  id,
+  fromAmount: coins(),
+  toAmount: optionalCoins,
+  payinAddress: chainText,
+  payinExtraId: optionalText,
+  payoutAddress: chainText,
+});
+const Status = z.object({
+  ...Assets,
+  id,
+  status: z.string(),
+  expectedAmountFrom: optionalCoins,
+  expectedAmountTo: optionalCoins,
+  amountFrom: optionalCoins,
+  amountTo: optionalCoins,
+  payinAddress: chainText,
+  payinExtraId: optionalText,
+  payinHash: optionalText,
+  payoutHash: optionalText,
+  refundHash: optionalText,
+});
+
+export type Asset = { readonly ticker: string; readonly network: string };
+export type Pair = { readonly from: Asset; readonly to: Asset };
+export type Currency = z.infer<typeof Currency>;
+export type Range = z.infer<typeof Range>;
+export type Estimate = z.infer<typeof Estimate>;
+export type CreatedExchange = z.infer<typeof Created>;
+export type ExchangeState = z.infer<typeof Status>;
+
+export type ExchangeOrder = Pair & {
+  readonly amount: AttoCoins;
+  readonly payoutAddress: string;
+  readonly payoutExtraId?: string | undefined;
+  readonly refundAddress?: string | undefined;
+  readonly refundExtraId?: string | undefined;
+};
+
+/** A read that the provider answered: with the value, or with its own error code such as `pair_is_inactive`. */
+export type Read<T> = { ok: true; value: T } | { ok: false; code: string };
+
+/** `refused` is certain: no exchange exists. `unknown`: one may exist. */
+export type CreateOutcome =
+  | { outcome: 'created'; exchange: CreatedExchange }
+  | { outcome: 'refused'; code: string }
+  | { outcome: 'unknown'; reason: string };
+
+export type ChangeNow = ReturnType<typeof createChangeNow>;
+
+export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: Fetch }) {
+  const common = { fetch: opts.fetch, upstream: UPSTREAM, headers: { 'x-changenow-api-key': opts.apiKey } };
+
+  async function read<T>(
+    path: string,
+    params: Record<string, string>,
+    schema: z.ZodType<T>,
+  ): Promise<Read<T>> {
+    const answer = await ask({ ...common, url: `${opts.baseUrl}${path}?${new URLSearchParams(params)}` });
+    const refusal = refusalOf(answer);
+    if (refusal) return { ok: false, code: refusal };
+    const parsed = schema.safeParse(bodyOf(answer));
+    if (!parsed.success) throw upstreamFailed(UPSTREAM, 'unexpected_shape', parsed.error);
+    return { ok: true, value: parsed.data };
+  }
+
+  return {
+    /** Every currency that can be exchanged now. Rows in an unknown shape are left out. */
+    async currencies(): Promise<Currency[]> {
+      const rows = await read(
+        '/exchange/currencies',
+        { active: 'true', flow: 'standard' },
+        z.array(z.unknown()).transform((all) => all.map((row) => Currency.safeParse(row).data)),
+      );
+      const known = rows.ok ? rows.value.filter((row) => row !== undefined) : [];
+      if (known.length === 0) throw upstreamFailed(UPSTREAM, rows.ok ? 'unexpected_shape' : rows.code);
+      return known;
+    },
+
+    /** Smallest and largest amount of `from`; `maxAmount` null when there is no upper bound. */
+    range: (pair: Pair): Promise<Read<Range>> =>
+      read('/exchange/range', { ...assetsOf(pair), flow: 'standard' }, Range),
+
+    /** What `amount` of `from` would bring, fees deducted. Not a lock. */
+    estimate: (pair: Pair, amount: AttoCoins): Promise<Read<Estimate>> =>
+      read(
+        '/exchange/estimated-amount',
+        { ...assetsOf(pair), flow: 'standard', type: 'direct', fromAmount: text(amount) },
+        Estimate,
+      ),
+
+    /** The state of an exchange. */
+    status: (exchangeId: string): Promise<Read<ExchangeState>> =>
+      read('/exchange/by-id', { id: exchangeId }, Status),
+
+    /** Opens an exchange. Never throws for what the network does: an answer that is missing is an outcome. */
+    async create(order: ExchangeOrder): Promise<CreateOutcome> {
+      const body = {
+        ...assetsOf(order),
+        fromAmount: text(order.amount),
+        toAmount: '',
+        address: order.payoutAddress,
+        extraId: order.payoutExtraId ?? '',
+        refundAddress: order.refundAddress ?? '',
+        refundExtraId: order.refundExtraId ?? '',
+        flow: 'standard',
+        type: 'direct',
+      };
+      try {
+        const url = `${opts.baseUrl}/exchange`;
+        const answer = await ask({ ...common, method: 'POST', url, body, timeoutMs: CREATE_TIMEOUT_MS });
+        const refusal = answer.status === 408 ? undefined : refusalOf(answer);
+        if (refusal) return { outcome: 'refused', code: refusal };
+        const parsed = Created.safeParse(bodyOf(answer));
+        if (!parsed.success) return { outcome: 'unknown', reason: 'unexpected_shape' };
+        return { outcome: 'created', exchange: parsed.data };
+      } catch (error) {
+        const reason = error instanceof AppError ? error.details?.reason : undefined;
+        return { outcome: 'unknown', reason: typeof reason === 'string' ? reason : 'unreachable' };
+      }
+    },
+  };
+}
+
+const text = (amount: AttoCoins): string => formatAmount(amount, COIN_DECIMALS);
+
+const assetsOf = ({ from, to }: Pair) => ({
+  fromCurrency: from.ticker,
+  fromNetwork: from.network,
+  toCurrency: to.ticker,
+  toNetwork: to.network,
+});
+
+/**
+ * The provider's own code when it refused, or one of ours: `rate_limited`, `invalid_api_key`, `status_4xx`. Refusals come
+ * with status 400 to 403, sometimes with 200. Its message is dropped: it is free text, and may quote the key.
+ */
+function refusalOf(answer: Answer): string | undefined {
+  if (answer.status === 429) return 'rate_limited';
+  if (answer.status >= 500 || (answer.status >= 300 && answer.status < 400)) return undefined;
+  const body = Refusal.safeParse(tryJson(answer.text)).data;
+  if (answer.status === 401 || body?.error === 'invalid_api_key') return 'invalid_api_key';
+  if (body) return /^[a-z][a-z0-9_]{0,63}$/.test(body.error) ? body.error : 'other';
+  return answer.status >= 400 ? `status_${answer.status}` : undefined;
+}
+
+const Refusal = z.object({ error: z.string().min(1), id: z.undefined() });
+
+function tryJson(json: string): unknown {
+  try {
+    return parseJson(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws AppError UPSTREAM_FAILED unless the answer is a 2xx with JSON */
+function bodyOf(answer: Answer): unknown {
+  if (answer.status < 200 || answer.status > 299) throw upstreamFailed(UPSTREAM, `status_${answer.status}`);
+  const body = tryJson(answer.text);
+  if (body === undefined) throw upstreamFailed(UPSTREAM, 'not_json');
+  return body;
+}
