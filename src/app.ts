@@ -9,6 +9,7 @@ import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
 import type { Config } from './config.ts';
 import { AppError, SHARED_ERRORS } from './core/errors.ts';
+import type { CustodianApi } from './custody/api.ts';
 import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
 import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
 import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
@@ -28,6 +29,7 @@ export type Deps = StatusDeps &
   ExchangeDeps &
   AnalyticsDeps & {
     config: Config;
+    custody: CustodianApi;
     cache: Cache;
     db: D1Database;
     now: () => number;

@@ -18,6 +18,7 @@ import { createD1Mirror } from './custody/outbox.ts';
 import { addressOfSecret, createSigner } from './custody/signer.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
+import { createDatabaseStore } from './features/status/database-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
 import { createCache } from './http/cached.ts';
@@ -50,7 +51,7 @@ function clients(config: Config) {
     return reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
   }
 
-  return { rpc, esploras, readPrices };
+  return { rpc, esploras, venues, readPrices };
 }
 
 type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
@@ -112,7 +113,7 @@ const changeNowOf = ({ CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey }: 
 
 function buildApiDeps(env: Env): Deps {
   const config = readConfig(env);
-  const { rpc, esploras, readPrices } = clients(config);
+  const { rpc, esploras, venues, readPrices } = clients(config);
   const reserve = reserveOf(config);
   const { solanaAddress, bitcoinAddress } = reserve;
   const missing = missingForSwaps(config);
@@ -137,6 +138,14 @@ function buildApiDeps(env: Env): Deps {
     },
     readSolanaBalance: (address) =>
       rpc.first(async (node) => ({ ...(await node.balance(address, 'finalized')), source: node.name })),
+    missingVariables: [...new Set([...missing, ...config.invalid])],
+    pingDatabase: () => createDatabaseStore(env.DB).ping(),
+    probeUpstreams: () =>
+      Promise.all([
+        ...rpc.nodes.map((node) => probe(node.name, () => node.epochInfo('finalized'))),
+        ...esploras.map((esplora) => probe(esplora.name, () => esplora.tipHeight())),
+        ...venues.map((venue) => probe(venue.name, () => venue.read())),
+      ]),
     custody: custodianClient(env, solanaAddress),
     routes: solanaAddress && bitcoinAddress ? swapRoutes(config, { solanaAddress, bitcoinAddress }) : [],
     readPrices,
@@ -157,6 +166,18 @@ function buildApiDeps(env: Env): Deps {
       if (missing.length > 0) throw notConfigured(missing);
     },
   };
+}
+
+async function probe(
+  name: string,
+  ask: () => Promise<unknown>,
+): Promise<{ name: string; ok: boolean; ms: number }> {
+  const started = Date.now();
+  const ok = await ask().then(
+    () => true,
+    () => false,
+  );
+  return { name, ok, ms: Date.now() - started };
 }
 
 let built: Deps | undefined;

@@ -1,0 +1,42 @@
+/** What must hold before money may move; each check by itself, so that one answer names all that is wrong. */
+export type ReadyDeps = {
+  /** Variables that are missing or wrong, by name. */
+  readonly missingVariables: readonly string[];
+  /** One cheap statement on D1. @throws when it does not answer */
+  pingDatabase(): Promise<void>;
+  readonly custody: { report(): Promise<{ frozen: string | null; reserveAddress: string }> };
+  readonly reserve: { readonly solanaAddress: string | null };
+};
+
+export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
+
+export async function checkReady(d: ReadyDeps): Promise<Check[]> {
+  const [database, custody] = await Promise.all([
+    outcome('database', async () => {
+      await d.pingDatabase();
+      return null;
+    }),
+    outcome('custody', async () => {
+      const { frozen, reserveAddress } = await d.custody.report();
+      if (frozen) return `signing is frozen: ${frozen}`;
+      return reserveAddress === d.reserve.solanaAddress ? null : 'the key belongs to another address';
+    }),
+  ]);
+  const missing = d.missingVariables;
+  const config = {
+    name: 'config',
+    ok: missing.length === 0,
+    reason: missing.length > 0 ? `missing or wrong: ${missing.join(', ')}` : null,
+  };
+  return [config, database, custody];
+}
+
+/** @param check a reason against, or null */
+async function outcome(name: string, check: () => Promise<string | null>): Promise<Check> {
+  try {
+    const reason = await check();
+    return { name, ok: reason === null, reason };
+  } catch {
+    return { name, ok: false, reason: 'does not answer' };
+  }
+}
