@@ -22,6 +22,7 @@ export type UpstreamName = keyof Endpoints;
 /** Secrets of the service that this world makes up. */
 export interface WorldSecrets {
   readonly oneClickToken: string;
+  readonly changenowKey: string;
   readonly quoteKey: string;
   readonly npub: string;
 }
@@ -56,7 +57,7 @@ export function createBindings(options: {
     LIFI_API_URL: `${endpoints.lifi}/v1`,
     ORCA_API_URL: `${endpoints.orca}/v2/solana`,
     CHANGENOW_API_URL: `${endpoints.changenow}/v2`,
-    CHANGENOW_API_KEY: randomHex(16),
+    CHANGENOW_API_KEY: secrets.changenowKey,
     NOSTR_RELAYS: `${endpoints.relay1},${endpoints.relay2}`,
     NOSTR_NPUB: secrets.npub,
     MINT_KEY_SEED: randomHex(32),

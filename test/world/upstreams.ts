@@ -1,5 +1,6 @@
 import type { Endpoints } from './bindings.ts';
 import type { BitcoinNode } from './bitcoin-node.ts';
+import { startChangeNow } from './changenow.ts';
 import { startEsploraAdapter } from './esplora-adapter.ts';
 import type { FaultBook } from './fault-book.ts';
 import { startUpstream, text, type Upstream } from './fault-gate.ts';
@@ -21,6 +22,7 @@ export interface UpstreamsOptions {
   readonly counts: RequestCounts;
   readonly quoteKey: QuoteKey;
   readonly oneClickToken: string;
+  readonly changenowKey: string;
   readonly settleDelayMs: number;
 }
 
@@ -59,7 +61,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
       startRelay({ name: 'relay2', faults, counts }),
       startClosed('lifi', faults, counts),
       startClosed('orca', faults, counts),
-      startClosed('changenow', faults, counts),
+      startChangeNow({ prices, faults, counts, apiKey: options.changenowKey }),
     ]);
   for (const relay of [relay1, relay2]) relay.seed(seed.events);
 

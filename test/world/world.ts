@@ -55,6 +55,8 @@ export interface World {
   /** The service, as a client sees it. */
   readonly url: string;
   readonly controlUrl: string;
+  /** Temporary files of this world, gone after `stop`. */
+  readonly folder: string;
   readonly endpoints: Endpoints;
   readonly bindings: Readonly<Record<string, string>>;
   readonly reserve: { readonly solana: string; readonly bitcoin: string };
@@ -130,6 +132,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const prices = createPriceBook({ BTC: '80000', SOL: '100' });
     const quoteKey = createQuoteKey();
     const oneClickToken = randomHex(16);
+    const changenowKey = randomHex(16);
     const reserveBitcoin = createBitcoinKey();
 
     const bundle = bundleWorker(ROOT, join(folder, 'bundle'), join(folder, 'logs'));
@@ -161,6 +164,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       counts,
       quoteKey,
       oneClickToken,
+      changenowKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
     });
     stops.push(() => upstreams.stop());
@@ -174,7 +178,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         endpoints: upstreams.endpoints,
         solana,
         reserveBitcoin,
-        secrets: { oneClickToken, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
+        secrets: { oneClickToken, changenowKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
       }),
     };
     for (const [name, value] of Object.entries(options.vars ?? {})) {
@@ -212,6 +216,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     };
     const world: Omit<World, 'controlUrl'> = {
       url: edge.url,
+      folder,
       endpoints: upstreams.endpoints,
       bindings,
       reserve: { solana: solana.reserve.address, bitcoin: reserveBitcoin.address },
