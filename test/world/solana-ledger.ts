@@ -50,20 +50,29 @@ interface RawTransaction {
     readonly err: unknown;
     readonly preBalances: readonly number[];
     readonly postBalances: readonly number[];
-    readonly logMessages: readonly string[] | null;
     readonly loadedAddresses?: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
   };
-  readonly transaction: { readonly message: { readonly accountKeys: readonly string[] } };
+  readonly transaction: {
+    readonly message: {
+      readonly accountKeys: readonly string[];
+      readonly instructions: readonly { readonly programIdIndex: number; readonly data: string }[];
+    };
+  };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-// The memo program's log line, joined as `getSignaturesForAddress` shows it: `[length] text`, one per memo.
-function memoOf(logs: readonly string[] | null): string | null {
-  const memos = (logs ?? []).flatMap((line) => {
-    const found = /^Program log: Memo \(len (\d+)\): "(.*)"$/s.exec(line);
-    return found === null ? [] : [`[${found[1]}] ${found[2]}`];
-  });
+const MEMO_PROGRAMS = [
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+];
+
+// As `getSignaturesForAddress` shows it: `[length] text` of every memo instruction of the message itself.
+function memoOf({ accountKeys, instructions }: RawTransaction['transaction']['message']): string | null {
+  const memos = instructions
+    .filter(({ programIdIndex }) => MEMO_PROGRAMS.includes(accountKeys[programIdIndex] ?? ''))
+    .map(({ data }) => base58.decode(data))
+    .map((bytes) => `[${bytes.length}] ${new TextDecoder().decode(bytes)}`);
   return memos.length === 0 ? null : memos.join('; ');
 }
 
@@ -146,7 +155,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
       version: wire.version,
       err: meta.err,
       fee: sum(meta.preBalances) - sum(meta.postBalances),
-      memo: memoOf(meta.logMessages),
+      memo: memoOf(raw.transaction.message),
       accounts: [
         ...raw.transaction.message.accountKeys,
         ...(meta.loadedAddresses?.writable ?? []),

@@ -26,7 +26,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
       port: 0,
       cf: false,
       log: new Log(LogLevel.NONE),
-      defaultPersistRoot: setup.storagePath,
+      resourcePersistencePath: setup.storagePath,
       handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
         lines(stdout);
         lines(stderr);

@@ -1,0 +1,255 @@
+import { base64 } from '@scure/base';
+import { address } from '@solana/web3.js';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createFaultBook } from './fault-book.ts';
+import type { Upstream } from './fault-gate.ts';
+import { callRpc } from './json-rpc.ts';
+import { createSolanaKey } from './keys.ts';
+import { createRequestCounts } from './request-counts.ts';
+import { startRpcFront } from './rpc-front.ts';
+import { buildTransaction, transferSol } from './solana-wallet.ts';
+import { type SolanaWorld, startSolanaWorld } from './solana-world.ts';
+
+const SOL = 1_000_000_000n;
+
+const faults = createFaultBook();
+const counts = createRequestCounts();
+let solana: SolanaWorld;
+let one: Upstream;
+let two: Upstream;
+
+beforeAll(async () => {
+  solana = await startSolanaWorld({ slotMs: 20, reserveLamports: 10n * SOL, asrySupply: 10n ** 18n });
+  one = await startRpcFront({ name: 'rpc1', ledger: solana.ledger, faults, counts });
+  two = await startRpcFront({ name: 'rpc2', ledger: solana.ledger, faults, counts });
+});
+afterEach(() => faults.clear());
+afterAll(async () => {
+  await one.stop();
+  await two.stop();
+  solana.stop();
+});
+
+async function signedTransfer(lamports: bigint): Promise<{ signature: string; wire: string; to: string }> {
+  const to = (await createSolanaKey()).address;
+  const { signature, wire } = await buildTransaction(solana.ledger, solana.reserve.signer, [
+    getTransferSolInstruction({ source: solana.reserve.signer, destination: address(to), amount: lamports }),
+  ]);
+  return { signature, wire: base64.encode(wire), to };
+}
+
+const send = (front: Upstream, wire: string, config: object = {}) =>
+  callRpc(front.url, 'sendTransaction', [
+    wire,
+    { encoding: 'base64', preflightCommitment: 'processed', ...config },
+  ]);
+
+const status = async (front: Upstream, signature: string) => {
+  const { result } = await callRpc(front.url, 'getSignatureStatuses', [
+    [signature],
+    { searchTransactionHistory: true },
+  ]);
+  return (result as { value: { confirmationStatus: string; confirmations: number | null; slot: number }[] })
+    .value[0];
+};
+
+const balanceAt = async (front: Upstream, of: string, commitment: string) => {
+  const { result } = await callRpc(front.url, 'getBalance', [of, { commitment }]);
+  const { context, value } = result as { context: { slot: number }; value: number };
+  return { slot: context.slot, value };
+};
+
+const balance = async (front: Upstream, of: string, commitment: string) =>
+  (await balanceAt(front, of, commitment)).value;
+
+const slotOf = (signature: string): number => {
+  const landed = solana.ledger.transaction(signature);
+  if (landed === null) throw new Error(`${signature} has not landed`);
+  return landed.slot;
+};
+
+describe('commitment', () => {
+  test('a transfer sent through one front becomes confirmed, then finalized, at the other', async () => {
+    const { signature, wire, to } = await signedTransfer(SOL);
+    expect(await send(one, wire)).toMatchObject({ result: signature });
+    const landed = slotOf(signature);
+    await solana.ledger.clock.reached(landed + 1);
+    expect(await status(two, signature)).toMatchObject({
+      confirmationStatus: expect.stringMatching('confirmed|finalized'),
+    });
+    expect(await balance(two, to, 'confirmed')).toBe(Number(SOL));
+    const finalized = await balanceAt(two, to, 'finalized');
+    expect(finalized.value).toBe(finalized.slot < landed ? 0 : Number(SOL));
+    await solana.ledger.clock.reached(landed + 32);
+    expect(await status(two, signature)).toMatchObject({
+      confirmationStatus: 'finalized',
+      confirmations: null,
+    });
+    expect(await balance(two, to, 'finalized')).toBe(Number(SOL));
+  });
+
+  test('a finalized getTransaction is null until the slot is final, and then has the fee and the time in seconds', async () => {
+    const { signature, wire } = await signedTransfer(SOL);
+    await send(one, wire);
+    const ask = async () => {
+      const { result } = await callRpc(two.url, 'getTransaction', [
+        signature,
+        { maxSupportedTransactionVersion: 0 },
+      ]);
+      return result as { blockTime: number; meta: { fee: number } } | null;
+    };
+    const { clock } = solana.ledger;
+    const early = await ask();
+    const finalBefore = early !== null && clock.slot('finalized') >= slotOf(signature);
+    expect(early === null || finalBefore).toBe(true);
+    await clock.reached(slotOf(signature) + 32);
+    const shown = await ask();
+    if (shown === null) throw new Error('still null');
+    expect(shown.meta.fee).toBe(5000);
+    expect(Math.abs(shown.blockTime - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  test('a call names its slot, refuses a later minContextSlot, and takes finalized for its default', async () => {
+    const epoch = async (config: object) =>
+      (await callRpc(one.url, 'getEpochInfo', [config])).result as {
+        absoluteSlot: number;
+        blockHeight: number;
+      };
+    await solana.ledger.clock.reached(solana.ledger.clock.slot('processed') + 40);
+    const finalized = await epoch({});
+    const processed = await epoch({ commitment: 'processed' });
+    expect(processed.absoluteSlot - finalized.absoluteSlot).toBeGreaterThanOrEqual(32);
+    expect(processed.absoluteSlot - finalized.absoluteSlot).toBe(
+      processed.blockHeight - finalized.blockHeight,
+    );
+    const { error } = await callRpc(one.url, 'getBalance', [
+      solana.reserve.address,
+      { minContextSlot: processed.absoluteSlot + 1_000_000 },
+    ]);
+    expect(error).toMatchObject({ code: -32016, data: { contextSlot: expect.any(Number) } });
+  });
+});
+
+describe('sending', () => {
+  test('an expired block hash is refused with its name, and with preflight skipped never lands', async () => {
+    const { signature, wire } = await signedTransfer(SOL);
+    const { clock } = solana.ledger;
+    await clock.reached(clock.slot('processed') + 155);
+    expect((await send(one, wire)).error).toMatchObject({ code: -32002, data: { err: 'BlockhashNotFound' } });
+    expect(await send(one, wire, { skipPreflight: true })).toMatchObject({ result: signature });
+    expect(await status(one, signature)).toBeNull();
+  });
+
+  test('a finalized preflight does not know a block hash that is not final yet', async () => {
+    const { wire } = await signedTransfer(SOL);
+    const { error } = await send(one, wire, { preflightCommitment: 'finalized' });
+    expect(error).toMatchObject({ code: -32002, data: { err: 'BlockhashNotFound' } });
+  });
+
+  test('the same bytes again are already processed', async () => {
+    const { signature, wire } = await signedTransfer(SOL);
+    await send(one, wire);
+    expect((await send(two, wire)).error).toMatchObject({ code: -32002, data: { err: 'AlreadyProcessed' } });
+    expect(await send(two, wire, { skipPreflight: true })).toMatchObject({ result: signature });
+  });
+
+  test('a broken signature and an overdraft are refused, each with its code', async () => {
+    const { wire } = await signedTransfer(SOL);
+    const bytes = base64.decode(wire);
+    bytes[5] = (bytes[5] ?? 0) ^ 1;
+    expect((await send(one, base64.encode(bytes))).error).toMatchObject({ code: -32003 });
+    const overdraft = await signedTransfer(1_000n * SOL);
+    expect((await send(one, overdraft.wire)).error).toMatchObject({
+      code: -32002,
+      message: 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
+      data: { err: { InstructionError: [0, { Custom: 1 }] } },
+    });
+  });
+
+  test('a failing transaction whose preflight is skipped lands with its error and pays its fee', async () => {
+    const before = solana.ledger.count();
+    const overdraft = await signedTransfer(1_000n * SOL);
+    await send(one, overdraft.wire, { skipPreflight: true });
+    expect(solana.ledger.count()).toBe(before + 1);
+    expect(solana.ledger.transaction(overdraft.signature)).toMatchObject({
+      fee: 5000,
+      err: { InstructionError: [0, { Custom: 1 }] },
+    });
+  });
+});
+
+describe('history', () => {
+  test('signatures of an address come newest first and page by before and until', async () => {
+    const receiver = await createSolanaKey();
+    const sent: string[] = [];
+    for (const lamports of [SOL, 2n * SOL, 3n * SOL])
+      sent.unshift(
+        (await transferSol(solana.ledger, solana.bank.signer, receiver.address, lamports)).signature,
+      );
+    const { clock } = solana.ledger;
+    await clock.reached(clock.slot('processed') + 2);
+    const list = async (config: object) => {
+      const { result } = await callRpc(one.url, 'getSignaturesForAddress', [
+        receiver.address,
+        { commitment: 'confirmed', ...config },
+      ]);
+      return (result as { signature: string }[]).map((row) => row.signature);
+    };
+    expect(await list({})).toEqual(sent);
+    expect(await list({ limit: 1 })).toEqual(sent.slice(0, 1));
+    expect(await list({ before: sent[0] })).toEqual(sent.slice(1));
+    expect(await list({ until: sent[2] })).toEqual(sent.slice(0, 2));
+  });
+
+  test("a token account's finalized balance lags behind a deposit", async () => {
+    const account = await solana.tokenAccount(solana.treasury.address, 'usdc');
+    const atoms = async (commitment: string) => {
+      const { result } = await callRpc(one.url, 'getTokenAccountBalance', [account, { commitment }]);
+      const { context, value } = result as {
+        context: { slot: number };
+        value: { amount: string; uiAmountString: string };
+      };
+      return { slot: context.slot, ...value };
+    };
+    const { clock } = solana.ledger;
+    await clock.reached(clock.slot('processed') + 40);
+    const landed = slotOf(await solana.faucet(solana.treasury.address, 'usdc', 1_500_000n));
+    expect(await atoms('processed')).toMatchObject({ amount: '1500000', uiAmountString: '1.5' });
+    const finalized = await atoms('finalized');
+    expect(finalized.amount).toBe(finalized.slot < landed ? '0' : '1500000');
+    await clock.reached(landed + 32);
+    expect(await atoms('finalized')).toMatchObject({ amount: '1500000' });
+  });
+});
+
+describe('faults of a front', () => {
+  test('a dropped transaction is accepted and never lands, and can be sent again', async () => {
+    const { signature, wire } = await signedTransfer(SOL);
+    faults.set('rpc1', { kind: 'dropSends', times: 1 });
+    expect(await send(one, wire)).toMatchObject({ result: signature });
+    expect(await status(two, signature)).toBeNull();
+    await send(one, wire);
+    expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
+  });
+
+  test('a lost answer leaves the transaction landed', async () => {
+    const { signature, wire } = await signedTransfer(SOL);
+    faults.set('rpc1', { kind: 'lost', match: 'sendTransaction' });
+    await expect(send(one, wire)).rejects.toThrow('fetch failed');
+    expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
+  });
+
+  test('a lagging front and a front that knows nothing disagree with the other', async () => {
+    const { signature, wire, to } = await signedTransfer(SOL);
+    await send(one, wire);
+    await solana.ledger.clock.reached(slotOf(signature) + 1);
+    faults.set('rpc1', { kind: 'lag', by: 1000 });
+    expect(await balance(one, to, 'processed')).toBe(0);
+    expect(await balance(two, to, 'processed')).toBe(Number(SOL));
+    faults.clear();
+    faults.set('rpc1', { kind: 'nullStatus', value: signature });
+    expect(await status(one, signature)).toBeNull();
+    expect(await status(two, signature)).not.toBeNull();
+  });
+});

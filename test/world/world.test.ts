@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld({ blockMs: 0, cron: false });
+});
+afterEach(() => world.faults.clear());
+afterAll(() => world.stop());
+
+const control = async (call: string, body?: unknown) => {
+  const [method, path] = call.split(' ');
+  const response = await fetch(`${world.controlUrl}${path}`, {
+    method: method ?? 'GET',
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+};
+
+describe('the edge', () => {
+  test('passes calls to the Worker and answers 502 while it is down', async () => {
+    expect((await world.fetch('/api/health')).status).toBe(200);
+    await world.worker.kill();
+    expect((await world.fetch('/api/health')).status).toBe(502);
+    await world.worker.start();
+    expect((await world.fetch('/api/health')).status).toBe(200);
+  });
+
+  test('serves the site and passes HEAD on', async () => {
+    expect((await world.fetch('/')).headers.get('content-type')).toContain('text/html');
+    const head = await world.fetch('/api/health', { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe('');
+  });
+});
+
+describe('the Worker under the world', () => {
+  test('has the schema in its database, and rows outlive a SIGKILL', async () => {
+    await world.worker.query('CREATE TABLE marks (name TEXT)');
+    await world.worker.query('INSERT INTO marks VALUES (?)', ['kept']);
+    await world.worker.kill();
+    await world.worker.start();
+    expect(await world.worker.query('SELECT name FROM marks')).toEqual([{ name: 'kept' }]);
+    const tables = await world.worker.query("SELECT name FROM sqlite_master WHERE name = 'operations'");
+    expect(tables).toHaveLength(1);
+  });
+
+  test('is called by cron on demand', async () => {
+    expect(await world.control.cron()).toMatchObject({ outcome: 'ok' });
+  });
+});
+
+describe('the world', () => {
+  test('starts with a funded reserve on both chains', async () => {
+    const { address, lamports } = { address: world.reserve.solana, lamports: 10_000_000_000 };
+    const slot = world.solana.ledger.clock.slot('finalized');
+    expect((await world.solana.ledger.account(address, slot))?.lamports).toBe(lamports);
+    const response = await fetch(`${world.endpoints.esplora1}/api/address/${world.reserve.bitcoin}`);
+    expect(await response.json()).toMatchObject({ chain_stats: { funded_txo_sum: 1_000_000 } });
+  });
+
+  test('acts out transport faults and counts requests', async () => {
+    const ask = () => fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`);
+    world.resetStats();
+    await control('POST /faults', { upstream: 'coinbase', kind: '429', retryAfterSeconds: 7, times: 1 });
+    const limited = await ask();
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
+    world.faults.set('coinbase', { kind: 'html', times: 1 });
+    expect((await ask()).headers.get('content-type')).toBe('text/html');
+    world.faults.set('coinbase', { kind: '500', times: 1 });
+    expect((await ask()).status).toBe(500);
+    world.faults.set('coinbase', { kind: 'truncate', times: 1 });
+    await expect((await ask()).json()).rejects.toThrow(SyntaxError);
+    world.faults.set('coinbase', { kind: 'drop', times: 1 });
+    await expect(ask()).rejects.toThrow('fetch failed');
+    world.faults.set('coinbase', { kind: 'hang', times: 1 });
+    await expect(
+      fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`, { signal: AbortSignal.timeout(50) }),
+    ).rejects.toThrow();
+    world.faults.set('coinbase', { kind: 'drop', match: '/v2/prices/BTC' });
+    expect(await (await ask()).json()).toEqual({ data: { amount: '100', base: 'SOL', currency: 'USD' } });
+    expect(world.stats().coinbase).toEqual({ total: 7, byLabel: { 'GET /v2/prices/SOL-USD/spot': 7 } });
+  });
+
+  test('is bent over its control endpoint', async () => {
+    const info = await control('GET /info');
+    expect(info).toMatchObject({ url: world.url, reserve: world.reserve });
+    expect(JSON.stringify(info)).not.toContain(world.bindings.SOLANA_PRIVATE_KEY);
+    const [user] = world.users;
+    if (user === undefined) throw new Error('no user');
+    const before = world.solana.ledger.transactionsOf(world.treasury).length;
+    await control('POST /transfer', { to: world.treasury, amount: '0.25', memo: 'hello' });
+    expect(world.solana.ledger.transactionsOf(world.treasury)).toHaveLength(before + 1);
+    expect(world.solana.ledger.transactionsOf(user.address)[0]?.memo).toBe('[5] hello');
+    const height = world.bitcoin.height();
+    expect(await control('POST /bitcoin/mine', { blocks: 2 })).toEqual({ height: height + 2 });
+    expect(await control('POST /prices', { SOL: '123.45', venue: 'kraken' })).toEqual({
+      BTC: '80000',
+      SOL: '123.45',
+    });
+    expect(
+      await control('POST /faucet', { address: user.address, asset: 'usdc', amount: '0.0000001' }),
+    ).toEqual({
+      error: 'amount: up to 6 decimals',
+    });
+  });
+
+  test('stands beside another one, and nothing of it is left after its stop', async () => {
+    const other = await startWorld({ blockMs: 0, cron: false });
+    expect(other.reserve.solana).not.toBe(world.reserve.solana);
+    expect((await other.fetch('/api/health')).status).toBe(200);
+    expect((await world.fetch('/api/health')).status).toBe(200);
+    const { folder } = other;
+    expect(existsSync(folder)).toBe(true);
+    await other.stop();
+    expect(existsSync(folder)).toBe(false);
+    for (const url of [other.url, other.controlUrl, other.endpoints.rpc1, other.endpoints.oneclick])
+      await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+});
