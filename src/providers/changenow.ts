@@ -30,9 +30,9 @@ const coins = (rounding: 'down' | 'up' = 'down') =>
     return z.NEVER;
   });
 const optionalCoins = z
-  .union([z.literal(''), z.null(), z.undefined()])
-  .transform(() => null)
-  .or(coins());
+  .union([z.literal(''), z.null(), coins()])
+  .optional()
+  .transform((amount) => (typeof amount === 'bigint' ? amount : null));
 
 const Currency = z.object({ legacyTicker: code, ticker: code, network: code });
 const Range = z.object({ minAmount: coins('up'), maxAmount: optionalCoins });
@@ -192,7 +192,7 @@ function refusalOf(answer: Answer): string | undefined {
   return answer.status >= 400 ? `status_${answer.status}` : undefined;
 }
 
-const Refusal = z.object({ error: z.string().min(1), id: z.undefined() });
+const Refusal = z.object({ error: z.string().min(1), id: z.undefined().optional() });
 
 function tryJson(json: string): unknown {
   try {

@@ -1,0 +1,285 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { SimulatedExchange } from '../world/changenow.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ cron: false, blockMs: 0 });
+});
+afterAll(() => world?.stop());
+afterEach(() => world.faults.clear());
+
+const PAYOUT = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+const REFUND = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+const order = { from: 'sol', to: 'btc', amount: 0.8, payoutAddress: PAYOUT };
+const freshKey = () => crypto.randomUUID();
+
+/** The body goes out as it is written, so that a number keeps its digits. */
+async function create(body: unknown, key?: string) {
+  const response = await world.fetch('/api/exchange/create', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key ? { 'idempotency-key': key } : {}) },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const replayed = response.headers.get('idempotency-replayed');
+  return { status: response.status, replayed, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function get(path: string) {
+  const response = await world.fetch(path);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function existing(): Promise<SimulatedExchange[]> {
+  const response = await fetch(`${world.endpoints.changenow}/world/exchanges`);
+  return (await response.json()) as SimulatedExchange[];
+}
+
+/** What a create made of its own, whatever earlier tests left. */
+async function newExchanges(work: () => Promise<unknown>): Promise<SimulatedExchange[]> {
+  const before = (await existing()).length;
+  await work();
+  return (await existing()).slice(before);
+}
+
+it('create answers every contract field, and the exchange exists as ordered', async () => {
+  let answer: Awaited<ReturnType<typeof create>> | undefined;
+  const [made, ...others] = await newExchanges(async () => {
+    answer = await create({ ...order, refundAddress: REFUND });
+  });
+  expect(others).toEqual([]);
+  expect(made?.order).toMatchObject({
+    fromCurrency: 'sol',
+    fromNetwork: 'sol',
+    toCurrency: 'btc',
+    toNetwork: 'btc',
+    fromAmount: '0.8',
+    address: PAYOUT,
+    refundAddress: REFUND,
+  });
+  expect(answer?.status).toBe(200);
+  expect(answer?.body).toMatchObject({
+    id: made?.id,
+    payinAddress: made?.payinAddress,
+    payinAmount: 0.8,
+    payinCurrency: 'sol',
+    status: 'waiting',
+    statusUrl: `https://changenow.io/exchange/txs/${made?.id}`,
+    expectedAmount: 0.000995,
+    refundAddress: REFUND,
+  });
+  expect(answer?.body.message).toMatch(/may hold a deposit/);
+});
+
+it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012345678'])(
+  'an amount of %s reaches the provider unchanged, as a number and as text',
+  async (amount) => {
+    // A coin so dear that the smallest amount is in range.
+    if (amount === '0.00000001') world.prices.set({ SOL: '1000000000' });
+    try {
+      for (const written of [amount, `"${amount}"`]) {
+        const body = `{"from":"sol","to":"btc","payoutAddress":"${PAYOUT}","amount":${written}}`;
+        let answer: Awaited<ReturnType<typeof create>> | undefined;
+        const [made] = await newExchanges(async () => {
+          answer = await create(body);
+        });
+        expect(answer?.body.error).toBeUndefined();
+        expect(made?.order.fromAmount).toBe(amount);
+        expect(answer?.body).toMatchObject({ payinAmount: Number(amount), payinAmountExact: amount });
+      }
+    } finally {
+      world.prices.set({ SOL: '100' });
+    }
+  },
+);
+
+it('an answer lost after the provider acted: one exchange exists, the caller is told, and no repeat asks again', async () => {
+  const key = freshKey();
+  world.faults.set('changenow', { kind: 'lost', match: 'POST /v2/exchange', times: 1 });
+  const answers: Awaited<ReturnType<typeof create>>[] = [];
+  const made = await newExchanges(async () => {
+    answers.push(await create(order, key), await create(order, key), await create(order, key));
+  });
+  expect(made).toHaveLength(1);
+  for (const { status, body } of answers) {
+    expect(status).toBe(502);
+    expect(body).toMatchObject({
+      error_code: 'EXCHANGE_OUTCOME_UNKNOWN',
+      action: 'retry_with_new_key',
+      retryable: false,
+    });
+    expect(body.error).toMatch(/pay nothing.*new Idempotency-Key/);
+  }
+  expect(answers.map(({ replayed }) => replayed)).toEqual([null, 'true', 'true']);
+  const rows = await world.worker.query(
+    "SELECT reason FROM exchange_requests WHERE state = 'unknown' ORDER BY created_at DESC LIMIT 1",
+  );
+  expect(rows).toEqual([{ reason: 'unreachable' }]);
+});
+
+it.each([
+  ['drops the connection', { kind: 'drop' }, 0],
+  ['fails', { kind: '500' }, 0],
+  ['answers HTML', { kind: 'html' }, 0],
+  ['breaks off its answer', { kind: 'truncate' }, 1],
+  ['answers with another payout address', { kind: 'lie', mode: 'address' }, 1],
+  ['answers with another amount', { kind: 'lie', mode: 'amount' }, 1],
+  ['answers with another coin', { kind: 'lie', mode: 'asset' }, 1],
+])(
+  'a provider that %s while it creates is asked once; the outcome is unknown',
+  async (_name, fault, exist) => {
+    world.faults.set('changenow', { ...fault, match: 'POST /v2/exchange' });
+    world.resetStats();
+    const made = await newExchanges(async () => {
+      const { status, body } = await create(order, freshKey());
+      expect([status, body.error_code]).toEqual([502, 'EXCHANGE_OUTCOME_UNKNOWN']);
+      expect(JSON.stringify(body)).not.toContain('payinAddress');
+    });
+    expect(made).toHaveLength(exist);
+    expect(world.stats().changenow?.byLabel['POST /v2/exchange']).toBe(1);
+  },
+);
+
+it('twenty creates at once with one key make one exchange and twenty equal answers', async () => {
+  const key = freshKey();
+  let answers: Awaited<ReturnType<typeof create>>[] = [];
+  const made = await newExchanges(async () => {
+    answers = await Promise.all(Array.from({ length: 20 }, () => create(order, key)));
+  });
+  expect(made).toHaveLength(1);
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(19);
+});
+
+it('one key with another body is refused, and creates nothing', async () => {
+  const key = freshKey();
+  await create(order, key);
+  const made = await newExchanges(async () => {
+    const { status, body } = await create({ ...order, amount: 0.6 }, key);
+    expect([status, body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+  expect(made).toEqual([]);
+});
+
+it('a Worker that is killed while it waits for the provider does not ask a second time', async () => {
+  const key = freshKey();
+  const asked = () => world.stats().changenow?.byLabel['POST /v2/exchange'];
+  world.resetStats();
+  world.faults.set('changenow', { kind: 'hang', match: 'POST /v2/exchange' });
+  const cut = create(order, key).catch(() => undefined);
+  await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+  await world.worker.kill();
+  await cut;
+  await world.worker.start();
+  world.faults.clear();
+  // As long after it as the timeouts could have let it run.
+  await world.worker.query(
+    "UPDATE exchange_requests SET created_at = '2026-01-01T00:00:00.000Z' WHERE state = 'in_progress'",
+  );
+  const { status, body } = await create(order, key);
+  expect([status, body.error_code]).toEqual([502, 'EXCHANGE_OUTCOME_UNKNOWN']);
+  expect(asked()).toBe(1);
+});
+
+it('the amount is checked against the range before anything is created', async () => {
+  world.resetStats();
+  const { status, body } = await create({ ...order, amount: 0.04 }, freshKey());
+  expect([status, body.error_code]).toEqual([400, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']);
+  expect(body.details).toEqual({ minAmount: '0.05', maxAmount: '200000000' });
+  expect(world.stats().changenow?.byLabel['POST /v2/exchange']).toBeUndefined();
+});
+
+it('a refusal of the provider is 400, creates nothing and frees the key', async () => {
+  const key = freshKey();
+  const refused = await create({ ...order, payoutAddress: 'not-an-address' }, key);
+  expect([refused.status, refused.body.error_code]).toEqual([400, 'EXCHANGE_ADDRESS_INVALID']);
+  const { status, replayed } = await create(order, key);
+  expect([status, replayed]).toEqual([200, null]);
+});
+
+it('a legacy ticker names coin and network; a bare ticker on several networks is refused with the choices', async () => {
+  const [made] = await newExchanges(() => create({ ...order, from: 'USDTERC20', amount: 50 }));
+  expect(made?.order).toMatchObject({ fromCurrency: 'usdt', fromNetwork: 'eth' });
+  const { status, body } = await create({ ...order, from: 'usdt', amount: 50 });
+  expect([status, body.error_code]).toEqual([400, 'EXCHANGE_CURRENCY_UNKNOWN']);
+  expect(body.details).toEqual({ currency: 'usdt', candidates: ['usdterc20', 'usdttrc20', 'usdtsol'] });
+});
+
+it('a coin whose payments need a tag answers it, and says so', async () => {
+  const { body } = await create({ ...order, from: 'xrp', amount: 50 });
+  expect(body.payinExtraId).toMatch(/^\d+$/);
+  expect(body.message).toContain(`with the memo ${body.payinExtraId}`);
+});
+
+it('minimum and estimate answer for a pair, and null when it is inactive', async () => {
+  const minimum = await get('/api/exchange/min?from=sol&to=btc');
+  expect(minimum.body).toMatchObject({ from: 'sol', to: 'btc', minAmount: 0.05, minAmountExact: '0.05' });
+  const estimate = await get('/api/exchange/estimate?from=sol&to=btc&amount=0.8');
+  expect(estimate.body).toMatchObject({ from: 'sol', to: 'btc', amount: 0.8, estimatedAmount: 0.000995 });
+  for (const path of ['min?from=luna&to=btc', 'estimate?from=luna&to=btc&amount=1']) {
+    const { status, body } = await get(`/api/exchange/${path}`);
+    expect(status).toBe(200);
+    expect([body.minAmount ?? null, body.estimatedAmount ?? null]).toEqual([null, null]);
+  }
+  const { status, body } = await create({ ...order, from: 'luna', amount: 5 });
+  expect([status, body.error_code]).toEqual([400, 'EXCHANGE_PAIR_INACTIVE']);
+});
+
+it('a small minimum that the provider prints with an exponent keeps its digits', async () => {
+  world.prices.set({ BTC: '500000000' });
+  const { body } = await get('/api/exchange/min?from=btc&to=usdtsol');
+  world.prices.set({ BTC: '80000' });
+  expect(body.minAmountExact).toBe('0.00000001');
+});
+
+it('an unknown exchange is 404', async () => {
+  const { status, body } = await get('/api/exchange/status/0000000000000000');
+  expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
+});
+
+it.each([
+  ['waiting', 'waiting', false],
+  ['verifying', 'pending', true],
+  ['finished', 'finished', false],
+  ['refunded', 'refunded', false],
+  ['teleporting', 'pending', false],
+])('the provider’s %s is shown as %s', async (providerStatus, status, hold) => {
+  const made = await create(order);
+  world.faults.set('changenow', { kind: 'status', value: providerStatus });
+  const { body } = await get(`/api/exchange/status/${made.body.id}`);
+  expect(body).toMatchObject({ id: made.body.id, status, providerStatus, hold, amountSol: 0.8 });
+  expect(body.payinAddress).toBe(made.body.payinAddress);
+  expect(body.btcSats).toBe(providerStatus === 'finished' ? 99500 : null);
+});
+
+it.each([
+  ['drops the connection', 'drop', 'btc', 'eth'],
+  ['fails', '500', 'btc', 'xrp'],
+  ['answers HTML', 'html', 'eth', 'btc'],
+  ['breaks off its answers', 'truncate', 'eth', 'xrp'],
+  ['limits the rate', '429', 'xrp', 'btc'],
+])(
+  'a provider that %s is 502 on every read, with an error that old clients read',
+  async (_name, kind, from, to) => {
+    const made = await create(order);
+    world.faults.set('changenow', { kind });
+    // A pair of its own each time: an earlier answer is kept for some seconds.
+    const pair = `from=${from}&to=${to}`;
+    for (const path of [`min?${pair}`, `estimate?${pair}&amount=12`, `status/${made.body.id}`]) {
+      const { status, body } = await get(`/api/exchange/${path}`);
+      expect([path, status, body.error_code]).toEqual([path, 502, 'UPSTREAM_FAILED']);
+      expect(body.error).toMatch(/^changenow: /);
+    }
+  },
+);
+
+it('the key is in no answer and no log line', async () => {
+  const key = world.bindings.CHANGENOW_API_KEY ?? '';
+  expect(key).toMatch(/^[0-9a-f]{32}$/);
+  world.faults.set('changenow', { kind: '429' });
+  const answers = [await create(order), await get('/api/exchange/min?from=etharb&to=sol')];
+  expect(JSON.stringify(answers)).not.toContain(key);
+  expect(world.worker.logs().length).toBeGreaterThan(0);
+  expect(world.worker.logs().join('\n')).not.toContain(key);
+});
