@@ -165,7 +165,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       swaps.set(deposit.address, swap);
       settlement.watch(swap);
     }
-    return json(201, answer);
+    return json(200, answer);
   }
 
   function submit(request: WorldRequest): Answer {

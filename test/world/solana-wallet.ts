@@ -39,13 +39,26 @@ export async function buildTransaction(
   };
 }
 
+const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
+const COMPUTE_UNITS = 400_000;
+let landings = 0;
+
+// Two equal transfers in one slot would have the same signature; a compute limit of its own tells each apart and is free.
+function distinctLimit(): IInstruction {
+  landings = (landings + 1) % 100_000;
+  const data = new Uint8Array(5);
+  data[0] = 2;
+  new DataView(data.buffer).setUint32(1, COMPUTE_UNITS + landings, true);
+  return { programAddress: COMPUTE_BUDGET, data };
+}
+
 /** Lands a transaction of the world's own, past the fronts and their faults; throws when it fails. */
 export async function landTransaction(
   ledger: SolanaLedger,
   payer: KeyPairSigner,
   instructions: readonly IInstruction[],
 ): Promise<LandedTransaction> {
-  const { signature, wire } = await buildTransaction(ledger, payer, instructions);
+  const { signature, wire } = await buildTransaction(ledger, payer, [distinctLimit(), ...instructions]);
   const outcome = await ledger.send(wire, { skipPreflight: false });
   if ('error' in outcome) throw new Error(outcome.error.message);
   const landed = ledger.transaction(signature);

@@ -16,38 +16,44 @@ if (missing !== null) {
   process.exit(1);
 }
 
-let world: World | undefined;
 let stopping = false;
 
+// Also while it still starts: a world half up is brought down in good order. A terminal's Ctrl-C arrives here twice.
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
+  const world = await starting.catch(() => undefined);
   await world?.stop();
   process.exit(0);
 }
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 
-try {
-  world = await startWorld({
+function start(): Promise<World> {
+  return startWorld({
     port: number('PORT', 8787),
     slotMs: number('WORLD_SLOT_MS', 100),
     blockMs: number('WORLD_BLOCK_MS', 3000),
     settleDelayMs: number('WORLD_SETTLE_MS', 2000),
     onLog: process.env.WORLD_LOG === '1' ? (line) => console.error(line) : () => undefined,
   });
-  if (stopping) await world.stop();
+}
+
+const starting = start();
+try {
+  const world = await starting;
   for (const part of (process.env.WORLD_FAULTS ?? '').split(',').filter(Boolean)) {
     const [upstream = '', kind = '', mode] = part.split(':');
     world.faults.set(upstream, mode === undefined ? { kind } : { kind, mode });
   }
   const { url, controlUrl } = world;
-  console.log(`Sluice is ready on its offline world: ${url}
+  if (!stopping)
+    console.log(`Sluice is ready on its offline world: ${url}
   curl ${url}/api/reserves
   curl -X POST ${url}/api/swap/create -H 'content-type: application/json' -d '{"amountSol":0.5}'
   curl ${url}/api/swap/status/<id>
 World control: ${controlUrl}/info`);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  if (!stopping) console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }

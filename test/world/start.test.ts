@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const START = join(dirname(fileURLToPath(import.meta.url)), 'start.ts');
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-start-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly lines: string[];
+  readonly ready: Promise<void>;
+}
+
+function start(env: Record<string, string> = {}): Started {
+  const started = spawn(process.execPath, [START], {
+    env: { ...process.env, PORT: '0', TMPDIR: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const ready = new Promise<void>((resolve, reject) => {
+    createInterface(started.stdout).on('line', (line) => {
+      lines.push(line);
+      if (line.startsWith('World control:')) resolve();
+    });
+    createInterface(started.stderr).on('line', (line) => lines.push(line));
+    started.once('exit', () => reject(new Error(lines.join('\n'))));
+  });
+  ready.catch(() => undefined);
+  return { process: started, lines, ready };
+}
+
+async function end(started: Started, signal: NodeJS.Signals): Promise<unknown> {
+  const gone = once(started.process, 'exit');
+  started.process.kill(signal);
+  return (await gone)[0];
+}
+
+describe('npm start', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'says where the API is and what to try, and ends with code 0 on %s, leaving no file',
+    async (signal) => {
+      const started = start({ WORLD_FAULTS: 'coinbase:500,oneclick:settle:never' });
+      await started.ready;
+      const [first = ''] = started.lines;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(first)?.[0] ?? '';
+      expect(started.lines.filter((line) => line.trim().startsWith('curl'))).toHaveLength(3);
+      expect(started.lines).toHaveLength(5);
+      expect((await fetch(`${url}/api/health`)).status).toBe(200);
+      const control = started.lines[4]?.replace('World control: ', '').replace('/info', '');
+      expect(await (await fetch(`${control}/faults`)).json()).toEqual({
+        coinbase: [{ kind: '500' }],
+        oneclick: [{ kind: 'settle', mode: 'never' }],
+      });
+      expect(await end(started, signal)).toBe(0);
+      expect(readdirSync(folder)).toEqual([]);
+      await expect(fetch(url)).rejects.toThrow('fetch failed');
+    },
+  );
+
+  test('can be ended while it starts', async () => {
+    const started = start();
+    while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await end(started, 'SIGINT')).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(started.lines).toEqual([]);
+  });
+
+  test('says in one line what is wrong with its port', async () => {
+    const first = start();
+    await first.ready;
+    const port = /:(\d+)$/.exec(first.lines[0] ?? '')?.[1] ?? '';
+    const second = start({ PORT: port });
+    await expect(second.ready).rejects.toThrow('EADDRINUSE');
+    expect(second.lines).toHaveLength(1);
+    await end(first, 'SIGTERM');
+  });
+});
