@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openJournal } from '../../src/custody/journal.ts';
+import { createTreasuryScan, type PaymentTaker, payerOf } from '../../src/custody/treasury-scan.ts';
+import { openTreasuryStore, type TreasuryPayment } from '../../src/custody/treasury-store.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+
+const TREASURY = 'treasury';
+const T0 = 1_800_000_000;
+
+/** A finalized transaction in which `payer` gives the treasury so many lamports. */
+function payment(
+  signature: string,
+  lamports: bigint,
+  over: Partial<ChainTransaction> = {},
+): ChainTransaction {
+  return {
+    signature,
+    slot: BigInt(signature.replace(/\D/g, '')),
+    blockTime: T0,
+    failed: false,
+    fee: 5_000n,
+    accounts: ['payer', TREASURY],
+    signers: ['payer'],
+    preLamports: [10_000_000_000n, 1_000n],
+    postLamports: [10_000_000_000n - lamports - 5_000n, 1_000n + lamports],
+    preTokens: null,
+    postTokens: null,
+    ...over,
+  };
+}
+
+/** The chain newest first, a flow that takes payments of exactly 100 lamports, and the scan between them. */
+function setUp() {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const payments = openTreasuryStore(storage);
+  const chain: ChainTransaction[] = [];
+  const missing = new Set<string>();
+  const taken: TreasuryPayment[] = [];
+  const state = { waiting: (T0 * 1_000) as number | undefined, calls: 0, hideUntil: false };
+  const taker: PaymentTaker = {
+    waitingSince: () => state.waiting,
+    take(found) {
+      if (found.lamports !== 100n) return null;
+      taken.push(found);
+      return `invoice:${found.signature}`;
+    },
+  };
+  const scan = createTreasuryScan({
+    journal,
+    storage,
+    payments,
+    treasuryAddress: TREASURY,
+    takers: [taker],
+    now: () => T0 * 1_000,
+    async signatures({ limit, before, until }) {
+      state.calls++;
+      const from = before === undefined ? 0 : chain.findIndex((tx) => tx.signature === before) + 1;
+      const known =
+        until === undefined || state.hideUntil ? -1 : chain.findIndex((tx) => tx.signature === until);
+      return chain.slice(from, Math.min(from + limit, known < 0 ? chain.length : known)).map((tx) => ({
+        signature: tx.signature,
+        slot: tx.slot,
+        err: tx.failed ? {} : null,
+        blockTime: tx.blockTime,
+      }));
+    },
+    transaction: async (signature) =>
+      missing.has(signature) ? null : (chain.find((tx) => tx.signature === signature) ?? null),
+  });
+  const runAll = async () => {
+    for (let runs = 0; runs < 200 && (await scan.run()); runs++);
+  };
+  return { chain, missing, taken, state, scan, payments, runAll };
+}
+
+let world: ReturnType<typeof setUp>;
+beforeEach(() => {
+  world = setUp();
+});
+
+describe('the walk', () => {
+  it('books every payment once, however often it runs', async () => {
+    for (let n = 1; n <= 55; n++) world.chain.unshift(payment(`s${n}`, n % 5 === 0 ? 100n : 7n));
+    for (let round = 0; round < 4; round++) await world.runAll();
+    expect(world.taken.map(({ signature }) => signature).sort()).toEqual(
+      [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55].map((n) => `s${n}`).sort(),
+    );
+    expect(world.payments.unmatched(100)).toHaveLength(44);
+  });
+
+  it('asks the chain nothing while no request waits', async () => {
+    world.state.waiting = undefined;
+    world.chain.unshift(payment('s1', 100n));
+    expect(await world.scan.run()).toBe(false);
+    expect(world.state.calls).toBe(0);
+  });
+
+  it('looks at no transaction from before the oldest request', async () => {
+    world.chain.unshift(payment('s1', 100n, { blockTime: T0 - 3_600 }));
+    world.chain.unshift(payment('s2', 100n));
+    await world.runAll();
+    expect(world.taken.map(({ signature }) => signature)).toEqual(['s2']);
+  });
+
+  it('waits for a transaction that the node lists but does not have yet', async () => {
+    world.chain.unshift(payment('s1', 100n), payment('s0', 100n));
+    world.missing.add('s0');
+    expect(await world.scan.run()).toBe(true);
+    world.missing.clear();
+    await world.runAll();
+    expect(world.taken.map(({ signature }) => signature).sort()).toEqual(['s0', 's1']);
+  });
+
+  it('stops at what it has seen when a node does not know where the last walk began', async () => {
+    for (let n = 1; n <= 30; n++) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    world.state.hideUntil = true;
+    world.chain.unshift(payment('s31', 100n));
+    world.state.calls = 0;
+    await world.runAll();
+    expect(world.state.calls).toBe(1);
+    expect(world.taken).toHaveLength(31);
+  });
+
+  it('finds each payment exactly once while new ones arrive between its runs', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 45 }), { minLength: 1, maxLength: 8 }),
+        async (bursts) => {
+          const fresh = setUp();
+          let n = 0;
+          for (const burst of bursts) {
+            for (let i = 0; i < burst; i++) fresh.chain.unshift(payment(`s${++n}`, 100n));
+            await fresh.scan.run();
+          }
+          await fresh.runAll();
+          await fresh.runAll();
+          expect(fresh.taken.map(({ signature }) => signature).sort()).toEqual(
+            fresh.chain.map(({ signature }) => signature).sort(),
+          );
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('what counts as a payment', () => {
+  it('a failed transaction and one that takes from the treasury do not', async () => {
+    world.chain.unshift(payment('s1', 100n, { failed: true }));
+    world.chain.unshift(payment('s2', -100n));
+    await world.runAll();
+    expect(world.taken).toEqual([]);
+    expect(world.payments.unmatched(10)).toEqual([]);
+  });
+
+  it('a payment that fitted nothing is taken when somebody points at it after its request was made', async () => {
+    world.chain.unshift(payment('s1', 7n));
+    await world.runAll();
+    expect(world.payments.get('s1')?.purpose).toBeNull();
+    world.chain[0] = payment('s1', 100n);
+    await world.scan.look('s1');
+    expect(world.payments.get('s1')?.purpose).toBe('invoice:s1');
+    await world.scan.look('s1');
+    expect(world.taken).toHaveLength(1);
+  });
+
+  it.each([
+    ['one payer', payment('s1', 100n), 'payer'],
+    [
+      'a fee payer who gave nothing beside the one who did',
+      payment('s1', 100n, {
+        accounts: ['relayer', 'payer', TREASURY],
+        signers: ['relayer', 'payer'],
+        preLamports: [50_000n, 1_000n, 0n],
+        postLamports: [45_000n, 900n, 100n],
+      }),
+      'payer',
+    ],
+    [
+      'two payers',
+      payment('s1', 100n, {
+        accounts: ['a', 'b', TREASURY],
+        signers: ['a', 'b'],
+        preLamports: [50_000n, 1_000n, 0n],
+        postLamports: [44_950n, 950n, 100n],
+      }),
+      null,
+    ],
+  ])('the payer of %s', (_name, transaction, expected) => {
+    expect(payerOf(transaction, TREASURY)).toBe(expected);
+  });
+});
