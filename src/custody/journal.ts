@@ -22,12 +22,6 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
-  `CREATE TABLE IF NOT EXISTS idempotency (
-    key_hash TEXT PRIMARY KEY,
-    body_hash TEXT NOT NULL,
-    operation_id TEXT NOT NULL,
-    created_at INTEGER NOT NULL
-  )`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS calls_by_client ON calls (purpose, client, at)`,
   `CREATE TABLE IF NOT EXISTS claims (
@@ -43,9 +37,6 @@ const SCHEMA = [
     PRIMARY KEY (entity, id)
   )`,
 ] as const;
-
-/** Idempotency keys are kept for a week. */
-export const KEY_LIFE_MS = 7 * DAY_MS;
 
 export type Journal = ReturnType<typeof openJournal>;
 
@@ -160,21 +151,6 @@ export function openJournal(storage: Storage) {
 
     isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
 
-    idempotency(keyHash: string): { bodyHash: string; operationId: string } | undefined {
-      const row = exec('SELECT body_hash, operation_id FROM idempotency WHERE key_hash = ?', keyHash)[0];
-      return row && { bodyHash: String(row.body_hash), operationId: String(row.operation_id) };
-    },
-
-    rememberKey(keyHash: string, bodyHash: string, operationId: string, now: number): void {
-      exec(
-        'INSERT INTO idempotency (key_hash, body_hash, operation_id, created_at) VALUES (?, ?, ?, ?)',
-        keyHash,
-        bodyHash,
-        operationId,
-        now,
-      );
-    },
-
     /** Times of a client's calls of one purpose since then, oldest first. */
     calls(purpose: string, client: string, since: number): number[] {
       return exec(
@@ -239,7 +215,6 @@ export function openJournal(storage: Storage) {
 
     /** Drops what no limit looks at any more. */
     purge(now: number): void {
-      exec('DELETE FROM idempotency WHERE created_at < ?', now - KEY_LIFE_MS);
       exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
     },
   };

@@ -9,7 +9,7 @@ import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoo
 import type { ChainPort } from './chain-port.ts';
 import type { Driver } from './driver.ts';
 import type { Journal } from './journal.ts';
-import { planSwap, quoteSwap, type SwapPorts, swapDebit } from './kinds/swap.ts';
+import { planSwap, quoteSwap, type SwapPorts, swapDebit, swapId } from './kinds/swap.ts';
 import {
   type Balance,
   checkIntent,
@@ -121,13 +121,17 @@ export function createSwapIntake(p: IntakePorts) {
       if (!verdict.ok)
         return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : ledgerRefusal(verdict, now());
       const operation = journal.insert(
-        planSwap({ key: request.key?.keyHash ?? p.randomId(), amount, now: now() }),
+        planSwap({
+          id: swapId(request.key?.keyHash ?? p.randomId()),
+          bodyHash: request.key?.bodyHash ?? null,
+          amount,
+          now: now(),
+        }),
       );
       journal.recordCall('create', request.client, now());
       journal.recordCall('quote', ALL, now());
       if (request.key) {
         journal.recordCall('key', request.client, now());
-        journal.rememberKey(request.key.keyHash, request.key.bodyHash, operation.id, now());
       }
       return operation.id;
     });
@@ -143,13 +147,14 @@ export function createSwapIntake(p: IntakePorts) {
 
   /** The stored answer of a key, once it is there. */
   async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
-    const known = journal.idempotency(key.keyHash);
+    // The row itself remembers its key, so a journal rebuilt from the mirror still does.
+    const known = journal.get(swapId(key.keyHash));
     if (!known) return undefined;
-    if (known.bodyHash !== key.bodyHash) {
+    if (known.plan.bodyHash !== key.bodyHash) {
       const message = 'This Idempotency-Key was used before with another request.';
       return { type: 'refused', replayed: false, refusal: { code: 'IDEMPOTENCY_KEY_REUSED', message } };
     }
-    return answer(known.operationId, true);
+    return answer(known.id, true);
   }
 
   /** Drives the operation until its answer is decided, at most as long as a caller may wait. */

@@ -38,14 +38,22 @@ export type SwapPorts = {
   transaction(signature: string): Promise<ChainTransaction | null>;
 };
 
-/** The intent of a swap. `key` is the request's: the caller's key hash, or a random one. */
-export const planSwap = (p: { key: string; amount: Lamports; now: number }): Operation =>
+/** @param key the caller's key hash, or a random one: it is kept as long as the row, so a key never pays twice */
+export const swapId = (key: string): string => `swap:${key}`;
+
+/** The intent of a swap. `bodyHash` is what the caller's key stands for; null without a key. */
+export const planSwap = (p: {
+  id: string;
+  bodyHash: string | null;
+  amount: Lamports;
+  now: number;
+}): Operation =>
   plannedOperation({
-    id: `swap:${p.key}`,
+    id: p.id,
     kind: 'swap',
     amount: p.amount,
     reserved: swapDebit(p.amount),
-    plan: {},
+    plan: { bodyHash: p.bodyHash },
     now: p.now,
   });
 
