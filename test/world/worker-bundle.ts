@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Bundles the Worker as a deploy would, without deploying it; answers the path of the one module. */
-export async function bundleWorker(root: string, outDir: string, logDir: string): Promise<string> {
+export async function bundleWorker(root: string, outDir: string, tempDir: string): Promise<string> {
   const wrangler = createRequire(import.meta.url).resolve('wrangler');
   await run(process.execPath, ['--no-warnings', wrangler, 'deploy', '--dry-run', '--outdir', outDir], {
     cwd: root,
@@ -14,9 +14,11 @@ export async function bundleWorker(root: string, outDir: string, logDir: string)
       ...process.env,
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-      WRANGLER_LOG_PATH: logDir,
+      WRANGLER_LOG_PATH: join(tempDir, 'logs'),
       WRANGLER_LOG: 'error',
-      CI: '1',
+      // The banner is what asks the registry for a newer version.
+      WRANGLER_HIDE_BANNER: 'true',
+      TMPDIR: tempDir,
     },
   });
   return join(outDir, 'worker.js');

@@ -135,7 +135,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const changenowKey = randomHex(16);
     const reserveBitcoin = createBitcoinKey();
 
-    const bundle = bundleWorker(ROOT, join(folder, 'bundle'), join(folder, 'logs'));
+    const bundle = bundleWorker(ROOT, join(folder, 'bundle'), folder);
     bundle.catch(() => undefined);
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
