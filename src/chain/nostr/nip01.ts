@@ -1,0 +1,111 @@
+/**
+ * Events, filters and the messages between client and relay. Relays are not trusted: what they send is read field by
+ * field and counts only when id and signature hold.
+ * @see https://github.com/nostr-protocol/nips/blob/master/01.md
+ * @module
+ */
+import { matchFilter } from 'nostr-tools/filter';
+import { getEventHash, verifyEvent } from 'nostr-tools/pure';
+
+export type NostrEvent = {
+  /** sha256 of the canonical serialization, 64 hex digits. */
+  readonly id: string;
+  /** x-only public key, 64 hex digits. */
+  readonly pubkey: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly kind: number;
+  readonly tags: readonly (readonly string[])[];
+  readonly content: string;
+  /** BIP-340 signature over the id, 128 hex digits. */
+  readonly sig: string;
+};
+
+/** Members are ANDed, values inside a list ORed. Both times are inclusive Unix seconds. */
+export type Filter = {
+  readonly kinds: readonly number[];
+  readonly authors?: readonly string[];
+  readonly '#l'?: readonly string[];
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit: number;
+};
+
+const HEX_32 = /^[0-9a-f]{64}$/;
+const HEX_64 = /^[0-9a-f]{128}$/;
+
+/** An event in exactly the documented shape, other members dropped, or undefined. Nothing is verified. */
+export function readEvent(value: unknown): NostrEvent | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { id, pubkey, created_at, kind, tags, content, sig } = value as Record<string, unknown>;
+  if (!isText(id, HEX_32) || !isText(pubkey, HEX_32) || !isText(sig, HEX_64)) return undefined;
+  if (!isUint(created_at) || !isUint(kind) || kind > 65_535 || typeof content !== 'string') return undefined;
+  if (!Array.isArray(tags) || !tags.every(isTag)) return undefined;
+  return { id, pubkey, created_at, kind, tags, content, sig };
+}
+
+const isText = (value: unknown, form: RegExp): value is string =>
+  typeof value === 'string' && form.test(value);
+const isUint = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isTag = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** Whether the id is the hash of the event. */
+export const hasTrueId = (event: NostrEvent): boolean => getEventHash(unsealed(event)) === event.id;
+
+/** Whether the id is the hash of the event and the signature is its author's. */
+export const isAuthentic = (event: NostrEvent): boolean => verifyEvent(unsealed(event));
+
+/** A new object, since nostr-tools believes a mark that an earlier check may have left on the old one. */
+function unsealed({ id, pubkey, created_at, kind, tags, content, sig }: NostrEvent) {
+  return { id, pubkey, created_at, kind, content, sig, tags: tags.map((tag) => [...tag]) };
+}
+
+/** Whether an event is an answer to a filter; `limit` aside. */
+export function matches(filter: Filter, event: NostrEvent): boolean {
+  const { kinds, authors, '#l': labels, since, until } = filter;
+  return matchFilter(
+    {
+      kinds: [...kinds],
+      ...(authors ? { authors: [...authors] } : {}),
+      ...(labels ? { '#l': [...labels] } : {}),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    },
+    unsealed(event),
+  );
+}
+
+export type RelayMessage =
+  | { readonly type: 'event'; readonly subscription: string; readonly event: unknown }
+  | { readonly type: 'eose'; readonly subscription: string }
+  /** The relay refuses or ends a subscription; `reason` starts with a machine-readable word. */
+  | { readonly type: 'closed'; readonly subscription: string; readonly reason: string };
+
+/** A message of a relay, or undefined for what a reader has no use for (NOTICE, OK, AUTH) and for nonsense. */
+export function readRelayMessage(text: string): RelayMessage | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(value)) return undefined;
+  const [type, subscription, body] = value as unknown[];
+  if (typeof subscription !== 'string') return undefined;
+  switch (type) {
+    case 'EVENT':
+      return { type: 'event', subscription, event: body };
+    case 'EOSE':
+      return { type: 'eose', subscription };
+    case 'CLOSED':
+      return { type: 'closed', subscription, reason: typeof body === 'string' ? body : '' };
+    default:
+      return undefined;
+  }
+}
+
+export const requestText = (subscription: string, filter: Filter): string =>
+  JSON.stringify(['REQ', subscription, filter]);
+
+export const closeText = (subscription: string): string => JSON.stringify(['CLOSE', subscription]);

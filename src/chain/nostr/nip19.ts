@@ -1,0 +1,30 @@
+/**
+ * Keys and events as bech32 text.
+ * @see https://github.com/nostr-protocol/nips/blob/master/19.md
+ * @module
+ */
+import { decode, neventEncode, npubEncode } from 'nostr-tools/nip19';
+import { getPublicKey } from 'nostr-tools/pure';
+import type { NostrEvent } from './nip01.ts';
+
+/**
+ * The public key (64 hex digits) behind an npub, an nsec or a public key in hex; undefined for anything else. Of an
+ * nsec nothing but the public key leaves.
+ */
+export function identityPubkey(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return trimmed.toLowerCase();
+  try {
+    const decoded = decode(trimmed);
+    if (decoded.type === 'npub') return decoded.data;
+    return decoded.type === 'nsec' ? getPublicKey(decoded.data) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const npubOf = (pubkey: string): string => npubEncode(pubkey);
+
+/** @param relays where the event can be found */
+export const neventOf = ({ id, pubkey, kind }: NostrEvent, relays: readonly string[]): string =>
+  neventEncode({ id, author: pubkey, kind, relays: [...relays] });

@@ -1,0 +1,32 @@
+/**
+ * Comments: plain-text notes about something. Upper-case tags name the root that the whole thread is about,
+ * lower-case ones what the note answers.
+ * @see https://github.com/nostr-protocol/nips/blob/master/22.md
+ * @module
+ */
+import type { NostrEvent } from './nip01.ts';
+import { webUrl } from './nip73.ts';
+
+export const COMMENT_KIND = 1111;
+
+export type CommentRoot = {
+  /** I: something outside Nostr (NIP-73). E: an event. A: an addressable event. */
+  readonly tag: 'I' | 'E' | 'A';
+  /** URL or other external id, event id, or `<kind>:<pubkey>:<identifier>`. */
+  readonly value: string;
+  /** From the K tag: `web`, another NIP-73 kind, or an event kind in digits; null where it is missing. */
+  readonly kind: string | null;
+  /** The root as an http(s) link, null when it is none. */
+  readonly url: string | null;
+};
+
+/** An addressable root may also carry the id of its event: the address outlives it and is taken first. */
+const ROOT_TAGS = ['I', 'A', 'E'] as const;
+
+export function commentRoot({ tags }: NostrEvent): CommentRoot | undefined {
+  const first = (name: string) => tags.find((tag) => tag[0] === name)?.[1];
+  const tag = ROOT_TAGS.find((name) => first(name));
+  const value = tag && first(tag);
+  if (!tag || !value) return undefined;
+  return { tag, value, kind: first('K') ?? null, url: (tag === 'I' && webUrl(value)) || null };
+}

@@ -1,0 +1,30 @@
+/**
+ * A mint: how many atoms of a token exist and how many make a whole one.
+ * @see solana-program/token interface/src/state.rs (`Mint`)
+ * @module
+ */
+import { createByteReader } from './byte-reader.ts';
+import { tokenExtensions } from './token-program.ts';
+
+export type Mint = {
+  /** The program that owns the mint. */
+  readonly program: string;
+  /** Atoms. */
+  readonly supply: bigint;
+  readonly decimals: number;
+  /** Values by type; empty under the classic program. */
+  readonly extensions: ReadonlyMap<number, Uint8Array>;
+};
+
+/** After the mint authority (u32 tag and 32 bytes). */
+const SUPPLY_OFFSET = 36;
+
+/** @param owner program that owns the account; undefined is returned for anything but an initialized mint */
+export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
+  const extensions = tokenExtensions(owner, data, 'mint');
+  if (!extensions) return undefined;
+  const read = createByteReader(data, SUPPLY_OFFSET);
+  const supply = read.u64();
+  const decimals = read.u8();
+  return read.u8() === 0 ? undefined : { program: owner, supply, decimals, extensions };
+}

@@ -1,0 +1,63 @@
+/**
+ * Names of tokens, from either standard: the metadata extension inside a Token-2022 mint, or Metaplex's account beside
+ * the mint. What an account claims about another mint is ignored.
+ * @see solana-program/token-metadata interface/src/state.rs
+ * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
+ * @module
+ */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { type ByteReader, createByteReader } from './byte-reader.ts';
+import type { Mint } from './mint.ts';
+import { addressSeed, programAddress } from './program-address.ts';
+
+export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
+
+export type TokenMetadata = { readonly name: string; readonly symbol: string; readonly uri: string };
+
+/** Extension types of Token-2022. */
+const METADATA_POINTER = 18;
+const TOKEN_METADATA = 19;
+/** First byte of Metaplex's account: Key::MetadataV1. */
+const METADATA_V1 = 4;
+
+export const metaplexAddress = (mint: string): string =>
+  programAddress(METAPLEX_PROGRAM, [
+    utf8ToBytes('metadata'),
+    addressSeed(METAPLEX_PROGRAM),
+    addressSeed(mint),
+  ]);
+
+/** What a Token-2022 mint says about itself, when its pointer names the mint; a foreign pointer is not followed. */
+export function metadataInMint(address: string, { extensions }: Mint): TokenMetadata | undefined {
+  const pointer = extensions.get(METADATA_POINTER);
+  const metadata = extensions.get(TOKEN_METADATA);
+  if (!pointer || !metadata) return undefined;
+  return readOrNothing(() => {
+    const read = createByteReader(pointer);
+    read.address(); // authority over the pointer
+    return read.address() === address ? readMetadata(createByteReader(metadata), address) : undefined;
+  });
+}
+
+/** What Metaplex's account says about a mint. The owner program is the caller's check. */
+export function decodeMetaplexMetadata(mint: string, data: Uint8Array): TokenMetadata | undefined {
+  if (data[0] !== METADATA_V1) return undefined;
+  return readOrNothing(() => readMetadata(createByteReader(data, 1), mint));
+}
+
+/** Update authority, mint, name, symbol, uri: both standards begin so. Metaplex pads with zero bytes. */
+function readMetadata(read: ByteReader, mint: string): TokenMetadata | undefined {
+  read.address(); // update authority
+  if (read.address() !== mint) return undefined;
+  const text = () => read.string().replaceAll('\0', '').trim();
+  return { name: text(), symbol: text(), uri: text() };
+}
+
+function readOrNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { COMMENT_KIND } from '../../chain/nostr/nip22.ts';
+import type { Position } from './position.ts';
+import type { FeedPage, FeedReader, FeedScope } from './read-feed.ts';
+import { DEFAULT_TOPICS, hasTopic, relayLabels } from './topic-labels.ts';
+
+export type FeedDeps = { feeds: Pick<FeedReader, 'page'> };
+
+/** The largest page of this feed. */
+export const MAX_FEED_LIMIT = 100;
+const MAX_BYTES = 256 * 1024;
+
+/**
+ * Comments of everybody, newest first.
+ *
+ * @param topics labels of which a note must have one, or null for all notes
+ * @param start  place behind which the page begins; undefined for the top
+ */
+export const getFeed = (
+  { feeds }: FeedDeps,
+  topics: readonly string[] | null,
+  start: Position | undefined,
+  limit: number,
+): Promise<FeedPage> => feeds.page(topicScope(topics), start, limit);
+
+function topicScope(topics: readonly string[] | null): FeedScope {
+  const isDefault = topics === null || sameTopics(topics, DEFAULT_TOPICS);
+  return {
+    key: topics === null ? 'all' : isDefault ? 'topics' : `topics:${fingerprint(topics)}`,
+    isCommon: isDefault,
+    filter: { kinds: [COMMENT_KIND], ...(topics ? { '#l': relayLabels(topics) } : {}) },
+    accepts: (event) => event.kind === COMMENT_KIND && (topics === null || hasTopic(event, topics)),
+    target: MAX_FEED_LIMIT,
+    maxBytes: MAX_BYTES,
+  };
+}
+
+const canonical = (topics: readonly string[]): string => JSON.stringify([...new Set(topics)].sort());
+
+const sameTopics = (a: readonly string[], b: readonly string[]): boolean => canonical(a) === canonical(b);
+
+/** Short and free of what a caller may write into a label. */
+const fingerprint = (topics: readonly string[]): string =>
+  bytesToHex(sha256(utf8ToBytes(canonical(topics)))).slice(0, 32);

@@ -1,0 +1,163 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { npubOf } from '../../chain/nostr/nip19.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
+import { NOSTR_ERRORS } from './errors.ts';
+import { getFeed, MAX_FEED_LIMIT } from './get-feed.ts';
+import { getPosts, MAX_POSTS_LIMIT } from './get-posts.ts';
+import { endOfSecond, later, type Position } from './position.ts';
+import type { FeedPage, FeedReader } from './read-feed.ts';
+import {
+  aiOnlyParam,
+  cursorParam,
+  FeedBody,
+  limitParam,
+  PostsBody,
+  topicLabelsParam,
+  untilParam,
+} from './schemas.ts';
+import { DEFAULT_TOPICS } from './topic-labels.ts';
+
+export type NostrFeedDeps = {
+  /** Undefined when no usable relay list is configured. */
+  feeds: FeedReader | undefined;
+  /** Public key of the server identity in hex. */
+  identity: string | undefined;
+};
+
+const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
+const ERRORS = errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'NOT_CONFIGURED'));
+
+const feed = createRoute({
+  method: 'get',
+  path: '/nostr/feed',
+  operationId: 'getNostrFeed',
+  tags: ['nostr'],
+  summary: 'Comments (kind 1111) on a topic, newest first',
+  request: {
+    query: z.object({
+      limit: limitParam(MAX_FEED_LIMIT, 10),
+      until: untilParam,
+      cursor: cursorParam,
+      ai_only: aiOnlyParam,
+      topic_labels: topicLabelsParam,
+    }),
+  },
+  responses: {
+    ...ERRORS,
+    200: jsonResponse(FeedBody, 'A page of the feed'),
+    500: jsonResponse(FeedBody, 'No relay answered; ok is false'),
+  },
+});
+
+const posts = createRoute({
+  method: 'get',
+  path: '/nostr/posts',
+  operationId: 'getNostrPosts',
+  tags: ['nostr'],
+  summary: 'Comments (kind 1111) by the server identity, newest first',
+  request: {
+    query: z.object({ limit: limitParam(MAX_POSTS_LIMIT, 100), until: untilParam, cursor: cursorParam }),
+  },
+  responses: {
+    ...ERRORS,
+    200: jsonResponse(PostsBody, 'A page of posts, or ok false with code NO_IDENTITY'),
+    500: jsonResponse(PostsBody, 'No relay answered; ok is false'),
+  },
+});
+
+export const nostrFeedRoutes = newRouter<NostrFeedDeps>()
+  .openapi(feed, async (c) => {
+    const feeds = feedsOf(c);
+    const { limit, until, cursor, ai_only, topic_labels } = c.req.valid('query');
+    const topics = ai_only ? (topic_labels ?? [...DEFAULT_TOPICS]) : null;
+    const asked = { relays: feeds.shownUrls, limit, until: until ?? null, ai_only, topic_labels: topics };
+    return orRelaysFailed(
+      c,
+      async () => {
+        const page = await getFeed({ feeds }, topics, startOf(until, cursor), limit);
+        return c.json({ ok: true, error: null, ...asked, ...shown(c, page) }, 200);
+      },
+      (failure) => c.json({ ...asked, ...failure }, 500),
+    );
+  })
+  .openapi(posts, async (c) => {
+    const feeds = feedsOf(c);
+    const { limit, until, cursor } = c.req.valid('query');
+    const { identity } = c.var.deps;
+    const asked = {
+      npub: identity === undefined ? null : npubOf(identity),
+      pubkey: identity ?? null,
+      relays: feeds.shownUrls,
+      limit,
+      until: until ?? null,
+    };
+    if (identity === undefined) {
+      const error = 'No server identity: set NOSTR_NPUB or NOSTR_NSEC.';
+      return c.json({ ok: false, code: 'NO_IDENTITY', error, ...asked, ...EMPTY, relay_status: [] }, 200);
+    }
+    return orRelaysFailed(
+      c,
+      async () => {
+        const page = await getPosts({ feeds }, identity, startOf(until, cursor), limit);
+        return c.json({ ok: true, code: null, error: null, ...asked, ...shown(c, page) }, 200);
+      },
+      (failure) => c.json({ code: failure.error_code, ...asked, ...failure }, 500),
+    );
+  });
+
+function feedsOf(c: Context<RouterEnv<NostrFeedDeps>>): FeedReader {
+  const { feeds } = c.var.deps;
+  if (feeds) return feeds;
+  const details = { variables: ['NOSTR_RELAYS'] };
+  throw new AppError('NOT_CONFIGURED', 'NOSTR_RELAYS is not a list of relay URLs.', { details });
+}
+
+/** Both may be given: `until` bounds the feed, the cursor is a place in it. */
+const startOf = (until: number | undefined, cursor: Position | undefined): Position | undefined =>
+  later(until === undefined ? undefined : endOfSecond(until), cursor);
+
+const EMPTY = { posts: [], next_until: null, next_cursor: null, as_of: null, stale: false };
+
+function shown(c: Context, { posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) {
+  if (!stale) c.header('Cache-Control', CACHE_CONTROL);
+  return {
+    posts: [...posts],
+    next_until: nextUntil,
+    next_cursor: nextCursor,
+    relay_status: [...relays],
+    as_of: new Date(asOf).toISOString(),
+    stale,
+  };
+}
+
+/** The contract wants the feed's own body with `ok: false` here; the members of the error body stand beside it. */
+async function orRelaysFailed<A, B>(
+  c: Context<RouterEnv<NostrFeedDeps>>,
+  answer: () => Promise<A>,
+  fail: (failure: ReturnType<typeof failureOf>) => B,
+): Promise<A | B> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'RELAYS_FAILED') throw error;
+    c.set('errorCode', error.code);
+    return fail(failureOf(error, c.get('requestId')));
+  }
+}
+
+function failureOf(error: AppError, requestId: string) {
+  const { action, retryable } = NOSTR_ERRORS.RELAYS_FAILED;
+  const relay_status = (error.details?.relay_status ?? []) as FeedPage['relays'];
+  return {
+    ...EMPTY,
+    ok: false,
+    error: error.message,
+    error_code: error.code,
+    action,
+    retryable,
+    request_id: requestId,
+    relay_status: [...relay_status],
+  };
+}

@@ -1,0 +1,130 @@
+import { z } from '@hono/zod-openapi';
+import { parsePosition } from './position.ts';
+
+const MAX_LABELS = 20;
+const MAX_LABEL_CHARS = 64;
+/** End of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
+
+/** An integer in plain digits, refused outside its range, never clamped. */
+const intParam = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be an integer')
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, `must be ${minimum} to ${maximum}`);
+
+export const limitParam = (maximum: number, fallback: number) =>
+  intParam(1, maximum)
+    .optional()
+    .transform((limit) => limit ?? fallback)
+    .openapi({ type: 'integer', description: `Posts a page, 1 to ${maximum}`, default: fallback });
+
+export const untilParam = intParam(0, LAST_SECOND)
+  .optional()
+  .openapi({ type: 'integer', description: 'Unix seconds, exclusive; next_until of the page before' });
+
+export const cursorParam = z
+  .string()
+  .transform((text, context) => {
+    const position = parsePosition(text);
+    if (position) return position;
+    context.addIssue('must be the next_cursor of a page');
+    return z.NEVER;
+  })
+  .optional()
+  .openapi({ type: 'string', description: 'next_cursor of the page before: each post comes once' });
+
+export const aiOnlyParam = z
+  .enum(['1', 'true', 'yes', '0', 'false'])
+  .optional()
+  .transform((text) => text !== '0' && text !== 'false')
+  .openapi({ description: 'Only notes with a label of the list; default true', default: 'true' });
+
+/** Blank text is an empty form field and means the default list. */
+export const topicLabelsParam = z
+  .string()
+  .optional()
+  .transform((text, context) => {
+    const labels = [...new Set((text ?? '').split(/[\s,]+/).filter(Boolean))];
+    if (labels.length <= MAX_LABELS && labels.every((label) => label.length <= MAX_LABEL_CHARS))
+      return labels.length > 0 ? labels : undefined;
+    context.addIssue(`must be at most ${MAX_LABELS} labels of at most ${MAX_LABEL_CHARS} characters`);
+    return z.NEVER;
+  })
+  .openapi({
+    type: 'string',
+    description:
+      'Labels, comma or space separated, of which a note must have one; default ai, blockchain, defi',
+    example: 'ai,defi',
+  });
+
+const Post = z
+  .object({
+    id: z.string(),
+    pubkey: z.string(),
+    created_at: z.int().openapi({ description: 'Unix seconds' }),
+    content: z.string().openapi({ description: 'Plain text of a stranger: escape it' }),
+    kind: z.int(),
+    labels: z.array(z.string()).openapi({ description: 'Topic labels of the note' }),
+    content_warning: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Reason to hide the note until asked for' }),
+    root: z
+      .object({
+        tag: z.enum(['I', 'E', 'A']),
+        value: z.string(),
+        kind: z.string().nullable(),
+        url: z.string().nullable().openapi({ description: 'The root as an http(s) link, when it is one' }),
+      })
+      .nullable()
+      .openapi({ description: 'What the thread is about (NIP-22)' }),
+    nevent: z.string().openapi({ description: 'NIP-19 link with relay hints' }),
+  })
+  .openapi('NostrPost');
+
+const RelayStatus = z
+  .object({
+    relay: z.string(),
+    ok: z.boolean().openapi({ description: 'Its posts are in the answer without a gap' }),
+    state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
+    events: z.int(),
+    partial: z.boolean().openapi({ description: 'It has posts that it could not be made to send' }),
+    rejected: z.int().openapi({ description: 'Events refused: forged, malformed or not asked for' }),
+  })
+  .openapi('RelayStatus');
+
+const page = {
+  ok: z.boolean(),
+  error: z.string().nullable(),
+  error_code: z.string().optional(),
+  action: z.string().optional(),
+  retryable: z.boolean().optional(),
+  request_id: z.string().optional(),
+  relays: z.array(z.string()),
+  posts: z.array(Post),
+  limit: z.int(),
+  until: z.int().nullable(),
+  next_until: z
+    .int()
+    .nullable()
+    .openapi({ description: 'May repeat posts of one second; next_cursor does not' }),
+  next_cursor: z.string().nullable(),
+  relay_status: z.array(RelayStatus),
+  as_of: z.iso.datetime().nullable(),
+  stale: z.boolean(),
+};
+
+export const FeedBody = z
+  .object({ ...page, ai_only: z.boolean(), topic_labels: z.array(z.string()).nullable() })
+  .openapi('NostrFeed');
+
+export const PostsBody = z
+  .object({
+    ...page,
+    code: z.string().nullable(),
+    npub: z.string().nullable(),
+    pubkey: z.string().nullable(),
+  })
+  .openapi('NostrPosts');

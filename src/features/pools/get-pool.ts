@@ -1,0 +1,125 @@
+import { AppError } from '../../core/errors.ts';
+import type { Cache } from '../../http/cached.ts';
+import type { Answer } from '../../providers/http.ts';
+import type { Orca } from '../../providers/orca.ts';
+import { type ChainReads, mendBalances } from './mend-balances.ts';
+import { readPoolFromChain } from './read-pool-from-chain.ts';
+import { hasZeroBalances, isJson, readUpstreamPool } from './upstream-pool.ts';
+
+export type PoolDeps = ChainReads & {
+  orca: Pick<Orca, 'pool'>;
+  cache: Pick<Cache, 'read'>;
+  now: () => number;
+  log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+/** JSON for the caller as text, so that no byte of it changes on the way. */
+export type PoolAnswer = {
+  readonly status: number;
+  readonly text: string;
+  /** Who spoke; absent for an error of the upstream. */
+  readonly source?: 'orca' | 'chain_rpc';
+  /** Unix milliseconds. */
+  readonly asOf?: number;
+  readonly stale?: boolean;
+  /** As the upstream sent it. */
+  readonly retryAfter?: string;
+};
+
+type Kept = { readonly text: string; readonly source: 'orca' | 'chain_rpc' };
+
+const POLICY = { freshMs: 10_000, revalidateMs: 50_000, staleMs: 900_000 };
+/** A pool is some 6 KB; more is handed on but not remembered. */
+const MAX_KEPT_CHARS = 256 * 1024;
+const PREVIEW_CHARS = 500;
+
+/** An answer that may be given but not kept: an error, or balances that could not be mended. */
+class NotKept extends Error {
+  readonly answer: PoolAnswer;
+  constructor(answer: PoolAnswer) {
+    super(`status ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+/** A body that is not JSON, with the status to answer. */
+export class NonJson extends Error {
+  readonly status: number;
+  readonly preview: string;
+  constructor(status: number, text: string) {
+    super('dex_non_json');
+    this.status = status;
+    this.preview = text.slice(0, PREVIEW_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+  }
+}
+
+/**
+ * A pool as the upstream has it, else as the chain has it, else the upstream's refusal.
+ * @throws NonJson when neither has it and the upstream's body is not JSON
+ * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not answer
+ */
+export async function getPool(d: PoolDeps, address: string): Promise<PoolAnswer> {
+  try {
+    const { value, asOf, stale } = await d.cache.read(`pool:v1:${address}`, POLICY, () => load(d, address));
+    return { status: 200, ...value, asOf, stale };
+  } catch (error) {
+    if (error instanceof NotKept) return error.answer;
+    throw error;
+  }
+}
+
+async function load(d: PoolDeps, address: string): Promise<Kept> {
+  const upstream = await askUpstream(d, address);
+  if ('status' in upstream && isSuccess(upstream.status)) {
+    const pool = readUpstreamPool(upstream.text, address);
+    if (pool) {
+      if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, d.now());
+      const mended = await orLog(d, address, () => mendBalances(d, upstream.text, pool));
+      if (mended !== undefined) return kept({ text: mended, source: 'orca' }, d.now());
+      throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: d.now() });
+    }
+  }
+  const text = await orLog(d, address, () => readPoolFromChain(d, address));
+  if (text !== undefined) return kept({ text, source: 'chain_rpc' }, d.now());
+  if (!('status' in upstream)) throw upstream.failure;
+  throw refusalOf(upstream);
+}
+
+async function askUpstream(d: PoolDeps, address: string): Promise<Answer | { failure: AppError }> {
+  try {
+    return await d.orca.pool(address);
+  } catch (error) {
+    if (error instanceof AppError) return { failure: error };
+    throw error;
+  }
+}
+
+/** The chain is the second choice: when it fails too, the upstream's word is what the caller gets. */
+async function orLog<T>(d: PoolDeps, address: string, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    d.log({ level: 'warn', pool: address, chain_read: error.message });
+    return undefined;
+  }
+}
+
+function kept(answer: Kept, asOf: number): Kept {
+  if (answer.text.length > MAX_KEPT_CHARS) throw new NotKept({ status: 200, ...answer, asOf });
+  return answer;
+}
+
+function refusalOf({ status, text, headers }: Answer): Error {
+  const isError = status >= 400 && status <= 599;
+  if (!isJson(text)) return new NonJson(isError ? status : 502, text);
+  const retryAfter = headers.get('retry-after');
+  return new NotKept({
+    // A redirect is not followed and leads nowhere without its target.
+    status: isError || isSuccess(status) ? status : 502,
+    text,
+    ...(retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? { retryAfter } : {}),
+  });
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299;

@@ -1,0 +1,140 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { isAddress } from '../../chain/solana/address.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
+import { POOL_ERRORS } from './errors.ts';
+import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
+
+export type PoolsDeps = PoolDeps & {
+  config: {
+    readonly POOL_DEFAULT_ADDRESS?: string | undefined;
+    readonly POOL_SAETH_SAUSD_ADDRESS?: string | undefined;
+    readonly POOL_SAUSD_USDC_ADDRESS?: string | undefined;
+  };
+};
+
+const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
+
+const Pool = z
+  .object({
+    data: z.looseObject({
+      address: z.string().optional().openapi({ description: 'Pool account' }),
+      price: z.string().optional().openapi({ description: 'Whole B for one whole A' }),
+      tokenMintA: z.string().optional(),
+      tokenMintB: z.string().optional(),
+      tokenVaultA: z.string().optional(),
+      tokenVaultB: z.string().optional(),
+      tokenBalanceA: z.string().optional().openapi({ description: 'Atoms of A in its vault' }),
+      tokenBalanceB: z.string().optional().openapi({ description: 'Atoms of B in its vault' }),
+      feeRate: z.number().optional().openapi({ description: 'Fee in 1e-6 of the input' }),
+      tvlUsdc: z.string().nullish().openapi({ description: 'USD; absent when read from the chain' }),
+      stats: z
+        .unknown()
+        .optional()
+        .openapi({ description: 'Volumes and fees; absent when read from the chain' }),
+      swapFeePercentDisplay: z
+        .string()
+        .optional()
+        .openapi({ description: 'feeRate as a percentage; only when read from the chain', example: '0.04%' }),
+      poolDataSource: z
+        .literal('chain_rpc')
+        .optional()
+        .openapi({ description: 'Present when the pool was read from the chain' }),
+      vault_balances_source: z.literal('chain_rpc').optional().openapi({
+        description: 'Present when the pool API had zero for both balances and the vaults were read',
+      }),
+    }),
+  })
+  .openapi('Pool');
+
+const poolRoute = createRoute({
+  method: 'get',
+  path: '/dex/pool/{address}',
+  operationId: 'getPool',
+  tags: ['pools'],
+  summary: 'A pool as the pool API has it, or as the chain has it',
+  description:
+    'The body of the pool API unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
+    'say where and when it was read. An error status of the pool API is passed on with its body.',
+  middleware: [rateLimit('pools')] as const,
+  request: {
+    params: z.object({
+      address: z
+        .string()
+        .refine(isAddress, 'must be a Solana address (32 bytes in base58)')
+        .openapi({ example: 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE' }),
+    }),
+  },
+  responses: {
+    ...errorResponses(
+      pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED'),
+      POOL_ERRORS,
+    ),
+    200: { description: 'The pool', content: { 'application/json': { schema: Pool } } },
+    404: { description: 'Neither the pool API nor the chain has such a pool' },
+  },
+});
+
+export const poolsRoutes = newRouter<PoolsDeps>().openapi(poolRoute, async (c) => {
+  try {
+    return answer(c, await getPool(c.var.deps, c.req.valid('param').address));
+  } catch (error) {
+    if (error instanceof NonJson) return nonJson(c, error);
+    throw error;
+  }
+});
+
+function answer(c: Context, pool: PoolAnswer): Response {
+  const { status, text, source, asOf, stale, retryAfter } = pool;
+  if (source) c.header('X-Data-Source', source);
+  if (asOf !== undefined) c.header('X-Data-As-Of', new Date(asOf).toISOString());
+  if (stale) c.header('X-Data-Stale', 'true');
+  if (asOf !== undefined && !stale) c.header('Cache-Control', CACHE_CONTROL);
+  if (retryAfter) c.header('Retry-After', retryAfter);
+  return c.body(text, status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
+}
+
+function nonJson(c: Context<RouterEnv<PoolsDeps>>, { status, preview }: NonJson): Response {
+  const { action, retryable } = POOL_ERRORS.DEX_NON_JSON;
+  const body = {
+    error_code: 'DEX_NON_JSON',
+    error: 'dex_non_json',
+    body_preview: preview,
+    action,
+    request_id: c.get('requestId'),
+    retryable,
+  };
+  c.set('errorCode', body.error_code);
+  return c.json(body, status as ContentfulStatusCode);
+}
+
+const DEFAULT_POOLS = [
+  ['/dex/pool-default', 'getDefaultPool', 'POOL_DEFAULT_ADDRESS'],
+  ['/dex/pool-saeth-sausd-default', 'getSaethSausdPool', 'POOL_SAETH_SAUSD_ADDRESS'],
+  ['/dex/pool-sausd-usdc-default', 'getSausdUsdcPool', 'POOL_SAUSD_USDC_ADDRESS'],
+] as const;
+
+for (const [path, operationId, variable] of DEFAULT_POOLS) {
+  const route = createRoute({
+    method: 'get',
+    path,
+    operationId,
+    tags: ['pools'],
+    summary: `Redirects to the pool of ${variable}`,
+    responses: {
+      ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),
+      307: { description: 'To /api/dex/pool/{address}' },
+    },
+  });
+  poolsRoutes.openapi(route, (c) => {
+    const address = c.var.deps.config[variable];
+    if (address === undefined) {
+      const details = { variables: [variable] };
+      throw new AppError('NOT_CONFIGURED', `${variable} is not set.`, { details });
+    }
+    return c.redirect(`/api/dex/pool/${address}`, 307);
+  });
+}

@@ -1,0 +1,182 @@
+/**
+ * Reads from Nostr relays over WebSocket. A relay can be late, send without end, forge, or answer another question;
+ * what leaves here is authentic, matches the filter, and came within the deadline.
+ * @see https://github.com/nostr-protocol/nips/blob/master/01.md
+ * @module
+ */
+import {
+  closeText,
+  type Filter,
+  hasTrueId,
+  isAuthentic,
+  matches,
+  type NostrEvent,
+  readEvent,
+  readRelayMessage,
+  requestText,
+} from '../chain/nostr/nip01.ts';
+
+/** From the handshake to the last answer. */
+export const RELAY_DEADLINE_MS = 4_000;
+/** Relays that are asked; the platform allows six connections at once. */
+export const MAX_RELAYS = 5;
+const MAX_RELAY_BYTES = 2 * 1024 * 1024;
+const MAX_EVENT_BYTES = 64 * 1024;
+/** Events that were verified before; a schnorr check takes half a millisecond. */
+const MAX_VERIFIED = 5_000;
+/** Each costs as much to refuse as a good one to accept: a relay that sends more is not read on. */
+const MAX_REJECTED = 20;
+
+/**
+ * How an answer ended. `eose`: the relay said that it has no more, or the limit was reached; only this one is whole.
+ * `closed`: it refused. The others: no connection, a broken one, the deadline, the byte bound, too many events that were
+ * forged or not asked for.
+ */
+export type RelayEnd = 'eose' | 'closed' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
+
+export type RelayAnswer = {
+  /** In the order they came; at most the filter's limit. */
+  readonly events: readonly NostrEvent[];
+  readonly end: RelayEnd;
+  /** Events sent, refused and oversized ones included: what the relay's own bound is measured in. */
+  readonly received: number;
+  /** Events that were forged, malformed or not asked for. */
+  readonly rejected: number;
+};
+
+export type RelaySession = {
+  /** One at a time. Never throws: whatever goes wrong is the answer's end. */
+  query(filter: Filter): Promise<RelayAnswer>;
+  close(): void;
+};
+
+export type NostrRelays = ReturnType<typeof createNostrRelays>;
+
+type Options = {
+  /** `ws:` or `wss:` URLs; the first five are used. */
+  urls: readonly string[];
+  connect: (url: string) => WebSocket;
+  deadlineMs?: number;
+};
+
+export function createNostrRelays({ urls, connect, deadlineMs = RELAY_DEADLINE_MS }: Options) {
+  const verified = new Map<string, string>();
+
+  function isGenuine(event: NostrEvent): boolean {
+    if (verified.get(event.id) === event.sig) return hasTrueId(event);
+    if (!isAuthentic(event)) return false;
+    verified.set(event.id, event.sig);
+    const oldest = verified.keys().next().value;
+    if (verified.size > MAX_VERIFIED && oldest !== undefined) verified.delete(oldest);
+    return true;
+  }
+
+  return {
+    urls: urls.slice(0, MAX_RELAYS),
+    /** A connection that lives until it is closed or its deadline passes. */
+    open: (url: string): RelaySession => openSession(() => connect(url), deadlineMs, isGenuine),
+  };
+}
+
+function openSession(
+  connect: () => WebSocket,
+  deadlineMs: number,
+  isGenuine: (event: NostrEvent) => boolean,
+): RelaySession {
+  let ended: RelayEnd | undefined;
+  let bytes = 0;
+  let subscriptions = 0;
+  let receive: ((text: string) => void) | undefined;
+  let settle: ((end: RelayEnd) => void) | undefined;
+  let opened = () => {};
+  const open = new Promise<void>((resolve) => {
+    opened = resolve;
+  });
+  let isOpen = false;
+  let socket: WebSocket | undefined;
+  const timer = setTimeout(() => end('timeout'), deadlineMs);
+
+  function end(reason: RelayEnd): void {
+    if (ended) return;
+    ended = reason;
+    clearTimeout(timer);
+    opened();
+    settle?.(reason);
+    quietly(() => socket?.close(1000));
+  }
+
+  function send(text: string): void {
+    try {
+      socket?.send(text);
+    } catch {
+      end('lost');
+    }
+  }
+
+  try {
+    socket = connect();
+    isOpen = socket.readyState === 1;
+    if (isOpen) opened();
+    socket.addEventListener('open', () => {
+      isOpen = true;
+      opened();
+    });
+    socket.addEventListener('error', () => end(isOpen ? 'lost' : 'unreachable'));
+    socket.addEventListener('close', () => end(isOpen ? 'lost' : 'unreachable'));
+    socket.addEventListener('message', ({ data }: { data: unknown }) => {
+      if (typeof data !== 'string') return;
+      bytes += new TextEncoder().encode(data).length;
+      if (bytes > MAX_RELAY_BYTES) end('too_large');
+      else receive?.(data);
+    });
+  } catch {
+    end('unreachable');
+  }
+
+  return {
+    async query(filter) {
+      await open;
+      subscriptions += 1;
+      const subscription = `s${subscriptions}`;
+      const events = new Map<string, NostrEvent>();
+      let received = 0;
+      let rejected = 0;
+
+      function take(message: unknown): void {
+        const event = readEvent(message);
+        if (event && events.has(event.id)) return;
+        if (event && matches(filter, event) && isGenuine(event)) events.set(event.id, event);
+        else rejected += 1;
+        if (rejected >= MAX_REJECTED) end('forged');
+      }
+
+      const reason = await new Promise<RelayEnd>((resolve) => {
+        if (ended) return resolve(ended);
+        settle = resolve;
+        receive = (text) => {
+          const isOversized = text.length > MAX_EVENT_BYTES;
+          const message = isOversized ? undefined : readRelayMessage(text);
+          if (!isOversized && message?.subscription !== subscription) return;
+          if (isOversized || message?.type === 'event') received += 1;
+          if (message?.type === 'event') take(message.event);
+          if (message?.type === 'closed') resolve('closed');
+          if (message?.type === 'eose' || received >= filter.limit) resolve('eose');
+        };
+        send(requestText(subscription, filter));
+      });
+      receive = undefined;
+      settle = undefined;
+      if (!ended && reason === 'eose') send(closeText(subscription));
+      return { events: [...events.values()], end: reason, received, rejected };
+    },
+    close: () => end('closed'),
+  };
+}
+
+function quietly(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // The connection was broken already.
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Orca's public API, version 2. Pools are handed on as they come, so nothing is parsed here; the shape of its errors
+ * is undocumented.
+ * @see https://docs.orca.so/api-reference
+ * @module
+ */
+import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
+import { type Answer, ask, type Fetch } from './http.ts';
+
+/** The chain is asked when Orca is late, so the wait is shorter than elsewhere. */
+const TIMEOUT_MS = 5_000;
+
+export type Orca = ReturnType<typeof createOrca>;
+
+export function createOrca({ baseUrl, fetch }: { baseUrl: string; fetch: Fetch }) {
+  return {
+    /**
+     * Whatever is answered about a pool, of any status.
+     * @throws AppError UPSTREAM_FAILED when nothing came in time or it is too large
+     * @throws RangeError when the text is no address: only re-encoded bytes enter the path
+     */
+    async pool(address: string): Promise<Answer> {
+      const bytes = decodeBase58(address, 32);
+      if (!bytes) throw new RangeError('not an address');
+      const url = `${baseUrl}/pools/${encodeBase58(bytes)}`;
+      return ask({ fetch, upstream: 'orca', url, timeoutMs: TIMEOUT_MS });
+    },
+  };
+}
