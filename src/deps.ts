@@ -18,14 +18,17 @@ import { createD1Mirror } from './custody/outbox.ts';
 import { addressOfSecret, createSigner } from './custody/signer.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
+import { createFeedReader } from './features/nostr-feed/read-feed.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
-import { createCache } from './http/cached.ts';
+import { type Cache, createCache } from './http/cached.ts';
 import { createChangeNow } from './providers/changenow.ts';
 import { createEsplora } from './providers/esplora.ts';
 import type { Fetch } from './providers/http.ts';
 import { createNearIntents } from './providers/near-intents.ts';
+import { createNostrRelays } from './providers/nostr-relays.ts';
+import { createOrca } from './providers/orca.ts';
 import { createCoinbase, createHyperliquid, createKraken } from './providers/price-venues.ts';
 import { createSolanaRpc } from './providers/solana-rpc.ts';
 
@@ -102,6 +105,7 @@ function custodianClient(env: Env, reserveAddress: string | null): CustodianApi 
     findSwap: (signature) => call(async (stub) => stub.findSwap(signature)),
     swapRoom: () => call(async (stub) => stub.swapRoom()),
     report: () => call(async (stub) => stub.report()),
+    ops: (command) => call(async (stub) => stub.ops(command)),
     wake: () => call(async (stub) => stub.wake()),
   };
 }
@@ -111,8 +115,18 @@ const changeNowOf = ({ CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey }: 
     ? undefined
     : createChangeNow({ baseUrl, apiKey, fetch: fetchUpstream });
 
+const feedReader = (urls: readonly string[], cache: Cache, memory: Cache) =>
+  createFeedReader({
+    relays: createNostrRelays({ urls, connect: (url) => new WebSocket(url) }),
+    cache,
+    memory,
+    now: Date.now,
+  });
+
 function buildApiDeps(env: Env): Deps {
   const config = readConfig(env);
+  const cache = createCache({ kv: env.KV, now: Date.now, defer: waitUntil });
+  const memory = createCache({ kv: undefined, now: Date.now, defer: waitUntil });
   const { rpc, esploras, venues, readPrices } = clients(config);
   const reserve = reserveOf(config);
   const { solanaAddress, bitcoinAddress } = reserve;
@@ -120,7 +134,7 @@ function buildApiDeps(env: Env): Deps {
   return {
     log,
     config,
-    cache: createCache({ kv: env.KV, now: Date.now, defer: waitUntil }),
+    cache,
     db: env.DB,
     now: Date.now,
     reserve,
@@ -153,7 +167,7 @@ function buildApiDeps(env: Env): Deps {
     quoteBudget: createQuoteBudgetStore(env.DB),
     swaps: createSwapStore(env.DB),
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
-    memory: createCache({ kv: undefined, now: Date.now, defer: waitUntil }),
+    memory,
     changenow: changeNowOf(config),
     exchanges: createExchangeStore(env.DB),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -162,6 +176,10 @@ function buildApiDeps(env: Env): Deps {
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
     // A value that cannot be read must not keep addresses for longer than the operator meant.
     ipRetentionDays: config.ANALYTICS_IP_RETENTION_DAYS ?? 0,
+    orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchUpstream }),
+    readAccounts: (addresses) => rpc.first((node) => node.accounts(addresses, 'confirmed')),
+    feeds: config.NOSTR_RELAYS && feedReader(config.NOSTR_RELAYS, cache, memory),
+    identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },

@@ -76,6 +76,18 @@ export type CustodyReport = {
   };
 };
 
+export type OpsCommand = {
+  readonly name: 'pause' | 'resume' | 'operations' | 'held' | 'retry' | 'reconcile';
+  /** The operation of `retry`. */
+  readonly id?: string;
+};
+
+export type OpsAnswer = {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly rows?: readonly Readonly<Record<string, string | number | null>>[];
+};
+
 export type CustodianApi = {
   createSwap(request: SwapRequest): Promise<SwapAnswer>;
   /** All of `createSwap` but the reservation and the signature. */
@@ -85,4 +97,6 @@ export type CustodianApi = {
   report(): Promise<CustodyReport>;
   /** Sets the alarm again from what is stored; the cron's tick calls it, in case an alarm was lost. */
   wake(): Promise<void>;
+  /** The operator's commands; the route in front checks who asks. */
+  ops(command: OpsCommand): Promise<OpsAnswer>;
 };

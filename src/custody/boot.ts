@@ -26,12 +26,18 @@ const BEGUN = 'begun';
 /** Transactions of the reserve that are looked through for one that it signed. */
 const HISTORY_SEARCH = 50;
 
-export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN);
+export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
 
 /** Stops all signing until `reconcile`. */
 export function freeze(journal: Journal, reason: string, log: Log): void {
   journal.setMeta(FROZEN, reason);
   log({ level: 'alarm', event: 'signing_frozen', reason });
+}
+
+/** After a reconciliation, or when the operator has confirmed that an empty journal is a true beginning. */
+export function unfreeze(journal: Journal): void {
+  journal.setMeta(FROZEN, '');
+  journal.setMeta(BEGUN, '1');
 }
 
 /**

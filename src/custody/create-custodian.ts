@@ -12,8 +12,10 @@ import { openJournal } from './journal.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
 import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
 import { isTerminal } from './operation.ts';
+import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Signer, Storage } from './ports.ts';
+import { reconcile } from './reconcile.ts';
 import { swapView } from './swap-answer.ts';
 import { createSwapIntake } from './swap-intake.ts';
 
@@ -153,7 +155,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
       return {
         reserveAddress: d.signer.address,
         frozen: frozenReason(journal) ?? null,
-        paused: d.swapsDisabled ? 'disabled' : (journal.getMeta('paused') ?? null),
+        paused: d.swapsDisabled ? 'disabled' : journal.getMeta('paused') || null,
         openOperations: operations.filter((operation) => !isTerminal(operation)).length,
         heldOperations: operations.filter((operation) => operation.reason?.startsWith('held')).length,
         undeliveredSinceMs: journal.undeliveredSince() ?? null,
@@ -164,6 +166,30 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
           costDay: use(costLamports(operations, now()), d.limits.maxCostDay),
         },
       };
+    },
+
+    async ops(command) {
+      const answer = await runOps(
+        {
+          journal,
+          now,
+          reconcile: () =>
+            reconcile({
+              journal,
+              storage,
+              mirror: d.mirror,
+              reserveAddress: d.signer.address,
+              reserveSignatures: d.swap.reserveSignatures,
+              transaction: d.swap.transaction,
+              now,
+            }),
+        },
+        command,
+      );
+      await storage.sync();
+      await verify();
+      await publish();
+      return answer;
     },
 
     async wake() {

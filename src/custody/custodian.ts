@@ -3,7 +3,7 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { SwapRequest } from './api.ts';
+import type { OpsCommand, SwapRequest } from './api.ts';
 import { type Custody, type CustodyDeps, createCustodian } from './create-custodian.ts';
 import type { Storage } from './ports.ts';
 
@@ -34,6 +34,10 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
 
     report() {
       return this.#custody.report();
+    }
+
+    ops(command: OpsCommand) {
+      return this.#custody.ops(command);
     }
 
     wake() {

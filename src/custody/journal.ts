@@ -4,7 +4,7 @@
  * @module
  */
 import { DAY_MS } from '../core/limits.ts';
-import { decodeOperation, encodeOperation, type Operation } from './operation.ts';
+import { claimsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
 import type { MirrorRow, SqlRow, Storage } from './ports.ts';
 
 const SCHEMA = [
@@ -29,6 +29,7 @@ const SCHEMA = [
     purpose TEXT NOT NULL,
     claimed_at INTEGER NOT NULL
   )`,
+  `CREATE TABLE IF NOT EXISTS audit (at INTEGER NOT NULL, command TEXT NOT NULL, facts TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS outbox (
     entity TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -94,6 +95,22 @@ export function openJournal(storage: Storage) {
     return row;
   }
 
+  const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
+
+  /**
+   * Takes a name for one purpose, for ever: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
+   * False when it serves another purpose already.
+   */
+  function claim(name: string, purpose: string, now: number): boolean {
+    exec(
+      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      name,
+      purpose,
+      now,
+    );
+    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
+  }
+
   return {
     getMeta,
     setMeta,
@@ -101,8 +118,7 @@ export function openJournal(storage: Storage) {
 
     /** Stores a new intent under the next number. @throws when its natural key exists */
     insert(operation: Operation): Operation {
-      const seq = integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
-      return write({ ...operation, seq }, operation.createdAt);
+      return write({ ...operation, seq: nextSeq() }, operation.createdAt);
     },
 
     /**
@@ -113,6 +129,22 @@ export function openJournal(storage: Storage) {
         const stored = exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
         if (!stored || operationOf(stored).revision !== before.revision) return undefined;
         return write(after, now);
+      });
+    },
+
+    /**
+     * Takes over a row of the mirror unless the own one is as new. Its number may be taken by a row that a restored
+     * journal gave out again; then it gets the next one. True when something changed.
+     */
+    restore(operation: Operation, now: number): boolean {
+      return storage.transaction(() => {
+        const own = exec('SELECT row FROM operations WHERE id = ?', operation.id).map(operationOf)[0];
+        if (own && own.revision >= operation.revision) return false;
+        if (operation.revision > revision()) setMeta('revision', String(operation.revision));
+        const free = exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
+        write({ ...operation, seq: own?.seq ?? (free ? operation.seq : nextSeq()) }, now);
+        for (const name of claimsOf(operation)) claim(name, operation.id, now);
+        return true;
       });
     },
 
@@ -137,6 +169,15 @@ export function openJournal(storage: Storage) {
         Math.floor(now),
         limit,
       ).map(operationOf);
+    },
+
+    /** Rows that something may still happen to, oldest first. */
+    open(): Operation[] {
+      return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
+    },
+
+    audit(command: string, facts: string, now: number): void {
+      exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
     },
 
     latest(limit: number): Operation[] {
@@ -165,19 +206,7 @@ export function openJournal(storage: Storage) {
       exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
     },
 
-    /**
-     * Takes a name for one purpose, for ever: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
-     * False when it serves another purpose already.
-     */
-    claim(name: string, purpose: string, now: number): boolean {
-      exec(
-        'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-        name,
-        purpose,
-        now,
-      );
-      return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
-    },
+    claim,
 
     /** What a name serves, if it is taken. */
     claimant(name: string): string | undefined {

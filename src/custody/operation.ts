@@ -84,6 +84,15 @@ export type Operation = {
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
+/** The names that a row has taken for itself, read back from what it decided. */
+export function claimsOf({ plan, outcome }: Operation): string[] {
+  const names: string[] = [];
+  if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
+  if (typeof outcome.btcTxid === 'string') names.push(`output:${outcome.btcTxid}:${outcome.btcVout}`);
+  if (typeof outcome.refundSignature === 'string') names.push(`payment:${outcome.refundSignature}`);
+  return names;
+}
+
 const BIGINTS = new Set([
   'amount',
   'reserved',

@@ -4,8 +4,7 @@
  * @module
  */
 import type { Journal } from './journal.ts';
-import type { Operation } from './operation.ts';
-import { encodeOperation } from './operation.ts';
+import { decodeOperation, encodeOperation, type Operation } from './operation.ts';
 import type { Log, Mirror, MirrorRow } from './ports.ts';
 import { mirrorStatus } from './public-state.ts';
 
@@ -53,6 +52,13 @@ export function createD1Mirror(db: D1Database): Mirror {
         .prepare('SELECT MAX(revision) AS revision FROM operations')
         .first<{ revision: number | null }>();
       return row?.revision ?? 0;
+    },
+    async operationsAfter(id, limit) {
+      const { results } = await db
+        .prepare('SELECT journal FROM operations WHERE id > ? ORDER BY id LIMIT ?')
+        .bind(id, limit)
+        .all<{ journal: string }>();
+      return results.map((row) => decodeOperation(row.journal));
     },
   };
 }

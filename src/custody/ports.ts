@@ -25,6 +25,8 @@ export type Mirror = {
   apply(rows: readonly MirrorRow[]): Promise<void>;
   /** The highest revision that the mirror holds, 0 when it is empty. */
   highestRevision(): Promise<number>;
+  /** Operations with a natural key after this one, in the order of the keys. */
+  operationsAfter(id: string, limit: number): Promise<Operation[]>;
 };
 
 /** One row of D1, keyed by what it is about. */

@@ -34,7 +34,7 @@ export type SwapPorts = {
   /** One answer a Bitcoin index: the transaction, null when it knows none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   /** Newest finalized signatures of the reserve, back to `until`. */
-  reserveSignatures(page: { limit: number; until?: string }): Promise<SignatureEntry[]>;
+  reserveSignatures(page: { limit: number; before?: string; until?: string }): Promise<SignatureEntry[]>;
   transaction(signature: string): Promise<ChainTransaction | null>;
 };
 

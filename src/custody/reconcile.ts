@@ -1,0 +1,113 @@
+/**
+ * Rebuilds a journal that was restored or lost: every row that the mirror knows better, and every transaction that the
+ * reserve signed on chain and nobody remembers. Only the operator starts it; afterwards signing may go on.
+ * @module
+ */
+import { lamportsChange } from '../chain/solana/balance-change.ts';
+import { lamports } from '../core/amount.ts';
+import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
+import type { Journal } from './journal.ts';
+import { type Operation, plannedOperation } from './operation.ts';
+import type { Mirror, Storage } from './ports.ts';
+
+export type ReconcilePorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly mirror: Mirror;
+  readonly reserveAddress: string;
+  /** Finalized signatures of the reserve, newest first. */
+  reserveSignatures(page: { limit: number; before?: string }): Promise<SignatureEntry[]>;
+  /** A finalized transaction, or null while the node does not have it. */
+  transaction(signature: string): Promise<ChainTransaction | null>;
+  readonly now: () => number;
+};
+
+export type Reconciled = {
+  /** Rows taken from the mirror. */
+  readonly restored: number;
+  /** Transactions of the reserve that no row knew. */
+  readonly recovered: number;
+  /** Signatures looked at on chain. */
+  readonly looked: number;
+};
+
+const MIRROR_PAGE = 200;
+const CHAIN_PAGE = 100;
+/** Further back than this nothing can be open: a day holds a few dozen operations at the default caps. */
+const MAX_LOOKED = 1_000;
+
+/** @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; nothing is half done, it can be run again */
+export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
+  let restored = 0;
+  for (let after = ''; ; ) {
+    const rows = await p.mirror.operationsAfter(after, MIRROR_PAGE);
+    for (const row of rows) if (p.journal.restore(row, p.now())) restored++;
+    const last = rows[rows.length - 1];
+    if (!last || rows.length < MIRROR_PAGE) break;
+    after = last.id;
+  }
+  let recovered = 0;
+  let looked = 0;
+  for (let before: string | undefined; looked < MAX_LOOKED; ) {
+    const page = await p.reserveSignatures({
+      limit: CHAIN_PAGE,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const { signature } of page) {
+      looked++;
+      if (p.journal.bySignature(signature)) continue;
+      const transaction = await p.transaction(signature);
+      if (!transaction) throw new Error(`transaction ${signature} is listed but cannot be read yet`);
+      if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature))
+        continue;
+      p.journal.insert(recoveredOperation(transaction, p.reserveAddress, p.now()));
+      recovered++;
+    }
+    before = page[page.length - 1]?.signature;
+    if (page.length < CHAIN_PAGE) break;
+  }
+  await p.storage.sync();
+  return { restored, recovered, looked };
+}
+
+/**
+ * A transaction that we signed and forgot. One that gave all it took to a single account looks like a swap: it stays
+ * unsettled under that deposit address until the bridge or the operator explains it. Anything else is only booked.
+ */
+function recoveredOperation(transaction: ChainTransaction, reserve: string, now: number): Operation {
+  const debit = -(lamportsChange(transaction, reserve) ?? 0n);
+  const amount = lamports(debit > transaction.fee && !transaction.failed ? debit - transaction.fee : 0n);
+  const receivers = transaction.accounts.filter((account) => lamportsChange(transaction, account) === amount);
+  const deposit = amount > 0n && receivers.length === 1 ? (receivers[0] ?? null) : null;
+  const plan = {
+    route: 'near-intents',
+    depositAddress: deposit,
+    expectedSats: '0',
+    minimumSats: '1',
+    bodyHash: null,
+  };
+  const intent = plannedOperation({
+    id: `swap:recovered:${transaction.signature}`,
+    kind: 'swap',
+    amount,
+    reserved: lamports(0n),
+    plan: deposit === null ? {} : plan,
+    now: transaction.blockTime === null ? now : transaction.blockTime * 1_000,
+  });
+  return {
+    ...intent,
+    state: deposit === null ? 'failed' : 'settling',
+    detail: 'recovered',
+    reason: 'recovered',
+    dueAt: deposit === null ? null : now,
+    unsettled: deposit === null ? lamports(0n) : amount,
+    releasedSlot: transaction.slot,
+    signing: { signature: transaction.signature, wire: '', lastValidBlockHeight: 0n, slot: transaction.slot },
+    landing: {
+      slot: transaction.slot,
+      blockTime: transaction.blockTime,
+      fee: lamports(transaction.fee),
+      debit: lamports(debit),
+    },
+  };
+}
