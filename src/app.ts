@@ -2,6 +2,7 @@
  * The order of the middleware, every feature mounted, and the one place where failures become answers.
  * @module
  */
+import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -14,6 +15,12 @@ import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
 import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
 import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
+import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
+import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
+import { OPS_ERRORS } from './features/ops/errors.ts';
+import { OPS_PATH, type OpsDeps, opsRoutes } from './features/ops/routes.ts';
+import { POOL_ERRORS } from './features/pools/errors.ts';
+import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
 import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { SWAP_ERRORS } from './features/swap/errors.ts';
@@ -24,10 +31,13 @@ import { newRouter } from './http/router.ts';
 
 /** What the features need, all together. */
 export type Deps = StatusDeps &
+  OpsDeps &
   ReservesRouteDeps &
   SwapDeps &
   ExchangeDeps &
-  AnalyticsDeps & {
+  AnalyticsDeps &
+  PoolsDeps &
+  NostrFeedDeps & {
     config: Config;
     custody: CustodianApi;
     cache: Cache;
@@ -36,7 +46,15 @@ export type Deps = StatusDeps &
     log: (line: Readonly<Record<string, unknown>>) => void;
   };
 
-export const ERRORS = mergeErrorTables(SHARED_ERRORS, SWAP_ERRORS, EXCHANGE_ERRORS, ANALYTICS_ERRORS);
+export const ERRORS = mergeErrorTables(
+  SHARED_ERRORS,
+  OPS_ERRORS,
+  SWAP_ERRORS,
+  EXCHANGE_ERRORS,
+  ANALYTICS_ERRORS,
+  POOL_ERRORS,
+  NOSTR_ERRORS,
+);
 
 const ONE_DAY_SECONDS = 86_400;
 
@@ -60,13 +78,25 @@ export function createApp(depsFor: (env: Env) => Deps) {
     });
   });
   app.use(
-    cors({
-      origin: '*',
-      allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-      allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
-      exposeHeaders: ['Retry-After', 'X-Request-Id', 'Idempotency-Replayed', 'ETag', 'Allow'],
-      maxAge: ONE_DAY_SECONDS,
-    }),
+    except(
+      OPS_PATH,
+      cors({
+        origin: '*',
+        allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+        allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
+        exposeHeaders: [
+          'Retry-After',
+          'X-Request-Id',
+          'Idempotency-Replayed',
+          'ETag',
+          'Allow',
+          'X-Data-Source',
+          'X-Data-As-Of',
+          'X-Data-Stale',
+        ],
+        maxAge: ONE_DAY_SECONDS,
+      }),
+    ),
   );
   app.use(async function secureHeaders(c, next) {
     await next();
@@ -94,6 +124,10 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', swapRoutes);
   app.route('/api', exchangeRoutes);
   app.route('/api', analyticsRoutes);
+  app.route('/api', poolsRoutes);
+  app.route('/api', nostrFeedRoutes);
+
+  app.route(OPS_PATH, opsRoutes);
 
   app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
   app.onError((thrown, c) => {

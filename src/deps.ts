@@ -152,6 +152,7 @@ function buildApiDeps(env: Env): Deps {
     },
     readSolanaBalance: (address) =>
       rpc.first(async (node) => ({ ...(await node.balance(address, 'finalized')), source: node.name })),
+    opsSecret: config.OPS_SECRET,
     missingVariables: [...new Set([...missing, ...config.invalid])],
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     probeUpstreams: () =>

@@ -1,0 +1,61 @@
+/**
+ * The operator's door. It does not exist unless OPS_SECRET is set; it is not in the OpenAPI document and no browser may
+ * call it. It can never name a destination or an amount.
+ * @module
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+import type { CustodianApi } from '../../custody/api.ts';
+import { jsonBody } from '../../http/body.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import type { RouterEnv } from '../../http/router.ts';
+
+export type OpsDeps = {
+  readonly custody: Pick<CustodianApi, 'ops'>;
+  readonly opsSecret: string | undefined;
+};
+
+export const OPS_PATH = '/api/ops';
+
+const Command = z.strictObject({
+  name: z.enum(['pause', 'resume', 'operations', 'held', 'retry', 'reconcile']),
+  id: z.string().max(200).optional(),
+});
+
+/** Compares hashes, so that neither content nor length of the secret shows in the time that it takes. */
+function isSecret(given: string, secret: string): boolean {
+  const a = sha256(utf8ToBytes(given));
+  const b = sha256(utf8ToBytes(secret));
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
+  return difference === 0;
+}
+
+export const opsRoutes = new Hono<RouterEnv<OpsDeps>>()
+  .use(async function onlyTheOperator(c, next) {
+    const secret = c.var.deps.opsSecret;
+    if (secret === undefined) throw new AppError('ROUTE_NOT_FOUND', 'No such path.');
+    if (c.req.method !== 'POST') {
+      c.header('Allow', 'POST');
+      throw new AppError('METHOD_NOT_ALLOWED', 'Use POST.');
+    }
+    await next();
+  })
+  .use(rateLimit('ops'))
+  .use(async function checkSecret(c, next) {
+    const given = c.req.header('authorization')?.replace(/^Bearer /, '') ?? '';
+    const secret = c.var.deps.opsSecret;
+    if (secret === undefined || !isSecret(given, secret)) {
+      throw new AppError('UNAUTHORIZED', 'Send the operator secret as a bearer token.');
+    }
+    await next();
+  })
+  .all('/', jsonBody, async (c) => {
+    const command = Command.safeParse(await c.req.json());
+    if (!command.success) throw new AppError('INVALID_INPUT', 'No such operator command.');
+    const { name, id } = command.data;
+    return c.json(await c.var.deps.custody.ops(id === undefined ? { name } : { name, id }));
+  });
