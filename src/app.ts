@@ -2,7 +2,6 @@
  * The order of the middleware, every feature mounted, and the one place where failures become answers.
  * @module
  */
-import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -17,8 +16,6 @@ import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
 import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
 import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
-import { OPS_ERRORS } from './features/ops/errors.ts';
-import { OPS_PATH, type OpsDeps, opsRoutes } from './features/ops/routes.ts';
 import { POOL_ERRORS } from './features/pools/errors.ts';
 import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
 import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
@@ -31,7 +28,6 @@ import { newRouter } from './http/router.ts';
 
 /** What the features need, all together. */
 export type Deps = StatusDeps &
-  OpsDeps &
   ReservesRouteDeps &
   SwapDeps &
   ExchangeDeps &
@@ -48,7 +44,6 @@ export type Deps = StatusDeps &
 
 export const ERRORS = mergeErrorTables(
   SHARED_ERRORS,
-  OPS_ERRORS,
   SWAP_ERRORS,
   EXCHANGE_ERRORS,
   ANALYTICS_ERRORS,
@@ -78,25 +73,22 @@ export function createApp(depsFor: (env: Env) => Deps) {
     });
   });
   app.use(
-    except(
-      OPS_PATH,
-      cors({
-        origin: '*',
-        allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-        allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
-        exposeHeaders: [
-          'Retry-After',
-          'X-Request-Id',
-          'Idempotency-Replayed',
-          'ETag',
-          'Allow',
-          'X-Data-Source',
-          'X-Data-As-Of',
-          'X-Data-Stale',
-        ],
-        maxAge: ONE_DAY_SECONDS,
-      }),
-    ),
+    cors({
+      origin: '*',
+      allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
+      exposeHeaders: [
+        'Retry-After',
+        'X-Request-Id',
+        'Idempotency-Replayed',
+        'ETag',
+        'Allow',
+        'X-Data-Source',
+        'X-Data-As-Of',
+        'X-Data-Stale',
+      ],
+      maxAge: ONE_DAY_SECONDS,
+    }),
   );
   app.use(async function secureHeaders(c, next) {
     await next();
@@ -126,8 +118,6 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', analyticsRoutes);
   app.route('/api', poolsRoutes);
   app.route('/api', nostrFeedRoutes);
-
-  app.route(OPS_PATH, opsRoutes);
 
   app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
   app.onError((thrown, c) => {

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { identityPubkey } from './chain/nostr/nip19.ts';
 import { isAddress } from './chain/solana/address.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
 
@@ -16,6 +17,20 @@ const urlList = z.string().transform((text, context) => {
 });
 const address = z.string().refine(isAddress, 'not a Solana address');
 const secret = z.string().min(1);
+const relayUrl = z.url({ protocol: /^wss?$/ });
+const relayList = z.string().transform((text, context) => {
+  const urls = text.split(/[\s,]+/).filter(Boolean);
+  if (urls.length > 0 && urls.every((part) => relayUrl.safeParse(part).success)) return urls;
+  context.addIssue('not a comma list of relay URLs');
+  return z.NEVER;
+});
+/** Reduced to the public key (hex) at once, so that no secret of it is kept. */
+const nostrIdentity = z.string().transform((text, context) => {
+  const pubkey = identityPubkey(text);
+  if (pubkey !== undefined) return pubkey;
+  context.addIssue('neither npub nor nsec');
+  return z.NEVER;
+});
 const sol = z.string().transform((text, context): Lamports => {
   const parsed = parseAmount(text, SOL_DECIMALS);
   if (parsed.ok) return lamports(parsed.atoms);
@@ -60,11 +75,14 @@ const VARIABLES = {
   POOL_DEFAULT_ADDRESS: address.optional(),
   POOL_SAETH_SAUSD_ADDRESS: address.optional(),
   POOL_SAUSD_USDC_ADDRESS: address.optional(),
-  NOSTR_RELAYS: z
-    .string()
-    .default('wss://relay.ditto.pub,wss://relay.primal.net,wss://relay.damus.io,wss://nos.lol'),
-  NOSTR_NPUB: z.string().optional(),
-  NOSTR_NSEC: secret.optional(),
+  NOSTR_RELAYS: relayList.default([
+    'wss://relay.ditto.pub',
+    'wss://relay.primal.net',
+    'wss://relay.damus.io',
+    'wss://nos.lol',
+  ]),
+  NOSTR_NPUB: nostrIdentity.optional(),
+  NOSTR_NSEC: nostrIdentity.optional(),
   SWAP_ROUTES: routes.default(['near-intents']),
   SWAPS_DISABLED: flag.default(false),
   SWAP_MAX_SOL: sol.default(lamports(2_000_000_000n)),
