@@ -2,6 +2,7 @@
  * The order of the middleware, every feature mounted, and the one place where failures become answers.
  * @module
  */
+import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -16,6 +17,8 @@ import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
 import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
 import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
+import { OPS_ERRORS } from './features/ops/errors.ts';
+import { OPS_PATH, type OpsDeps, opsRoutes } from './features/ops/routes.ts';
 import { POOL_ERRORS } from './features/pools/errors.ts';
 import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
 import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
@@ -28,6 +31,7 @@ import { newRouter } from './http/router.ts';
 
 /** What the features need, all together. */
 export type Deps = StatusDeps &
+  OpsDeps &
   ReservesRouteDeps &
   SwapDeps &
   ExchangeDeps &
@@ -44,6 +48,7 @@ export type Deps = StatusDeps &
 
 export const ERRORS = mergeErrorTables(
   SHARED_ERRORS,
+  OPS_ERRORS,
   SWAP_ERRORS,
   EXCHANGE_ERRORS,
   ANALYTICS_ERRORS,
@@ -73,22 +78,25 @@ export function createApp(depsFor: (env: Env) => Deps) {
     });
   });
   app.use(
-    cors({
-      origin: '*',
-      allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-      allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
-      exposeHeaders: [
-        'Retry-After',
-        'X-Request-Id',
-        'Idempotency-Replayed',
-        'ETag',
-        'Allow',
-        'X-Data-Source',
-        'X-Data-As-Of',
-        'X-Data-Stale',
-      ],
-      maxAge: ONE_DAY_SECONDS,
-    }),
+    except(
+      OPS_PATH,
+      cors({
+        origin: '*',
+        allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+        allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
+        exposeHeaders: [
+          'Retry-After',
+          'X-Request-Id',
+          'Idempotency-Replayed',
+          'ETag',
+          'Allow',
+          'X-Data-Source',
+          'X-Data-As-Of',
+          'X-Data-Stale',
+        ],
+        maxAge: ONE_DAY_SECONDS,
+      }),
+    ),
   );
   app.use(async function secureHeaders(c, next) {
     await next();
@@ -118,6 +126,8 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', analyticsRoutes);
   app.route('/api', poolsRoutes);
   app.route('/api', nostrFeedRoutes);
+
+  app.route(OPS_PATH, opsRoutes);
 
   app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
   app.onError((thrown, c) => {

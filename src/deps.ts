@@ -105,6 +105,7 @@ function custodianClient(env: Env, reserveAddress: string | null): CustodianApi 
     findSwap: (signature) => call(async (stub) => stub.findSwap(signature)),
     swapRoom: () => call(async (stub) => stub.swapRoom()),
     report: () => call(async (stub) => stub.report()),
+    ops: (command) => call(async (stub) => stub.ops(command)),
     wake: () => call(async (stub) => stub.wake()),
   };
 }
@@ -151,6 +152,7 @@ function buildApiDeps(env: Env): Deps {
     },
     readSolanaBalance: (address) =>
       rpc.first(async (node) => ({ ...(await node.balance(address, 'finalized')), source: node.name })),
+    opsSecret: config.OPS_SECRET,
     missingVariables: [...new Set([...missing, ...config.invalid])],
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     probeUpstreams: () =>
