@@ -5,13 +5,16 @@
  */
 import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
+import { createBalanceReader } from './balance-reader.ts';
 import { checkTrust, frozenReason } from './boot.ts';
 import type { ChainPort } from './chain-port.ts';
 import { createDriver } from './driver.ts';
+import { type Begin, createBegin, type IntentKind } from './intake.ts';
 import { openJournal } from './journal.ts';
+import type { KindDriver } from './kind.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
 import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
-import { isTerminal } from './operation.ts';
+import { isTerminal, type Kind } from './operation.ts';
 import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Signer, Storage } from './ports.ts';
@@ -24,6 +27,8 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
+  /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
+  readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
   readonly limits: Limits;
   readonly swapsDisabled: boolean;
   readonly maxCreatesPerClientHour: number;
@@ -47,17 +52,18 @@ const SOON_MS = 20;
 
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
-export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
+/** `begin` stays inside the object: what may begin is decided by the verbs around it, never by a caller. */
+export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
   const { now, log } = d;
   const journal = openJournal(storage);
   let trusted = false;
 
   /** Why nothing may be signed, as far as this instance knows without asking anyone. */
-  function stop(): string | undefined {
+  function stop(kind: Kind): string | undefined {
     const frozen = frozenReason(journal);
     if (frozen) return `stopped_${frozen}`;
     if (!trusted) return 'stopped_unverified';
-    const paused = d.swapsDisabled ? 'disabled' : journal.getMeta('paused');
+    const paused = d.swapsDisabled && kind === 'swap' ? 'disabled' : journal.getMeta('paused');
     return paused ? `stopped_${paused}` : undefined;
   }
 
@@ -80,10 +86,10 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
     }
   }
 
-  /** Why no swap may begin now. */
-  async function stopBeginning(): Promise<string | undefined> {
+  /** Why nothing of a kind may begin now. */
+  async function stopBeginning(kind: Kind): Promise<string | undefined> {
     await verify();
-    const why = stop()?.slice('stopped_'.length);
+    const why = stop(kind)?.slice('stopped_'.length);
     if (why) return why;
     const since = journal.undeliveredSince();
     return since !== undefined && now() - since > MIRROR_PATIENCE_MS ? 'database_unavailable' : undefined;
@@ -94,7 +100,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
     storage,
     chain: d.chain,
     signer: d.signer,
-    kinds: { swap: createSwapKind(d.swap) },
+    kinds: { ...d.kinds, swap: createSwapKind(d.swap) },
     limits: d.limits,
     now,
     log,
@@ -102,18 +108,29 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
     assemble: d.assemble,
   });
 
+  const readBalance = createBalanceReader(d.chain, now);
+
   const intake = createSwapIntake({
     journal,
     storage,
-    chain: d.chain,
+    readBalance,
     driver,
     quotes: d.swap,
     limits: d.limits,
     maxCreatesPerClientHour: d.maxCreatesPerClientHour,
     now,
     randomId: d.randomId,
-    stop: stopBeginning,
+    stop: () => stopBeginning('swap'),
     within: d.within,
+  });
+
+  const begin = createBegin({
+    journal,
+    storage,
+    readBalance,
+    limits: d.limits,
+    now,
+    stop: stopBeginning,
   });
 
   /** Wakes this object for what is stored, whatever alarm was set or lost before. */
@@ -130,16 +147,25 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody {
     await rearm();
   }
 
+  /** Does work that leaves something to do. Should this instance die on the way, the alarm finds it. */
+  async function working<T>(work: () => Promise<T>): Promise<T> {
+    await storage.setAlarm(now() + SAFETY_MS);
+    try {
+      return await work();
+    } finally {
+      await publish();
+    }
+  }
+
   return {
-    async createSwap(request: SwapRequest) {
-      // Should this instance die on the way, the alarm finds the intent.
-      await storage.setAlarm(now() + SAFETY_MS);
-      try {
-        return await intake.createSwap(request);
-      } finally {
-        await publish();
-      }
-    },
+    createSwap: (request: SwapRequest) => working(() => intake.createSwap(request)),
+
+    begin: (kind, id, decide) =>
+      working(async () => {
+        const begun = await begin(kind, id, decide);
+        if (begun.type === 'begun') await driver.drive(id);
+        return begun;
+      }),
 
     previewSwap: (request) => intake.previewSwap(request),
     swapRoom: () => intake.swapRoom(),

@@ -6,7 +6,7 @@ import { type Lamports, lamports } from '../core/amount.ts';
 import { HOUR_MS, MAX_WAIT_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from './api.ts';
-import type { ChainPort } from './chain-port.ts';
+import type { BalanceReader } from './balance-reader.ts';
 import type { Driver } from './driver.ts';
 import type { Journal } from './journal.ts';
 import { planSwap, quoteSwap, type SwapPorts, swapDebit, swapId } from './kinds/swap.ts';
@@ -24,7 +24,7 @@ import { createAnswer, isTooSmall, ledgerRefusal, refusalOf, stopped } from './s
 export type IntakePorts = {
   readonly journal: Journal;
   readonly storage: Storage;
-  readonly chain: ChainPort;
+  readonly readBalance: BalanceReader;
   readonly driver: Driver;
   readonly quotes: Pick<SwapPorts, 'routes' | 'readPrices' | 'maxCostBps'>;
   readonly limits: Limits;
@@ -47,24 +47,10 @@ const KEYS_PER_CLIENT_HOUR = 100;
 const ALL = '*';
 /** For so long an amount that was too small for the bridge is not asked about again: each question costs a quote. */
 const SMALL_KNOWN_MS = 600_000;
-/** A balance so young is read by everyone who asks at the same time. */
-const BALANCE_FRESH_MS = 1_000;
 
 export function createSwapIntake(p: IntakePorts) {
-  const { journal, now } = p;
-  let latest: { at: number; balance: Promise<Balance> } | undefined;
+  const { journal, now, readBalance } = p;
   let small: { until: number; amount: bigint } | undefined;
-
-  /** One read for all who ask at the same time; never older than the last outcome that it must show. */
-  async function readBalance(minSlot: bigint): Promise<Balance> {
-    if (latest && now() - latest.at < BALANCE_FRESH_MS) {
-      const shared = await latest.balance.catch(() => undefined);
-      if (shared && shared.slot >= minSlot) return shared;
-    }
-    const balance = p.chain.balance(minSlot);
-    latest = { at: now(), balance };
-    return balance;
-  }
 
   /** A full window answers when its oldest call leaves it. */
   function quotaRefusal(
