@@ -1,0 +1,250 @@
+import { env } from 'cloudflare:workers';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { createApp as CreateApp, Deps } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { routeRequests } from '../e2e/route-requests.ts';
+
+// Nothing listens there, and `fetch` is cut as well: every upstream is down, and no call leaves this machine.
+const CLOSED = 'http://127.0.0.1:9';
+const SEED = new Uint8Array(32).fill(7);
+const SOLANA_KEY = base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)]));
+const CANARY = 'canary-5f1d2c7b9e';
+const SECRET_DETAIL = 'postgres://operator:hunter2@10.0.0.7/private';
+const LIMIT_BYTES = 16 * 1024;
+
+type App = ReturnType<typeof CreateApp>;
+
+/** Every upstream address of the configuration closed; the areas that need a secret have a canary. */
+function closedEnv(): Env {
+  const closed = Object.entries(readConfig({})).flatMap(([name]) => {
+    if (/_URLS?$/.test(name)) return [[name, CLOSED]];
+    return name.endsWith('_RELAYS') ? [[name, 'ws://127.0.0.1:9']] : [];
+  });
+  return {
+    ...env,
+    ...Object.fromEntries(closed),
+    PUBLIC_BASE_URL: 'https://sluice.test',
+    SOLANA_PRIVATE_KEY: SOLANA_KEY,
+    RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    TREASURY_SOLANA_ADDRESS: '987LyAWsVmcDS4dFseDAnJkmWKsdG5eGWg3HZ4uNMJus',
+    CHANGENOW_API_KEY: CANARY,
+    NEAR_INTENTS_JWT: CANARY,
+    OPS_SECRET: `${CANARY}${'0'.repeat(32)}`,
+  };
+}
+
+/** Dependencies of which every single one fails with something that nobody must see. */
+const failing = (): Deps =>
+  new Proxy({} as Deps, {
+    get: (_, name) => {
+      if (name === 'log') return () => undefined;
+      throw new Error(SECRET_DETAIL);
+    },
+  });
+
+const routes = routeRequests();
+const named = routes.map((request) => [`${request.method} ${request.route}`, request] as const);
+const gets = named.filter(([, { method }]) => method === 'GET');
+const posts = named.filter(([, { method }]) => method === 'POST');
+const paths = [...new Set(routes.map(({ route }) => route))].map((route) => {
+  const same = routes.filter((request) => request.route === route);
+  return [route, same[0]?.path ?? '', same.map(({ method }) => method)] as const;
+});
+
+let app: App;
+let broken: App;
+let closed: Env;
+
+beforeAll(async () => {
+  vi.stubGlobal('fetch', async () => {
+    throw new TypeError(SECRET_DETAIL);
+  });
+  // Dependencies are built once a module instance: this file wants its own, from its own environment.
+  vi.resetModules();
+  const { createApp } = await import('../../src/app.ts');
+  const { apiDeps } = await import('../../src/deps.ts');
+  closed = closedEnv();
+  const quiet = (deps: Deps): Deps => ({ ...deps, log: () => undefined });
+  app = createApp(() => quiet(apiDeps(closed)));
+  broken = createApp(failing);
+});
+
+afterAll(() => vi.unstubAllGlobals());
+
+const call = (to: App, path: string, init: RequestInit = {}) => to.request(path, init, closed);
+
+async function problem(response: Response): Promise<Record<string, unknown>> {
+  expect(response.headers.get('content-type')).toBe('application/json');
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function expectProblem(response: Response, code?: string): Promise<void> {
+  const body = await problem(response);
+  const id = response.headers.get('x-request-id');
+  expect(id).toBeTruthy();
+  expect(body).toMatchObject({
+    error_code: code ?? expect.stringMatching(/^[A-Z][A-Z0-9_]+$/),
+    error: expect.stringMatching(/\S/),
+    action: expect.stringMatching(/^[a-z_]+$/),
+    request_id: id,
+    retryable: expect.any(Boolean),
+  });
+  const optional = ['retry_after_s', 'details'];
+  const names = Object.keys(body).filter((name) => !optional.includes(name));
+  // Where the contract has a failure body of its own, with `ok`, these are members of it.
+  if (!('ok' in body)) expect(names).toEqual(['error_code', 'error', 'action', 'request_id', 'retryable']);
+  const wait = response.headers.get('retry-after');
+  expect(body.retry_after_s ?? null).toBe(wait === null ? null : Number(wait));
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
+  expect(response.headers.get('access-control-expose-headers')).toMatch(/Retry-After.*X-Request-Id/);
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+}
+
+it('the app has routes to look at', () => {
+  expect(routes.length).toBeGreaterThan(10);
+});
+
+describe.each(named)('%s', (_name, { path, init }) => {
+  it('answers an unexpected failure with 500 and says nothing of it', async () => {
+    const response = await call(broken, path, init);
+    expect(response.status).toBe(500);
+    const text = await response.clone().text();
+    await expectProblem(response, 'INTERNAL');
+    for (const hidden of [SECRET_DETAIL, 'hunter2', 'Error', 'src/', '.ts', 'at '])
+      expect(text).not.toContain(hidden);
+  });
+
+  it('answers with the error body, CORS and no secret while every upstream is down', async () => {
+    const response = await call(app, path, init);
+    const text = await response.clone().text();
+    for (const hidden of [CANARY, SOLANA_KEY, SECRET_DETAIL, CLOSED]) expect(text).not.toContain(hidden);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    // A readiness probe answers 503 with its checks: that is its own body.
+    if (response.status >= 400 && !path.endsWith('/ready')) await expectProblem(response);
+    else expect(response.headers.get('x-request-id')).toBeTruthy();
+  });
+
+  it('echoes a request id, and makes one when there is none or it is not fit for a log', async () => {
+    const given = await call(app, path, {
+      ...init,
+      headers: { ...init.headers, 'x-request-id': 'abc-123=' },
+    });
+    expect(given.headers.get('x-request-id')).toBe('abc-123=');
+    for (const unfit of ['a b', '"quoted"', 'x'.repeat(300)]) {
+      const made = await call(app, path, { ...init, headers: { ...init.headers, 'x-request-id': unfit } });
+      expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+});
+
+describe.each(gets)('HEAD of %s', (_name, { path }) => {
+  it('has the headers of GET and no body', async () => {
+    const headers = { 'x-request-id': 'same' };
+    const get = await call(app, path, { headers });
+    const head = await call(app, path, { method: 'HEAD', headers });
+    expect(head.status).toBe(get.status);
+    expect(await head.text()).toBe('');
+    const shown = ({ headers: all }: Response) =>
+      [...all].filter(([name]) => !['etag', 'content-length'].includes(name)).sort();
+    expect(shown(head)).toEqual(shown(get));
+    expect(head.headers.has('etag')).toBe(get.headers.has('etag'));
+  });
+});
+
+describe.each(paths)('%s', (_route, path, methods) => {
+  const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
+
+  it('answers a preflight with 204 and the methods and headers that may be used', async () => {
+    const response = await call(app, path, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://elsewhere.test',
+        'access-control-request-method': methods[0] ?? 'GET',
+        'access-control-request-headers': 'content-type,idempotency-key',
+      },
+    });
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe('');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const offered = (response.headers.get('access-control-allow-methods') ?? '').split(',');
+    for (const method of methods) expect(offered).toContain(method);
+    expect(response.headers.get('access-control-allow-headers')).toMatch(/Content-Type.*Idempotency-Key/);
+    expect(Number(response.headers.get('access-control-max-age'))).toBeGreaterThan(0);
+  });
+
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].filter((name) => !methods.includes(name)))(
+    'answers %s with 405 and what is allowed',
+    async (method) => {
+      const response = await call(app, path, { method });
+      expect(response.status).toBe(405);
+      expect((response.headers.get('allow') ?? '').split(', ').sort()).toEqual(allowed);
+      await expectProblem(response, 'METHOD_NOT_ALLOWED');
+    },
+  );
+});
+
+describe.each(posts)('the body of %s', (_name, { path }) => {
+  const post = (body: BodyInit | null, headers: Record<string, string> = {}) =>
+    call(app, path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+  const large = `{"pad":"${'x'.repeat(LIMIT_BYTES)}"}`;
+  const chunks = (text: string) =>
+    new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < text.length; at += 1_000)
+          controller.enqueue(new TextEncoder().encode(text.slice(at, at + 1_000)));
+        controller.close();
+      },
+    });
+
+  it('is refused with 413 over 16 KiB, announced or not, and when its length lies', async () => {
+    await expectProblem(await post(large), 'BODY_TOO_LARGE');
+    expect((await post(large)).status).toBe(413);
+    const streamed = await post(chunks(large));
+    expect(streamed.status).toBe(413);
+    await expectProblem(streamed, 'BODY_TOO_LARGE');
+    const understated = await post(chunks(large), { 'content-length': '10' });
+    expect(understated.status).toBe(413);
+    const overstated = await post('{}', { 'content-length': String(LIMIT_BYTES + 1) });
+    expect(overstated.status).toBe(413);
+  });
+
+  it.each([
+    ['malformed JSON', '{"a":', 'INVALID_JSON'],
+    ['an empty body', '', 'INVALID_JSON'],
+    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 'INVALID_JSON'],
+    ['nesting without end', '['.repeat(8_000) + ']'.repeat(8_000), 'INVALID_JSON'],
+    ['a list', '[]', 'INVALID_INPUT'],
+    ['null', 'null', 'INVALID_INPUT'],
+    ['a bare number', '1', 'INVALID_INPUT'],
+  ])('is refused with 400 when it is %s', async (_what, body, code) => {
+    const response = await post(body);
+    expect(response.status).toBe(400);
+    await expectProblem(response, code);
+  });
+
+  it('is refused with 400 under another content type', async () => {
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp', 'image/png']) {
+      const response = await post('{}', { 'content-type': type });
+      expect(response.status).toBe(400);
+      await expectProblem(response, 'UNSUPPORTED_CONTENT_TYPE');
+    }
+  });
+});
+
+describe('a path that does not exist', () => {
+  it.each(['/api', '/api/', '/api/nope', '/api/swap', '/api/swap/create/', '/api/%00', '/api/../api/nope'])(
+    '%s is a 404 with the error body for every method',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const response = await call(app, path, { method });
+        expect(response.status).toBe(404);
+        await expectProblem(response, 'ROUTE_NOT_FOUND');
+      }
+      const head = await call(app, path, { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([404, '']);
+    },
+  );
+});
