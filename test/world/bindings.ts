@@ -19,6 +19,8 @@ export interface Endpoints {
 
 export type UpstreamName = keyof Endpoints;
 
+export const isUpstream = (endpoints: Endpoints, name: string): name is UpstreamName => name in endpoints;
+
 /** Secrets of the service that this world makes up. */
 export interface WorldSecrets {
   readonly oneClickToken: string;

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import * as z from 'zod';
+import { isUpstream } from './bindings.ts';
 import type { Fault } from './fault-book.ts';
 import { listen } from './fault-gate.ts';
 import type { World } from './world.ts';
@@ -64,6 +65,7 @@ function routes(world: Omit<World, 'controlUrl'>): Record<string, Route> {
     'GET /faults': () => faults.list(),
     'POST /faults': (body) => {
       const { upstream, ...fault } = faultBody.parse(body);
+      if (!isUpstream(world.endpoints, upstream)) throw new Error(`no upstream ${upstream}`);
       faults.set(upstream, fault as Fault);
       return faults.list();
     },

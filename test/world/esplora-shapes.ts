@@ -15,7 +15,7 @@ const OPCODES: Record<number, string> = {
 };
 
 /** Script as Esplora spells it: `OP_0 OP_PUSHBYTES_20 <hex>`. */
-export function scriptAsm(script: string): string {
+function scriptAsm(script: string): string {
   const bytes = hex.decode(script);
   const words: string[] = [];
   let at = 0;
@@ -48,7 +48,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** An output with its script; the address, in mainnet text, is absent where the script has none. */
-export function showOutput({ script, sats }: IndexedOutput): Record<string, unknown> {
+function showOutput({ script, sats }: IndexedOutput): Record<string, unknown> {
   const shown = { scriptpubkey: script, scriptpubkey_asm: scriptAsm(script) };
   if (script.startsWith('6a')) return { ...shown, scriptpubkey_type: 'op_return', value: sats };
   const out = OutScript.decode(hex.decode(script));

@@ -1,3 +1,5 @@
+import type { UpstreamName } from './bindings.ts';
+
 /**
  * What an upstream does wrong on purpose. Transport kinds are acted out by the gate in front of every upstream;
  * all other kinds are read by the simulator that knows what they mean.
@@ -27,9 +29,9 @@ interface Armed {
 
 export interface FaultBook {
   /** Adds faults to an upstream; one of the same kind and match is replaced. */
-  set(upstream: string, faults: Fault | readonly Fault[]): void;
+  set(upstream: UpstreamName, faults: Fault | readonly Fault[]): void;
   /** Removes the faults of one upstream, or all. */
-  clear(upstream?: string): void;
+  clear(upstream?: UpstreamName): void;
   list(): Record<string, readonly Fault[]>;
   /** The armed fault of that kind for this request, counted down; null when there is none. */
   take(upstream: string, kind: string, label?: string, path?: string): Fault | null;

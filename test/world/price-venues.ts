@@ -3,7 +3,7 @@ import { type Answer, json, startUpstream, text, type Upstream, type WorldReques
 import type { RequestCounts } from './request-counts.ts';
 
 export type Coin = 'BTC' | 'SOL';
-export const VENUES = ['hyperliquid', 'coinbase', 'kraken'] as const;
+const VENUES = ['hyperliquid', 'coinbase', 'kraken'] as const;
 export type Venue = (typeof VENUES)[number];
 
 /** US dollars as decimal text. */

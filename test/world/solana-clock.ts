@@ -4,7 +4,7 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** A cluster confirms a slot after about one more slot and finalizes it after 32. */
 const CONFIRMED_LAG = 1;
-export const FINALIZED_LAG = 32;
+const FINALIZED_LAG = 32;
 
 /** Block hashes older than this many slots have long expired (150 blocks); older samples are forgotten. */
 const KEPT_SLOTS = 2000;

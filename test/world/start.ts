@@ -1,3 +1,4 @@
+import { isUpstream } from './bindings.ts';
 import { surfpoolMissing } from './surfpool.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -43,8 +44,17 @@ const starting = start();
 try {
   const world = await starting;
   for (const part of (process.env.WORLD_FAULTS ?? '').split(',').filter(Boolean)) {
-    const [upstream = '', kind = '', mode] = part.split(':');
-    world.faults.set(upstream, mode === undefined ? { kind } : { kind, mode });
+    const [upstream = '', kind = '', detail = ''] = part.split(':');
+    if (!isUpstream(world.endpoints, upstream)) throw new Error(`WORLD_FAULTS: no upstream ${upstream}`);
+    const amount = Number(detail);
+    world.faults.set(
+      upstream,
+      detail === ''
+        ? { kind }
+        : Number.isFinite(amount)
+          ? { kind, ms: amount, by: amount }
+          : { kind, mode: detail },
+    );
   }
   const { url, controlUrl } = world;
   if (!stopping)
@@ -55,5 +65,6 @@ try {
 World control: ${controlUrl}/info`);
 } catch (error) {
   if (!stopping) console.error(error instanceof Error ? error.message : error);
+  await starting.then((world) => world.stop()).catch(() => undefined);
   process.exit(1);
 }
