@@ -1,0 +1,92 @@
+import { address, none, some } from '@solana/web3.js';
+import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { expect, it } from 'vitest';
+import { decodeMint } from '../../../src/chain/solana/mint.ts';
+import { decodeTokenAccount } from '../../../src/chain/solana/token-account.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { extended } from './token-bytes.ts';
+
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const OWNER = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
+const SYSTEM = '11111111111111111111111111111111';
+const U64_MAX = 2n ** 64n - 1n;
+
+const accountBytes = (state: AccountState) =>
+  new Uint8Array(
+    getTokenEncoder().encode({
+      mint: address(USDC),
+      owner: address(OWNER),
+      amount: U64_MAX,
+      delegate: some(address(OWNER)),
+      state,
+      isNative: none(),
+      delegatedAmount: 5n,
+      closeAuthority: none(),
+    }),
+  );
+const mintBytes = (isInitialized: boolean) =>
+  new Uint8Array(
+    getMintEncoder().encode({
+      mintAuthority: some(address(OWNER)),
+      supply: U64_MAX,
+      decimals: 6,
+      isInitialized,
+      freezeAuthority: none(),
+    }),
+  );
+
+const account = accountBytes(AccountState.Initialized);
+const mint = mintBytes(true);
+
+it('an account and a mint read as the token library wrote them, under both programs', () => {
+  for (const program of [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]) {
+    expect(decodeTokenAccount(program, account)).toEqual({ mint: USDC, owner: OWNER, atoms: U64_MAX });
+    expect(decodeMint(program, mint)).toEqual({
+      program,
+      supply: U64_MAX,
+      decimals: 6,
+      extensions: new Map(),
+    });
+  }
+  expect(decodeTokenAccount(TOKEN_PROGRAM, accountBytes(AccountState.Frozen))?.atoms).toBe(U64_MAX);
+});
+
+it('extensions of Token-2022 change the length and not the base', () => {
+  const value = Uint8Array.of(1, 2, 3);
+  const held = extended(account, 2, [[7, new Uint8Array()]]);
+  expect(decodeTokenAccount(TOKEN_2022_PROGRAM, held)?.atoms).toBe(U64_MAX);
+  const minted = decodeMint(
+    TOKEN_2022_PROGRAM,
+    extended(mint, 1, [
+      [1, new Uint8Array(108)],
+      [10, value],
+    ]),
+  );
+  expect(minted?.decimals).toBe(6);
+  expect([...(minted?.extensions.keys() ?? [])]).toEqual([1, 10]);
+  expect(minted?.extensions.get(10)).toEqual(value);
+});
+
+it('a list of extensions that runs out of the data is read as far as it holds', () => {
+  const bytes = extended(mint, 1, [
+    [10, Uint8Array.of(9)],
+    [11, new Uint8Array(40)],
+  ]).slice(0, -1);
+  expect([...(decodeMint(TOKEN_2022_PROGRAM, bytes)?.extensions.keys() ?? [])]).toEqual([10]);
+});
+
+it('an account is not taken for what it is not', () => {
+  expect(decodeTokenAccount(SYSTEM, account)).toBeUndefined();
+  expect(decodeMint(SYSTEM, mint)).toBeUndefined();
+  expect(decodeTokenAccount(TOKEN_PROGRAM, mint)).toBeUndefined();
+  expect(decodeMint(TOKEN_PROGRAM, account)).toBeUndefined();
+  expect(decodeTokenAccount(TOKEN_2022_PROGRAM, extended(mint, 1, []))).toBeUndefined();
+  expect(decodeMint(TOKEN_2022_PROGRAM, extended(account, 2, []))).toBeUndefined();
+  expect(decodeTokenAccount(TOKEN_PROGRAM, extended(account, 2, []))).toBeUndefined();
+  expect(
+    decodeTokenAccount(TOKEN_2022_PROGRAM, extended(account, 2, [[7, new Uint8Array(185)]])),
+  ).toBeUndefined();
+  expect(decodeTokenAccount(TOKEN_PROGRAM, accountBytes(AccountState.Uninitialized))).toBeUndefined();
+  expect(decodeMint(TOKEN_PROGRAM, mintBytes(false))).toBeUndefined();
+  expect(decodeMint(TOKEN_PROGRAM, new Uint8Array())).toBeUndefined();
+});
