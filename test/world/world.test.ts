@@ -37,6 +37,15 @@ describe('the edge', () => {
 });
 
 describe('the Worker under the world', () => {
+  test('has the last word on a body that it does not read to the end', async () => {
+    const response = await world.fetch('/api/swap/create', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: 'a'.repeat(3_000_000),
+    });
+    expect(response.status).toBe(413);
+  });
+
   test('has the schema in its database, and rows outlive a SIGKILL', async () => {
     await world.worker.query('CREATE TABLE marks (name TEXT)');
     await world.worker.query('INSERT INTO marks VALUES (?)', ['kept']);
