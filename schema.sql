@@ -78,3 +78,60 @@ CREATE TABLE IF NOT EXISTS pageview_visitors (
   visitor TEXT NOT NULL,               -- keyed hash of network and user agent
   PRIMARY KEY (day, visitor)
 ) WITHOUT ROWID;
+
+-- Requests for a token creation. Mirrors of the custodian's rows, as are all tables with a journal column.
+CREATE TABLE IF NOT EXISTS invoices (
+  id TEXT PRIMARY KEY,                 -- UUID
+  revision INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'completed')),
+  created_at TEXT NOT NULL,
+  journal TEXT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS tokens (
+  id TEXT PRIMARY KEY,                 -- decimal text of the numeric id
+  revision INTEGER NOT NULL,
+  token_id INTEGER NOT NULL UNIQUE,
+  mint_address TEXT NOT NULL UNIQUE,
+  creator_address TEXT,
+  name TEXT NOT NULL,
+  symbol TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  journal TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS tokens_by_creator ON tokens (creator_address, token_id DESC);
+
+CREATE TABLE IF NOT EXISTS listings (
+  id TEXT PRIMARY KEY,                 -- listing_request_id, UUID
+  revision INTEGER NOT NULL,
+  token_id INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'confirmed')),
+  created_at TEXT NOT NULL,
+  journal TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS listings_by_token ON listings (token_id, created_at DESC);
+
+-- Payments that bought nothing and are owed back.
+CREATE TABLE IF NOT EXISTS refunds (
+  id TEXT PRIMARY KEY,                 -- signature of the payment
+  revision INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('due', 'paid')),
+  created_at TEXT NOT NULL,
+  journal TEXT NOT NULL
+);
+
+-- ASRY claims and epochs.
+CREATE TABLE IF NOT EXISTS asry_claims (
+  id TEXT PRIMARY KEY,                 -- first signature of the deposit
+  revision INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  journal TEXT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS asry_epochs (
+  id TEXT PRIMARY KEY,                 -- decimal text of the epoch's number
+  revision INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  journal TEXT NOT NULL
+);

@@ -5,7 +5,7 @@
  */
 import { DAY_MS } from '../core/limits.ts';
 import { claimsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
-import type { MirrorRow, SqlRow, Storage } from './ports.ts';
+import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
@@ -35,6 +35,7 @@ const SCHEMA = [
     id TEXT NOT NULL,
     revision INTEGER NOT NULL,
     since INTEGER NOT NULL,
+    columns TEXT,
     PRIMARY KEY (entity, id)
   )`,
 ] as const;
@@ -67,10 +68,16 @@ export function openJournal(storage: Storage) {
 
   const revision = (): number => Number(getMeta('revision') ?? 0);
 
+  /** The next revision, taken. Call inside a transaction. */
+  function takeRevision(): number {
+    const next = revision() + 1;
+    setMeta('revision', String(next));
+    return next;
+  }
+
   /** Writes a row with the next revision and leaves word for the mirror. Call inside a transaction. */
   function write(operation: Operation, now: number): Operation {
-    const row = { ...operation, revision: revision() + 1 };
-    setMeta('revision', String(row.revision));
+    const row = { ...operation, revision: takeRevision() };
     // A row counts while it reserves, is unsettled, or awaits a look; the last day's rows count for the caps as well.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     exec(
@@ -213,14 +220,37 @@ export function openJournal(storage: Storage) {
       return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
     },
 
+    /**
+     * Leaves word for the mirror of a row that is not an operation. Call inside the transaction that changes it.
+     *
+     * @param columns all of D1's columns but `id` and `revision`; `journal` holds the row itself
+     */
+    publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
+      exec(
+        `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
+        table,
+        id,
+        takeRevision(),
+        now,
+        JSON.stringify(columns),
+      );
+    },
+
     /** Rows that the mirror does not have yet, oldest change first. */
     outbox(limit: number): MirrorRow[] {
       return exec(
-        `SELECT o.id, p.row FROM outbox o JOIN operations p ON p.id = o.id WHERE o.entity = 'operation' ORDER BY o.revision LIMIT ?`,
+        `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
+         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ORDER BY o.revision LIMIT ?`,
         limit,
       ).map((row) => {
+        const id = String(row.id);
+        if (row.entity !== 'operation') {
+          const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
+          return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
+        }
         const operation = operationOf(row);
-        return { entity: 'operation', id: operation.id, revision: operation.revision, operation };
+        return { entity: 'operation', id, revision: operation.revision, operation };
       });
     },
 

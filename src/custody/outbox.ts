@@ -5,7 +5,7 @@
  */
 import type { Journal } from './journal.ts';
 import { decodeOperation, encodeOperation, type Operation } from './operation.ts';
-import type { Log, Mirror, MirrorRow } from './ports.ts';
+import { type Log, type Mirror, type MirrorRow, RECORD_TABLES } from './ports.ts';
 import { mirrorStatus } from './public-state.ts';
 
 /** Rows of one D1 batch. */
@@ -42,15 +42,31 @@ ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, status = excluded.s
   journal = excluded.journal
 WHERE excluded.revision > operations.revision`;
 
+const HIGHEST = `SELECT MAX(revision) AS revision FROM (${['operations', ...RECORD_TABLES]
+  .map((table) => `SELECT MAX(revision) AS revision FROM ${table}`)
+  .join(' UNION ALL ')})`;
+
+function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
+  if (row.entity === 'operation') return db.prepare(UPSERT).bind(...columns(row.operation));
+  const { entity, id, revision } = row;
+  const names = Object.keys(row.columns);
+  const all = ['id', 'revision', ...names];
+  const query = `INSERT INTO ${entity} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
+    ON CONFLICT (id) DO UPDATE SET ${all
+      .slice(1)
+      .map((name) => `${name} = excluded.${name}`)
+      .join(', ')}
+    WHERE excluded.revision > ${entity}.revision`;
+  return db.prepare(query).bind(id, revision, ...Object.values(row.columns));
+}
+
 export function createD1Mirror(db: D1Database): Mirror {
   return {
     async apply(rows: readonly MirrorRow[]) {
-      await db.batch(rows.map((row) => db.prepare(UPSERT).bind(...columns(row.operation))));
+      await db.batch(rows.map((row) => statement(db, row)));
     },
     async highestRevision() {
-      const row = await db
-        .prepare('SELECT MAX(revision) AS revision FROM operations')
-        .first<{ revision: number | null }>();
+      const row = await db.prepare(HIGHEST).first<{ revision: number | null }>();
       return row?.revision ?? 0;
     },
     async operationsAfter(id, limit) {
@@ -59,6 +75,10 @@ export function createD1Mirror(db: D1Database): Mirror {
         .bind(id, limit)
         .all<{ journal: string }>();
       return results.map((row) => decodeOperation(row.journal));
+    },
+    async recordsAfter(table, id, limit) {
+      const query = `SELECT id, journal FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`;
+      return (await db.prepare(query).bind(id, limit).all<{ id: string; journal: string }>()).results;
     },
   };
 }

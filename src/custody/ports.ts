@@ -27,15 +27,36 @@ export type Mirror = {
   highestRevision(): Promise<number>;
   /** Operations with a natural key after this one, in the order of the keys. */
   operationsAfter(id: string, limit: number): Promise<Operation[]>;
+  /** The `journal` column of a table's rows with an id after this one, in the order of the ids. */
+  recordsAfter(table: RecordTable, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
 };
 
+/** D1 tables that mirror more than an operation. Each has `id`, `revision` and `journal`, the own row as JSON. */
+export const RECORD_TABLES = [
+  'invoices',
+  'tokens',
+  'listings',
+  'refunds',
+  'asry_claims',
+  'asry_epochs',
+] as const;
+export type RecordTable = (typeof RECORD_TABLES)[number];
+
 /** One row of D1, keyed by what it is about. */
-export type MirrorRow = {
-  readonly entity: 'operation';
-  readonly id: string;
-  readonly revision: number;
-  readonly operation: Operation;
-};
+export type MirrorRow =
+  | {
+      readonly entity: 'operation';
+      readonly id: string;
+      readonly revision: number;
+      readonly operation: Operation;
+    }
+  | {
+      readonly entity: RecordTable;
+      readonly id: string;
+      readonly revision: number;
+      /** All columns but `id` and `revision`. */
+      readonly columns: Readonly<Record<string, SqlValue>>;
+    };
 
 export type Signer = {
   /** The reserve's Solana address. */
