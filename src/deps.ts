@@ -139,19 +139,9 @@ function buildApiDeps(env: Env): Deps {
     now: Date.now,
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? solanaAddress,
-    async readBitcoinBalance(address) {
-      let failure: unknown;
-      for (const esplora of esploras) {
-        try {
-          return { ...(await esplora.balance(address)), source: esplora.name };
-        } catch (error) {
-          failure ??= error;
-        }
-      }
-      throw failure;
-    },
-    readSolanaBalance: (address) =>
-      rpc.first(async (node) => ({ ...(await node.balance(address, 'finalized')), source: node.name })),
+    bitcoinSources: esploras,
+    solanaSources: rpc.nodes,
+    holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
     opsSecret: config.OPS_SECRET,
     missingVariables: [...new Set([...missing, ...config.invalid])],
     pingDatabase: () => createDatabaseStore(env.DB).ping(),

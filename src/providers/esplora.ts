@@ -1,12 +1,12 @@
 /**
  * Esplora REST client (Blockstream/esplora API.md). Read-only. Amounts leave as sats; times as Unix seconds.
- * mempool.space and blockstream.info differ in page sizes and may repeat mempool rows: callers get each txid once.
+ * mempool.space and blockstream.info differ in page sizes and may repeat rows: callers get each txid of a page once.
  * @module
  */
 import * as z from 'zod';
 import { type Sats, sats } from '../core/amount.ts';
 import { upstreamFailed } from '../core/errors.ts';
-import { ask, type Fetch, getJson, shaped } from './http.ts';
+import { type Answer, ask, type Fetch, getJson, shaped } from './http.ts';
 
 const count = z.int().min(0);
 const Stats = z.object({ funded_txo_sum: count, spent_txo_sum: count, tx_count: count });
@@ -60,13 +60,28 @@ export type Esplora = ReturnType<typeof createEsplora>;
 export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetch }) {
   const at = (path: string) => ({ fetch: opts.fetch, upstream: opts.name, url: `${opts.baseUrl}${path}` });
 
+  async function list(path: string): Promise<BitcoinTx[]> {
+    const seen = new Set<string>();
+    const rows = await getJson(at(path), z.array(Tx));
+    return rows.map(bitcoinTx).filter((tx) => !seen.has(tx.txid) && seen.add(tx.txid));
+  }
+
   return {
     name: opts.name,
 
-    /** Confirmed balance; `pendingDelta` is what the mempool would add, and may be negative. */
+    /**
+     * Confirmed balance and number of confirmed transactions, in one answer. `pendingDelta` is what the mempool would
+     * add, and may be negative; `pendingSpent` is what it would take, change not deducted.
+     */
     async balance(address: string) {
       const info = await getJson(at(`/address/${encodeURIComponent(address)}`), AddressInfo);
-      return { confirmed: sats(net(info.chain_stats)), pendingDelta: sats(net(info.mempool_stats)) };
+      return {
+        confirmed: sats(net(info.chain_stats)),
+        confirmedTxs: info.chain_stats.tx_count,
+        pendingDelta: sats(net(info.mempool_stats)),
+        pendingSpent: sats(BigInt(info.mempool_stats.spent_txo_sum)),
+        pendingTxs: info.mempool_stats.tx_count,
+      };
     },
 
     /** The height of the best block, which this API answers as bare text. */
@@ -78,13 +93,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
       return Number(answer.text);
     },
 
-    async tipHash(): Promise<string> {
-      const answer = await ask(at('/blocks/tip/hash'));
-      if (answer.status !== 200 || !/^[0-9a-f]{64}$/.test(answer.text)) {
-        throw upstreamFailed(opts.name, answer.status === 200 ? 'not_a_hash' : `status_${answer.status}`);
-      }
-      return answer.text;
-    },
+    tipHash: async (): Promise<string> => blockHashOf(opts.name, await ask(at('/blocks/tip/hash'))),
 
     /** One transaction, or null when this index does not know it. */
     async tx(txid: string): Promise<BitcoinTx | null> {
@@ -96,12 +105,27 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
       return bitcoinTx(row);
     },
 
-    /** Transactions of the address, newest first: mempool, then confirmed; older ones after `lastSeenTxid`. */
-    async txs(address: string, lastSeenTxid?: string): Promise<BitcoinTx[]> {
-      const page = lastSeenTxid ? `/chain/${encodeURIComponent(lastSeenTxid)}` : '';
-      const rows = await getJson(at(`/address/${encodeURIComponent(address)}/txs${page}`), z.array(Tx));
-      const seen = new Set<string>();
-      return rows.map(bitcoinTx).filter((tx) => !seen.has(tx.txid) && seen.add(tx.txid));
+    /** Unconfirmed transactions of the address, at most 50: the index gives no more. */
+    mempoolTxs: (address: string): Promise<BitcoinTx[]> =>
+      list(`/address/${encodeURIComponent(address)}/txs/mempool`),
+
+    /** Confirmed transactions of the address, newest first, about 25 a page; older ones after `lastSeenTxid`. */
+    chainTxs(address: string, lastSeenTxid?: string): Promise<BitcoinTx[]> {
+      const page = lastSeenTxid ? `/${encodeURIComponent(lastSeenTxid)}` : '';
+      return list(`/address/${encodeURIComponent(address)}/txs/chain${page}`);
+    },
+
+    /** The hash of the best chain's block at a height, or null when it is not that high. */
+    async blockHash(height: number): Promise<string | null> {
+      const answer = await ask(at(`/block-height/${height}`));
+      return answer.status === 404 ? null : blockHashOf(opts.name, answer);
     },
   };
+}
+
+function blockHashOf(upstream: string, answer: Answer): string {
+  if (answer.status !== 200 || !/^[0-9a-f]{64}$/.test(answer.text)) {
+    throw upstreamFailed(upstream, answer.status === 200 ? 'not_a_hash' : `status_${answer.status}`);
+  }
+  return answer.text;
 }

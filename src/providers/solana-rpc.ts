@@ -196,8 +196,7 @@ export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch })
         failure ??= error;
       }
     }
-    if (failure instanceof RpcRefusal) throw upstreamFailed('solana-rpc', `rpc_${failure.code}`, failure);
-    throw failure ?? upstreamFailed('solana-rpc', 'no_node');
+    throw failure === undefined ? upstreamFailed('solana-rpc', 'no_node') : asUpstreamFailure(failure);
   }
 
   return { nodes, first };
@@ -302,6 +301,10 @@ function createNode(url: string, name: string, fetch: Fetch) {
     },
   };
 }
+
+/** The failure of one node as a caller of the service may see it. */
+export const asUpstreamFailure = (error: unknown): unknown =>
+  error instanceof RpcRefusal ? upstreamFailed('solana-rpc', `rpc_${error.code}`, error) : error;
 
 /** Whether a refusal of sendTransaction says that the transaction is on the chain already. */
 export function isAlreadyProcessed(error: unknown): boolean {

@@ -1,19 +1,37 @@
 import { AppError } from '../../core/errors.ts';
+import { failureOf, gather } from '../../core/gather.ts';
 import type { Cache, Cached, CachePolicy } from '../../http/cached.ts';
+import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
+import { type BitcoinView, chooseBalance } from './choose-balance.ts';
 
 export type ReservesDeps = {
   readonly cache: Cache;
   readonly reserve: { readonly bitcoinAddress: string | null; readonly solanaAddress: string | null };
-  /** Confirmed sats and what the mempool would add, from the first index that answers. */
-  readBitcoinBalance(address: string): Promise<{ confirmed: bigint; pendingDelta: bigint; source: string }>;
-  /** Finalized lamports. */
-  readSolanaBalance(address: string): Promise<{ lamports: bigint; source: string }>;
+  /** Bitcoin indexes, each asked for itself. */
+  readonly bitcoinSources: readonly {
+    readonly name: string;
+    balance(address: string): Promise<BitcoinView>;
+  }[];
+  /** Solana nodes, each asked for itself. */
+  readonly solanaSources: readonly {
+    readonly name: string;
+    balance(address: string, commitment: 'finalized'): Promise<{ lamports: bigint; slot: bigint }>;
+  }[];
+  readonly sleep: (ms: number) => Promise<void>;
 };
 
-const POLICY: CachePolicy = { freshMs: 15_000, revalidateMs: 45_000, staleMs: 15 * 60_000 };
+const POLICY: CachePolicy = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 15 * 60_000 };
+/** How long a slower source may take once another has answered. */
+export const GRACE_MS = 1_500;
 
-type StoredBitcoin = { confirmed: string; pendingDelta: string; source: string };
-type StoredSolana = { lamports: string; source: string };
+export type StoredBitcoin = {
+  readonly confirmed: string;
+  readonly pendingDelta: string;
+  readonly source: string;
+  readonly agreed: boolean | null;
+  readonly views: readonly { readonly name: string; readonly confirmed: string | null }[];
+};
+export type StoredSolana = { readonly lamports: string; readonly slot: string; readonly source: string };
 
 export type Reserves = {
   readonly bitcoin: Cached<StoredBitcoin> | null;
@@ -22,35 +40,66 @@ export type Reserves = {
   readonly errors: readonly { readonly part: 'bitcoin' | 'solana'; readonly error_code: string }[];
 };
 
+/** The reserve's confirmed sats, the lowest of the views. @throws AppError UPSTREAM_FAILED when no index answers */
+export function readBitcoinReserve(
+  d: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
+  address: string,
+): Promise<Cached<StoredBitcoin>> {
+  return d.cache.read('reserves:bitcoin', POLICY, async (): Promise<StoredBitcoin> => {
+    const asks = d.bitcoinSources.map((source) => ({
+      name: source.name,
+      ask: () => source.balance(address),
+    }));
+    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+    const balance = chooseBalance(answers);
+    if (!balance) throw failureOf(answers);
+    return {
+      ...balance,
+      confirmed: balance.confirmed.toString(),
+      pendingDelta: balance.pendingDelta.toString(),
+      views: balance.views.map(({ name, confirmed }) => ({ name, confirmed: confirmed?.toString() ?? null })),
+    };
+  });
+}
+
+/** The reserve's finalized lamports as the node that is furthest sees them. */
+function readSolanaReserve(
+  d: Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'>,
+  address: string,
+): Promise<Cached<StoredSolana>> {
+  return d.cache.read('reserves:solana', POLICY, async (): Promise<StoredSolana> => {
+    const asks = d.solanaSources.map((node) => ({
+      name: node.name,
+      ask: () => node.balance(address, 'finalized'),
+    }));
+    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+    const views = answers.flatMap((answer) => (answer.ok ? [{ source: answer.name, ...answer.value }] : []));
+    const [first] = views;
+    if (!first) throw asUpstreamFailure(failureOf(answers));
+    const { lamports, slot, source } = views.reduce(
+      (newest, view) => (view.slot > newest.slot ? view : newest),
+      first,
+    );
+    return { lamports: lamports.toString(), slot: slot.toString(), source };
+  });
+}
+
 /**
- * Both balances. A half whose source fails is its last good value, marked stale, or null with its error.
- * @throws AppError UPSTREAM_FAILED (503) when neither half is known
+ * Both balances. A half whose sources all fail is its last good value, marked stale, or null with its error.
+ * @throws AppError UPSTREAM_FAILED (503) when nothing that is configured can be told
  */
 export async function getReserves(d: ReservesDeps): Promise<Reserves> {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [bitcoin, solana] = await Promise.all([
-    bitcoinAddress === null
-      ? absent
-      : attempt(
-          d.cache.read('reserves:bitcoin', POLICY, async (): Promise<StoredBitcoin> => {
-            const { confirmed, pendingDelta, source } = await d.readBitcoinBalance(bitcoinAddress);
-            return { confirmed: confirmed.toString(), pendingDelta: pendingDelta.toString(), source };
-          }),
-        ),
-    solanaAddress === null
-      ? absent
-      : attempt(
-          d.cache.read('reserves:solana', POLICY, async (): Promise<StoredSolana> => {
-            const { lamports, source } = await d.readSolanaBalance(solanaAddress);
-            return { lamports: lamports.toString(), source };
-          }),
-        ),
+    bitcoinAddress === null ? absent : attempt(readBitcoinReserve(d, bitcoinAddress)),
+    solanaAddress === null ? absent : attempt(readSolanaReserve(d, solanaAddress)),
   ]);
-  if (bitcoin.error && solana.error) {
+  const failure = bitcoin.error ?? solana.error;
+  if (failure && !bitcoin.value && !solana.value) {
     throw new AppError('UPSTREAM_FAILED', 'Neither chain can be read and no recent balance is known.', {
       status: 503,
       retryAfterSeconds: 15,
-      cause: bitcoin.error,
+      cause: failure,
     });
   }
   const errors = [

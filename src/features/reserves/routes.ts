@@ -3,8 +3,16 @@ import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { getReserves, type ReservesDeps } from './get-reserves.ts';
+import { type ListBitcoinDeps, listBitcoin } from './list-bitcoin.ts';
+import { type ListSolanaDeps, listSolana } from './list-solana.ts';
 
-export type ReservesRouteDeps = ReservesDeps & { readonly treasuryAddress: string | null };
+export type ReservesRouteDeps = ReservesDeps &
+  ListBitcoinDeps &
+  ListSolanaDeps & {
+    readonly treasuryAddress: string | null;
+    /** Whether the custodian holds the Bitcoin key; without it the address is watched only. */
+    readonly holdsBitcoinKey: boolean;
+  };
 
 const source = z
   .string()
@@ -31,12 +39,19 @@ const reservesRoute = createRoute({
               .string()
               .nullable()
               .openapi({ description: 'What the mempool would add, may be negative' }),
+            watchOnly: z.boolean().openapi({ description: 'The service does not hold the key' }),
+            agreed: z.boolean().nullable().openapi({
+              description:
+                'Whether every source that answered says the same; null when only one did. The lowest is shown.',
+            }),
+            sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
             source,
           }),
           solana: z.object({
             address: z.string().nullable(),
             balanceSol: z.number().nullable().openapi({ description: 'Finalized SOL' }),
             balanceLamports: z.string().nullable().openapi({ description: 'Finalized lamports as text' }),
+            slot: z.string().nullable().openapi({ description: 'The slot of this balance' }),
             source,
           }),
           as_of: z.iso.datetime().nullable().openapi({ description: 'When the older half was read' }),
@@ -53,6 +68,73 @@ const reservesRoute = createRoute({
     ...errorResponses(
       Object.fromEntries(Object.entries(errors).map(([code, entry]) => [code, { ...entry, status: 503 }])),
     ),
+  },
+});
+
+const freshness = {
+  as_of: z.iso.datetime().openapi({ description: 'When the list was read' }),
+  stale: z.boolean().openapi({ description: 'True when every source is down and an older list is shown' }),
+  source: z.string().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
+};
+const listErrors = errorResponses(pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED', 'NOT_CONFIGURED'));
+
+const bitcoinListRoute = createRoute({
+  method: 'get',
+  path: '/transactions/bitcoin',
+  operationId: 'listBitcoinTransactions',
+  tags: ['reserves'],
+  summary: "The reserve's Bitcoin transactions, newest first, up to 100",
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          transactions: z.array(
+            z.object({
+              txid: z.string(),
+              blockTime: z
+                .number()
+                .int()
+                .nullable()
+                .openapi({ description: 'Unix seconds, null in the mempool' }),
+              blockHeight: z.number().int().nullable(),
+              netSatoshis: z
+                .string()
+                .openapi({ description: 'Sats that the reserve gains, below zero when it spends' }),
+            }),
+          ),
+          ...freshness,
+        })
+        .openapi('BitcoinTransactions'),
+      'Mempool entries first, then by block',
+    ),
+    ...listErrors,
+  },
+});
+
+const solanaListRoute = createRoute({
+  method: 'get',
+  path: '/transactions/solana',
+  operationId: 'listSolanaTransactions',
+  tags: ['reserves'],
+  summary: "The reserve's finalized Solana transactions, newest first, up to 100",
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          transactions: z.array(
+            z.object({
+              signature: z.string(),
+              blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
+              err: z.unknown().openapi({ description: 'Null for a success, else what the chain says' }),
+              slot: z.string(),
+            }),
+          ),
+          ...freshness,
+        })
+        .openapi('SolanaTransactions'),
+      'Transactions that name the reserve, failed ones included',
+    ),
+    ...listErrors,
   },
 });
 
@@ -82,18 +164,43 @@ export const reservesRoutes = newRouter<ReservesRouteDeps>()
           balanceSat: bitcoin && Number(bitcoin.value.confirmed),
           balanceSatoshis: bitcoin?.value.confirmed ?? null,
           pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
+          watchOnly: deps.reserve.bitcoinAddress !== null && !deps.holdsBitcoinKey,
+          agreed: bitcoin?.value.agreed ?? null,
+          sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
+            name,
+            balanceSatoshis: confirmed,
+          })),
           source: bitcoin?.value.source ?? null,
         },
         solana: {
           address: deps.reserve.solanaAddress,
           balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
           balanceLamports: solana?.value.lamports ?? null,
+          slot: solana?.value.slot ?? null,
           source: solana?.value.source ?? null,
         },
         as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
         stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
         ...(errors.length > 0 ? { errors: [...errors] } : {}),
       },
+      200,
+    );
+  })
+  .openapi(bitcoinListRoute, async (c) => {
+    const { value, asOf, stale } = await listBitcoin(c.var.deps);
+    c.header('Cache-Control', 'public, max-age=10');
+    const { source } = value;
+    return c.json(
+      { transactions: [...value.transactions], as_of: new Date(asOf).toISOString(), stale, source },
+      200,
+    );
+  })
+  .openapi(solanaListRoute, async (c) => {
+    const { value, asOf, stale } = await listSolana(c.var.deps);
+    c.header('Cache-Control', 'public, max-age=10');
+    const { source } = value;
+    return c.json(
+      { transactions: [...value.transactions], as_of: new Date(asOf).toISOString(), stale, source },
       200,
     );
   })

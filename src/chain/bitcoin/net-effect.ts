@@ -1,0 +1,17 @@
+/**
+ * What a transaction does to an address.
+ * @module
+ */
+import { type Sats, sats } from '../../core/amount.ts';
+
+type Paid = { readonly address: string | null; readonly value: bigint };
+
+/** Sats that the address gains, below zero when it spends more than it gets. */
+export function netEffect(
+  tx: { readonly inputs: readonly Paid[]; readonly outputs: readonly Paid[] },
+  address: string,
+): Sats {
+  const sumOf = (rows: readonly Paid[]): bigint =>
+    rows.reduce((sum, row) => (row.address === address ? sum + row.value : sum), 0n);
+  return sats(sumOf(tx.outputs) - sumOf(tx.inputs));
+}

@@ -1,0 +1,38 @@
+/**
+ * Several sources asked for the same thing at once. A slow one must not hold up what the others have said.
+ * @module
+ */
+
+export type Source<T> = { readonly name: string; ask(): Promise<T> };
+
+export type SourceAnswer<T> = { readonly name: string } & (
+  | { readonly ok: true; readonly value: T }
+  /** Undefined when the source was only late. */
+  | { readonly ok: false; readonly error: unknown }
+);
+
+/**
+ * What each source answers, in their order. Once one has answered the others have `graceMs` left, in milliseconds;
+ * while none has, all are waited for.
+ */
+export async function gather<T>(
+  sources: readonly Source<T>[],
+  p: { readonly graceMs: number; sleep(ms: number): Promise<void> },
+): Promise<SourceAnswer<T>[]> {
+  const answers: SourceAnswer<T>[] = sources.map(({ name }) => ({ name, ok: false, error: undefined }));
+  const first = Promise.withResolvers<void>();
+  const asked = sources.map(async ({ name, ask }, index) => {
+    try {
+      answers[index] = { name, ok: true, value: await ask() };
+      first.resolve();
+    } catch (error) {
+      answers[index] = { name, ok: false, error };
+    }
+  });
+  await Promise.race([Promise.all(asked), first.promise.then(() => p.sleep(p.graceMs))]);
+  return [...answers];
+}
+
+/** The failure to show when no source has answered: the first one's. */
+export const failureOf = (answers: readonly SourceAnswer<unknown>[]): unknown =>
+  answers.map((answer) => (answer.ok ? undefined : answer.error)).find((error) => error !== undefined);

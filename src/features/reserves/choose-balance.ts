@@ -1,0 +1,35 @@
+/**
+ * What several views of one address come to. Pure.
+ * @module
+ */
+import type { SourceAnswer } from '../../core/gather.ts';
+
+export type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };
+
+export type BitcoinBalance = {
+  readonly confirmed: bigint;
+  readonly pendingDelta: bigint;
+  /** The view that is shown. */
+  readonly source: string;
+  /** Whether all that answered say the same; null when only one did. */
+  readonly agreed: boolean | null;
+  readonly views: readonly { readonly name: string; readonly confirmed: bigint | null }[];
+};
+
+/** The lowest confirmed balance that a source reports, since no more can be claimed; null when none has answered. */
+export function chooseBalance(answers: readonly SourceAnswer<BitcoinView>[]): BitcoinBalance | null {
+  const known = answers.flatMap((answer) => (answer.ok ? [{ source: answer.name, ...answer.value }] : []));
+  const [first] = known;
+  if (!first) return null;
+  const lowest = known.reduce((low, view) => (view.confirmed < low.confirmed ? view : low), first);
+  return {
+    confirmed: lowest.confirmed,
+    pendingDelta: lowest.pendingDelta,
+    source: lowest.source,
+    agreed: known.length < 2 ? null : known.every((view) => view.confirmed === first.confirmed),
+    views: answers.map((answer) => ({
+      name: answer.name,
+      confirmed: answer.ok ? answer.value.confirmed : null,
+    })),
+  };
+}

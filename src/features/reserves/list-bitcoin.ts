@@ -1,0 +1,100 @@
+import { netEffect } from '../../chain/bitcoin/net-effect.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { failureOf, gather } from '../../core/gather.ts';
+import type { Cache, Cached, CachePolicy } from '../../http/cached.ts';
+import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
+import { GRACE_MS } from './get-reserves.ts';
+
+export type ListBitcoinDeps = {
+  readonly cache: Cache;
+  readonly reserve: { readonly bitcoinAddress: string | null };
+  readonly bitcoinSources: readonly Pick<Esplora, 'name' | 'balance' | 'mempoolTxs' | 'chainTxs'>[];
+  readonly sleep: (ms: number) => Promise<void>;
+};
+
+export type BitcoinEntry = {
+  readonly txid: string;
+  /** Unix seconds of the block, null in the mempool. */
+  readonly blockTime: number | null;
+  readonly blockHeight: number | null;
+  /** What it does to the reserve's address, in sats. */
+  readonly netSatoshis: string;
+};
+
+export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; readonly source: string };
+
+/** The contract's bound on this list. */
+export const LIST_LIMIT = 100;
+export const LIST_POLICY: CachePolicy = { freshMs: 20_000, revalidateMs: 60_000, staleMs: 15 * 60_000 };
+/** Pages of confirmed rows that may be asked for: with 25 a page four are enough. */
+const MAX_PAGES = 10;
+
+/**
+ * The reserve's newest transactions, mempool first. They come from the index that knows the most confirmed ones, whole,
+ * or from the next one.
+ * @throws AppError UPSTREAM_FAILED when no index gives a whole list; NOT_CONFIGURED without an address
+ */
+export async function listBitcoin(d: ListBitcoinDeps): Promise<Cached<BitcoinList>> {
+  const address = d.reserve.bitcoinAddress;
+  if (address === null) {
+    throw new AppError('NOT_CONFIGURED', 'The operator has not configured RESERVE_BTC_ADDRESS.', {
+      details: { variables: ['RESERVE_BTC_ADDRESS'] },
+    });
+  }
+  return d.cache.read('reserves:bitcoin-transactions', LIST_POLICY, () => readList(d, address));
+}
+
+async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {
+  const asks = d.bitcoinSources.map((source) => ({
+    name: source.name,
+    ask: async () => ({ source, ...(await source.balance(address)) }),
+  }));
+  const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+  const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  let failure = failureOf(answers);
+  // An index that lags behind knows fewer; the sort is stable, so of equals the first configured one is asked.
+  for (const view of views.sort((a, b) => b.confirmedTxs - a.confirmedTxs)) {
+    try {
+      const txs = await readTxs(view.source, address, view);
+      return { transactions: txs.map((tx) => entryOf(tx, address)), source: view.source.name };
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** @param known numbers of transactions that the index itself has told */
+async function readTxs(
+  source: Pick<Esplora, 'name' | 'mempoolTxs' | 'chainTxs'>,
+  address: string,
+  known: { readonly confirmedTxs: number; readonly pendingTxs: number },
+): Promise<BitcoinTx[]> {
+  const rows = new Map<string, BitcoinTx>();
+  for (const tx of known.pendingTxs > 0 ? await source.mempoolTxs(address) : []) rows.set(tx.txid, tx);
+  const confirmed = new Map<string, BitcoinTx>();
+  let last: string | undefined;
+  for (let page = 0; page < MAX_PAGES && rows.size + confirmed.size < LIST_LIMIT; page++) {
+    const txs = await source.chainTxs(address, last);
+    const before = confirmed.size;
+    for (const tx of txs) {
+      // It was mined while we read.
+      rows.delete(tx.txid);
+      confirmed.set(tx.txid, tx);
+    }
+    last = txs.at(-1)?.txid;
+    if (confirmed.size === before) break;
+  }
+  // A page that comes back empty may be the end, or a block that has gone under the reader's feet.
+  if (confirmed.size < Math.min(known.confirmedTxs, LIST_LIMIT - rows.size)) {
+    throw upstreamFailed(source.name, 'incomplete_list');
+  }
+  return [...rows.values(), ...confirmed.values()].slice(0, LIST_LIMIT);
+}
+
+const entryOf = (tx: BitcoinTx, address: string): BitcoinEntry => ({
+  txid: tx.txid,
+  blockTime: tx.block?.time ?? null,
+  blockHeight: tx.block?.height ?? null,
+  netSatoshis: netEffect(tx, address).toString(),
+});

@@ -1,0 +1,64 @@
+import { AppError } from '../../core/errors.ts';
+import { failureOf, gather } from '../../core/gather.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
+import { asUpstreamFailure, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
+import { GRACE_MS } from './get-reserves.ts';
+import { LIST_LIMIT, LIST_POLICY } from './list-bitcoin.ts';
+
+export type ListSolanaDeps = {
+  readonly cache: Cache;
+  readonly reserve: { readonly solanaAddress: string | null };
+  readonly solanaSources: readonly Pick<SolanaNode, 'name' | 'signaturesFor'>[];
+  readonly sleep: (ms: number) => Promise<void>;
+};
+
+export type SolanaEntry = {
+  readonly signature: string;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+  /** As the chain tells it; null for a success. */
+  readonly err: unknown;
+  readonly slot: string;
+};
+
+export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readonly source: string };
+
+/**
+ * Finalized transactions that name the reserve's address, newest first, failed ones included. Of the nodes' lists the
+ * newest is shown: one that lags or keeps no history has less to tell.
+ * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
+ */
+export async function listSolana(d: ListSolanaDeps): Promise<Cached<SolanaList>> {
+  const address = d.reserve.solanaAddress;
+  if (address === null) {
+    throw new AppError('NOT_CONFIGURED', 'The operator has not configured SOLANA_PRIVATE_KEY.', {
+      details: { variables: ['SOLANA_PRIVATE_KEY'] },
+    });
+  }
+  return d.cache.read('reserves:solana-transactions', LIST_POLICY, async (): Promise<SolanaList> => {
+    const asks = d.solanaSources.map((node) => ({
+      name: node.name,
+      ask: () => node.signaturesFor(address, { limit: LIST_LIMIT, commitment: 'finalized' }),
+    }));
+    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+    const lists = answers.flatMap((answer) =>
+      answer.ok ? [{ source: answer.name, entries: answer.value }] : [],
+    );
+    const [first] = lists;
+    if (!first) throw asUpstreamFailure(failureOf(answers));
+    const best = lists.reduce((most, list) => (isFuller(list.entries, most.entries) ? list : most), first);
+    return { transactions: best.entries.map(entryOf), source: best.source };
+  });
+}
+
+function isFuller(a: readonly SignatureEntry[], b: readonly SignatureEntry[]): boolean {
+  const newest = (entries: readonly SignatureEntry[]): bigint => entries[0]?.slot ?? -1n;
+  return newest(a) === newest(b) ? a.length > b.length : newest(a) > newest(b);
+}
+
+const entryOf = ({ signature, blockTime, err, slot }: SignatureEntry): SolanaEntry => ({
+  signature,
+  blockTime,
+  err,
+  slot: slot.toString(),
+});

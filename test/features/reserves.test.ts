@@ -1,0 +1,345 @@
+import { describe, expect, it } from 'vitest';
+import { sats } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import { getReserves, type ReservesDeps } from '../../src/features/reserves/get-reserves.ts';
+import { listBitcoin } from '../../src/features/reserves/list-bitcoin.ts';
+import { listSolana } from '../../src/features/reserves/list-solana.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { type BitcoinTx, createEsplora } from '../../src/providers/esplora.ts';
+import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
+
+const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+
+/** One isolate with its own memory; `kv` may be shared by several. */
+function isolate(clock: { ms: number }, kv = new Map<string, string>()) {
+  return createCache({
+    now: () => clock.ms,
+    defer: () => undefined,
+    kv: {
+      get: (async (key: string) => JSON.parse(kv.get(key) ?? 'null')) as KVNamespace['get'],
+      put: async (key: string, value: unknown) => void kv.set(key, String(value)),
+    },
+  });
+}
+
+const never = new Promise<never>(() => undefined);
+const down = async (): Promise<never> => {
+  throw upstreamFailed('esplora', 'unreachable');
+};
+
+type BitcoinSource = ReservesDeps['bitcoinSources'][number];
+type SolanaSource = ReservesDeps['solanaSources'][number];
+
+const says = (name: string, confirmed: bigint): BitcoinSource => ({
+  name,
+  balance: async () => ({ confirmed, pendingDelta: 5n }),
+});
+const node = (name: string, lamports: bigint, slot: bigint): SolanaSource => ({
+  name,
+  balance: async () => ({ lamports, slot }),
+});
+
+const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
+  cache: isolate({ ms: 0 }),
+  reserve: { bitcoinAddress: ADDRESS, solanaAddress: SOLANA },
+  bitcoinSources: [says('one', 700n), says('two', 700n)],
+  solanaSources: [node('rpc-1', 9n, 100n), node('rpc-2', 8n, 90n)],
+  sleep: async () => undefined,
+  ...p,
+});
+
+describe('balances', () => {
+  it('agreeing sources are shown as agreed', async () => {
+    const { bitcoin, solana, errors } = await getReserves(depsOf());
+    expect(bitcoin?.value).toMatchObject({
+      confirmed: '700',
+      pendingDelta: '5',
+      source: 'one',
+      agreed: true,
+    });
+    expect(solana?.value).toEqual({ lamports: '9', slot: '100', source: 'rpc-1' });
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ['above', 701n, '700'],
+    ['below', 1n, '1'],
+  ])('a source that is %s the other: the lower figure, marked', async (_, other, shown) => {
+    const { bitcoin } = await getReserves(
+      depsOf({ bitcoinSources: [says('one', 700n), says('two', other)] }),
+    );
+    expect(bitcoin?.value).toMatchObject({ confirmed: shown, agreed: false });
+    expect(bitcoin?.value.views).toEqual([
+      { name: 'one', confirmed: '700' },
+      { name: 'two', confirmed: other.toString() },
+    ]);
+  });
+
+  it.each([
+    ['down', { name: 'one', balance: down }],
+    ['slow without end', { name: 'one', balance: () => never }],
+  ])('a first source that is %s: the second, marked as unconfirmed by another', async (_, first) => {
+    const { bitcoin } = await getReserves(depsOf({ bitcoinSources: [first, says('two', 700n)] }));
+    expect(bitcoin?.value).toMatchObject({ confirmed: '700', source: 'two', agreed: null });
+  });
+
+  it('the node that is furthest is believed, whatever the order', async () => {
+    const solanaSources = [node('rpc-1', 1n, 50n), node('rpc-2', 2n, 99n)];
+    const { solana } = await getReserves(depsOf({ solanaSources }));
+    expect(solana?.value).toMatchObject({ lamports: '2', source: 'rpc-2', slot: '99' });
+  });
+
+  it('one chain down is half a report that names its error', async () => {
+    const refused = async (): Promise<never> => {
+      throw new RpcRefusal(-32005, 'node is behind', undefined);
+    };
+    const solanaSources = [{ name: 'rpc-1', balance: refused }];
+    const { bitcoin, solana, errors } = await getReserves(depsOf({ solanaSources }));
+    expect(bitcoin?.value.confirmed).toBe('700');
+    expect(solana).toBeNull();
+    expect(errors).toEqual([{ part: 'solana', error_code: 'UPSTREAM_FAILED' }]);
+  });
+
+  it('an outage shows the last good figures as stale for 15 minutes, then an error', async () => {
+    const clock = { ms: 0 };
+    const alive = depsOf({ cache: isolate(clock) });
+    await getReserves(alive);
+    const out = {
+      ...alive,
+      bitcoinSources: [{ name: 'one', balance: down }],
+      solanaSources: [{ name: 'rpc-1', balance: down }],
+    };
+    clock.ms = 14 * 60_000;
+    const { bitcoin, solana } = await getReserves(out);
+    expect([bitcoin?.stale, solana?.stale]).toEqual([true, true]);
+    expect(bitcoin?.value.confirmed).toBe('700');
+    clock.ms = 16 * 60_000;
+    await expect(getReserves(out)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', status: 503 });
+  });
+});
+
+describe('load', () => {
+  const counted = (calls: Map<string, number>): Partial<ReservesDeps> => {
+    const count = (name: string) => calls.set(name, (calls.get(name) ?? 0) + 1);
+    return {
+      bitcoinSources: ['one', 'two'].map((name) => ({
+        name,
+        balance: async () => {
+          count(name);
+          return { confirmed: 700n, pendingDelta: 0n };
+        },
+      })),
+      solanaSources: ['rpc-1', 'rpc-2'].map((name) => ({
+        name,
+        balance: async () => {
+          count(name);
+          return { lamports: 9n, slot: 1n };
+        },
+      })),
+    };
+  };
+  const ONCE = { one: 1, two: 1, 'rpc-1': 1, 'rpc-2': 1 };
+
+  it('1,000 parallel cold reads of one isolate ask each source once', async () => {
+    const calls = new Map<string, number>();
+    const d = depsOf({ ...counted(calls), cache: isolate({ ms: 0 }) });
+    const all = await Promise.all(Array.from({ length: 1_000 }, () => getReserves(d)));
+    expect(new Set(all.map(({ bitcoin }) => bitcoin?.value.confirmed))).toEqual(new Set(['700']));
+    expect(Object.fromEntries(calls)).toEqual(ONCE);
+  });
+
+  it('warm reads ask nobody, and what one isolate has read serves the next', async () => {
+    const calls = new Map<string, number>();
+    const clock = { ms: 0 };
+    const kv = new Map<string, string>();
+    await getReserves(depsOf({ ...counted(calls), cache: isolate(clock, kv) }));
+    clock.ms = 14_000;
+    for (const cache of [isolate(clock, kv), isolate(clock, kv)]) {
+      const { bitcoin } = await getReserves(depsOf({ ...counted(calls), cache }));
+      expect(bitcoin?.asOf).toBe(0);
+    }
+    expect(Object.fromEntries(calls)).toEqual(ONCE);
+  });
+});
+
+const txid = (n: number): string => n.toString(16).padStart(64, '0');
+const paying = (n: number, height: number | null): BitcoinTx => ({
+  txid: txid(n),
+  inputs: [{ address: 'other', value: 12n }],
+  outputs: [
+    { address: ADDRESS, value: 10n },
+    { address: 'other', value: 2n },
+  ],
+  block: height === null ? null : { height, time: 1_700_000_000 + height },
+});
+type PagedSource = Parameters<typeof listBitcoin>[0]['bitcoinSources'][number];
+
+/** An index with so many confirmed transactions, newest first, and a mempool. */
+function index(name: string, confirmed: number, p: { pool?: BitcoinTx[]; cutAfter?: number } = {}) {
+  const chain = Array.from({ length: confirmed }, (_, at) => paying(confirmed - at, confirmed - at));
+  const pool = p.pool ?? [];
+  const source: PagedSource & { asked: string[] } = {
+    name,
+    asked: [],
+    balance: async () => ({
+      confirmed: sats(0n),
+      confirmedTxs: confirmed,
+      pendingDelta: sats(0n),
+      pendingSpent: sats(0n),
+      pendingTxs: pool.length,
+    }),
+    mempoolTxs: async () => pool,
+    async chainTxs(_, last) {
+      source.asked.push(last ?? '');
+      const from = last === undefined ? 0 : chain.findIndex((tx) => tx.txid === last) + 1;
+      if (p.cutAfter !== undefined && from >= p.cutAfter) return [];
+      return chain.slice(from, from + 25);
+    },
+  };
+  return source;
+}
+
+const list = (...bitcoinSources: PagedSource[]) =>
+  listBitcoin({
+    cache: isolate({ ms: 0 }),
+    reserve: { bitcoinAddress: ADDRESS },
+    bitcoinSources,
+    sleep: async () => undefined,
+  }).then(({ value }) => value);
+
+describe('the Bitcoin list', () => {
+  it.each([130, 600])('of %i transactions shows the newest 100, each once, newest first', async (count) => {
+    const pool = [paying(9_001, null), paying(9_002, null)];
+    const { transactions } = await list(index('one', count, { pool }));
+    expect(transactions).toHaveLength(100);
+    expect(new Set(transactions.map((entry) => entry.txid)).size).toBe(100);
+    expect(transactions.slice(0, 3)).toEqual([
+      { txid: txid(9_001), blockTime: null, blockHeight: null, netSatoshis: '10' },
+      { txid: txid(9_002), blockTime: null, blockHeight: null, netSatoshis: '10' },
+      { txid: txid(count), blockTime: 1_700_000_000 + count, blockHeight: count, netSatoshis: '10' },
+    ]);
+    const heights = transactions.slice(2).map(({ blockHeight }) => blockHeight);
+    expect(heights).toEqual(Array.from({ length: 98 }, (_, at) => count - at));
+  });
+
+  it('a transaction that is mined while the list is read is shown once, as mined', async () => {
+    const { transactions } = await list(index('one', 3, { pool: [paying(3, null)] }));
+    expect(transactions.map((entry) => entry.blockHeight)).toEqual([3, 2, 1]);
+  });
+
+  it('an empty address has an empty list; one that breaks off is an error, never a shorter list', async () => {
+    expect((await list(index('one', 0))).transactions).toEqual([]);
+    await expect(list(index('one', 130, { cutAfter: 50 }))).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      details: { reason: 'incomplete_list' },
+    });
+  });
+
+  it('comes from the source that knows more, and from the other when that one breaks off', async () => {
+    const behind = index('one', 40);
+    expect((await list(behind, index('two', 41))).source).toBe('two');
+    expect((await list(behind, index('two', 41, { cutAfter: 25 }))).source).toBe('one');
+    expect((await list(index('one', 40), index('two', 40))).source).toBe('one');
+    await expect(list({ ...behind, balance: down })).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
+
+describe('the Solana list', () => {
+  const entry = (n: number, err: unknown = null): SignatureEntry => ({
+    signature: `sig${n}`,
+    slot: BigInt(n),
+    err,
+    blockTime: n,
+  });
+  const rpc = (name: string, entries: SignatureEntry[]) => ({ name, signaturesFor: async () => entries });
+  const listOf = (...solanaSources: Parameters<typeof listSolana>[0]['solanaSources']) =>
+    listSolana({
+      cache: isolate({ ms: 0 }),
+      reserve: { solanaAddress: SOLANA },
+      solanaSources,
+      sleep: async () => undefined,
+    }).then(({ value }) => value);
+
+  it('is the newest node’s, failed transactions with their error', async () => {
+    const err = { InstructionError: [0, { Custom: 1 }] };
+    const { transactions, source } = await listOf(
+      rpc('rpc-1', [entry(5)]),
+      rpc('rpc-2', [entry(7, err), entry(5)]),
+    );
+    expect(source).toBe('rpc-2');
+    expect(transactions[0]).toEqual({ signature: 'sig7', blockTime: 7, err, slot: '7' });
+    expect(transactions[1]?.err).toBeNull();
+  });
+
+  it('a node without history does not empty the list; no node at all is an error', async () => {
+    const { transactions } = await listOf(rpc('rpc-1', []), rpc('rpc-2', [entry(5)]));
+    expect(transactions).toHaveLength(1);
+    await expect(listOf({ name: 'rpc-1', signaturesFor: down })).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
+  });
+});
+
+describe('esplora', () => {
+  const answering = (table: Record<string, Response>) =>
+    createEsplora({
+      baseUrl: 'https://esplora.test',
+      name: 'one',
+      fetch: async (url) => {
+        const answer = table[url.replace('https://esplora.test', '')];
+        if (!answer) throw new Error(`no answer for ${url}`);
+        return answer.clone();
+      },
+    });
+  const stats = { funded_txo_sum: 30, spent_txo_sum: 10, tx_count: 4 };
+
+  it('tells both halves of a balance in sats', async () => {
+    const esplora = answering({
+      [`/address/${ADDRESS}`]: Response.json({
+        chain_stats: stats,
+        mempool_stats: { funded_txo_sum: 1, spent_txo_sum: 6, tx_count: 2 },
+      }),
+    });
+    expect(await esplora.balance(ADDRESS)).toEqual({
+      confirmed: 20n,
+      confirmedTxs: 4,
+      pendingDelta: -5n,
+      pendingSpent: 6n,
+      pendingTxs: 2,
+    });
+  });
+
+  it.each([
+    ['HTML', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+    ['429', () => new Response('<html>', { status: 429 })],
+    ['500', () => new Response('oops', { status: 500 })],
+    ['another shape', () => Response.json({ chain_stats: {} })],
+    [
+      'a negative sum',
+      () => Response.json({ chain_stats: { ...stats, funded_txo_sum: -1 }, mempool_stats: stats }),
+    ],
+  ])('%s is UPSTREAM_FAILED, never a zero or an empty list', async (_, answer) => {
+    const esplora = answering({
+      [`/address/${ADDRESS}`]: answer(),
+      [`/address/${ADDRESS}/txs/chain`]: answer(),
+      [`/address/${ADDRESS}/txs/mempool`]: answer(),
+      '/block-height/5': answer(),
+      '/blocks/tip/hash': answer(),
+    });
+    for (const read of [
+      esplora.balance(ADDRESS),
+      esplora.chainTxs(ADDRESS),
+      esplora.mempoolTxs(ADDRESS),
+      esplora.blockHash(5),
+      esplora.tipHash(),
+    ]) {
+      await expect(read).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    }
+  });
+
+  it('a block that is not there yet is null', async () => {
+    const esplora = answering({ '/block-height/5': new Response('Block not found', { status: 404 }) });
+    expect(await esplora.blockHash(5)).toBeNull();
+  });
+});
