@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scriptOf } from '../world/bitcoin-wallet.ts';
+import type { World } from '../world/world.ts';
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** An answer of the service, read whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** A transaction that took lamports out of the reserve, as the chain has it. */
+export interface ReservePayment {
+  readonly signature: string;
+  readonly to: string;
+  readonly lamports: bigint;
+  readonly fee: bigint;
+  readonly blockTime: number;
+}
+
+export interface SwapDesk {
+  get(path: string): Promise<Answer>;
+  create(
+    amountSol: unknown,
+    options?: { readonly key?: string; readonly ip?: string; readonly dryRun?: boolean },
+  ): Promise<Answer>;
+  status(id: string): Promise<Answer>;
+  /** The status once it is no longer `waiting`. */
+  settled(id: string): Promise<Body>;
+  history(): Promise<readonly Body[]>;
+  /** What the reserve has paid since the world began, oldest first. */
+  payments(): ReservePayment[];
+  /** Lamports of the reserve in the newest slot. */
+  lamports(): Promise<bigint>;
+  /** Confirmed satoshis of the reserve's address on the world's chain. */
+  sats(): bigint;
+  /** Satoshis that a transaction pays to the reserve, and whether it is in a block; null when it does not exist. */
+  bitcoinPayment(txid: string): { readonly sats: bigint; readonly confirmed: boolean } | null;
+  /** Rows of the mirror in D1, oldest first. */
+  rows(): Promise<readonly Body[]>;
+}
+
+/** Tries again until there is a value; the limit only ends a run that will never pass. */
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  limitMs = 60_000,
+): Promise<T> {
+  for (const end = Date.now() + limitMs; Date.now() < end; await sleep(25)) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  throw new Error(`never: ${what}`);
+}
+
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const body = (text.startsWith('{') ? JSON.parse(text) : { text }) as Body;
+  return { status: response.status, headers: response.headers, body };
+}
+
+/** The service and both chains of a world, as someone sees them who checks one against the other. */
+export function openSwapDesk(world: World): SwapDesk {
+  const { ledger } = world.solana;
+  const { index } = world.bitcoin;
+  const script = scriptOf(world.reserve.bitcoin);
+  const get = async (path: string): Promise<Answer> => read(await world.fetch(path));
+  const status = (id: string): Promise<Answer> => get(`/api/swap/status/${id}`);
+
+  const paidTo = (txid: string): bigint =>
+    (index.get(txid)?.outputs ?? []).reduce(
+      (sum, output) => sum + (output.script === script ? BigInt(output.sats) : 0n),
+      0n,
+    );
+
+  return {
+    get,
+    status,
+    async create(amountSol, { key, ip, dryRun } = {}) {
+      const response = await world.fetch('/api/swap/create', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        body: JSON.stringify({ amountSol, ...(dryRun ? { dry_run: true } : {}) }),
+        ...(ip === undefined ? {} : { ip }),
+      });
+      return read(response);
+    },
+    settled: (id) =>
+      until(`swap ${id} settled`, async () => {
+        const { status: code, body } = await status(id);
+        return code === 200 && body.status !== 'waiting' ? body : undefined;
+      }),
+    async history() {
+      const { body } = await get('/api/exchanges/transactions');
+      return body.transactions as readonly Body[];
+    },
+    payments: () =>
+      ledger
+        .transactionsOf(world.reserve.solana)
+        .filter(({ accounts, err }) => accounts[0] === world.reserve.solana && err === null)
+        .map(({ signature, accounts, preBalances, postBalances, fee, blockTime }) => {
+          const at = accounts.findIndex((_, i) => (postBalances[i] ?? 0) > (preBalances[i] ?? 0));
+          const lamports = BigInt(postBalances[at] ?? 0) - BigInt(preBalances[at] ?? 0);
+          return { signature, to: accounts[at] ?? '', lamports, fee: BigInt(fee), blockTime };
+        })
+        .toReversed(),
+    async lamports() {
+      const account = await ledger.account(world.reserve.solana, ledger.clock.slot('processed'));
+      return BigInt(account?.lamports ?? 0);
+    },
+    sats: () =>
+      index.byScript(script).reduce((sum, tx) => (tx.block === null ? sum : sum + paidTo(tx.txid)), 0n),
+    bitcoinPayment(txid) {
+      const tx = index.get(txid);
+      return tx && { sats: paidTo(txid), confirmed: tx.block !== null };
+    },
+    async rows() {
+      return (await world.worker.query(
+        "SELECT * FROM operations WHERE kind = 'swap' ORDER BY seq",
+      )) as Body[];
+    },
+  };
+}
