@@ -1,0 +1,89 @@
+/**
+ * Name, symbol and description of a token as the on-chain formats and wallets can hold them.
+ * @see Metaplex Token Metadata: name 32, symbol 10, uri 200 bytes of UTF-8
+ * @module
+ */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+
+export const MAX_NAME_BYTES = 32;
+export const MAX_SYMBOL_BYTES = 10;
+export const MAX_DESCRIPTION_BYTES = 1_000;
+export const MAX_URI_BYTES = 200;
+
+/**
+ * Control, format, private and unassigned characters, line and paragraph separators, and all that is drawn as nothing:
+ * bidirectional marks, zero-width characters, fillers, variation selectors.
+ */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
+/** Blanks that a reader cannot see. */
+const BLANK = /^\p{White_Space}|\p{White_Space}$|\p{White_Space}{2}/u;
+/** White space other than the plain one. */
+const ODD_SPACE = /[^\S ]/u;
+
+export type TextFault =
+  | 'empty'
+  | 'too_long'
+  | 'hidden_character'
+  | 'not_normalized'
+  | 'spaces'
+  | 'ill_formed';
+
+/** What is wrong with a text that wallets show, or undefined. `maxBytes` counts UTF-8. */
+export function textFault(text: string, maxBytes: number): TextFault | undefined {
+  if (text.length === 0) return 'empty';
+  if (text.length > maxBytes) return 'too_long';
+  if (!text.isWellFormed()) return 'ill_formed';
+  if (utf8ToBytes(text).length > maxBytes) return 'too_long';
+  if (HIDDEN.test(text)) return 'hidden_character';
+  if (text.normalize('NFC') !== text) return 'not_normalized';
+  return ODD_SPACE.test(text) || BLANK.test(text) ? 'spaces' : undefined;
+}
+
+/** A description may have lines; everything else holds. */
+export function descriptionFault(text: string): TextFault | undefined {
+  if (text === '') return undefined;
+  const lines = text.split('\n');
+  if (utf8ToBytes(text.toWellFormed()).length > MAX_DESCRIPTION_BYTES) return 'too_long';
+  for (const line of lines) {
+    const fault = line === '' ? undefined : textFault(line, MAX_DESCRIPTION_BYTES);
+    if (fault && fault !== 'spaces') return fault;
+  }
+  return undefined;
+}
+
+/** Symbols and names whose look-alikes mislead; compared after NFKC and case folding. */
+const WELL_KNOWN = new Set([
+  'btc',
+  'bitcoin',
+  'eth',
+  'ethereum',
+  'sol',
+  'solana',
+  'wsol',
+  'wrapped sol',
+  'usdc',
+  'usd coin',
+  'usdt',
+  'tether',
+  'tether usd',
+  'usd1',
+  'pyusd',
+  'dai',
+  'bonk',
+  'jup',
+  'jupiter',
+  'wif',
+  'dogwifhat',
+  'jitosol',
+  'msol',
+  'cbbtc',
+  'wbtc',
+  'wrapped bitcoin',
+  'absr',
+  'asry',
+]);
+
+export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
+
+/** Whether a name or symbol equals a well-known one. */
+export const isWellKnown = (text: string): boolean => WELL_KNOWN.has(foldText(text).trim());
