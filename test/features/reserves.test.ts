@@ -166,10 +166,10 @@ describe('load', () => {
 const txid = (n: number): string => n.toString(16).padStart(64, '0');
 const paying = (n: number, height: number | null): BitcoinTx => ({
   txid: txid(n),
-  inputs: [{ address: 'other', value: 12n }],
+  inputs: [{ address: 'other', value: sats(12n) }],
   outputs: [
-    { address: ADDRESS, value: 10n },
-    { address: 'other', value: 2n },
+    { address: ADDRESS, value: sats(10n) },
+    { address: 'other', value: sats(2n) },
   ],
   block: height === null ? null : { height, time: 1_700_000_000 + height },
 });
