@@ -12,7 +12,9 @@ const TIMEOUT_MS = 5_000;
 
 export type Orca = ReturnType<typeof createOrca>;
 
-export function createOrca({ baseUrl, fetch }: { baseUrl: string; fetch: Fetch }) {
+type Options = { baseUrl: string; fetch: Fetch; timeoutMs?: number };
+
+export function createOrca({ baseUrl, fetch, timeoutMs = TIMEOUT_MS }: Options) {
   return {
     /**
      * Whatever is answered about a pool, of any status.
@@ -23,7 +25,7 @@ export function createOrca({ baseUrl, fetch }: { baseUrl: string; fetch: Fetch }
       const bytes = decodeBase58(address, 32);
       if (!bytes) throw new RangeError('not an address');
       const url = `${baseUrl}/pools/${encodeBase58(bytes)}`;
-      return ask({ fetch, upstream: 'orca', url, timeoutMs: TIMEOUT_MS });
+      return ask({ fetch, upstream: 'orca', url, timeoutMs });
     },
   };
 }

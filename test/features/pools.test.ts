@@ -1,0 +1,417 @@
+import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { createOrca } from '../../src/providers/orca.ts';
+import {
+  ADAPTIVE_POOL,
+  CONSTANTS,
+  chainWithPools,
+  FIXED_POOL,
+  SPYX,
+  USDC,
+  vault,
+  vaultsOf,
+  WSOL,
+} from './pool-accounts.ts';
+import { type Handler, startPoolUpstreams } from './pool-upstreams.ts';
+import { SSRF_ADDRESSES } from './ssrf-addresses.ts';
+
+let upstreams: Awaited<ReturnType<typeof startPoolUpstreams>>;
+beforeAll(async () => {
+  upstreams = await startPoolUpstreams();
+});
+afterAll(() => upstreams.stop());
+beforeEach(() => upstreams.reset());
+
+const PATH = `/api/dex/pool/${FIXED_POOL}`;
+const plantPools = () => {
+  for (const [address, account] of chainWithPools()) upstreams.chain.set(address, account);
+};
+const send =
+  (status: number, body: string, headers: Record<string, string> = {}): Handler =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  };
+
+/** What no parser and writer would give back: digits, exponents, escapes, order, spacing, members without a name here. */
+const poolText = (balanceA: string, balanceB: string): string => {
+  const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
+  return `{ "meta": {"cursor":null},\r\n "data" : {"address":"${FIXED_POOL}","price":"73.20551387", "tokenBalanceA" : ${balanceA},
+ "tokenMintA":"${WSOL}","tokenMintB":"${USDC}","tokenVaultA":"${vaultA}","tokenVaultB":"${vaultB}",
+ "note":"\\u0041\\/ } \\" {é","nested":{"tokenBalanceA":"0","list":[1,{"data":"x"}]},"tokenBalanceB":${balanceB},
+ "writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,"unknown_member":[ ],"tvlUsdc":null}}\n`;
+};
+const POOL = poolText('"1"', '"2"');
+
+const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
+
+describe('the pool API answers', () => {
+  it('its JSON comes as it is, byte for byte', async () => {
+    upstreams.answerWith(send(200, POOL));
+    const response = await upstreams.service().get(PATH);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(POOL);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('x-data-source')).toBe('orca');
+    expect(upstreams.requests).toEqual([`${upstreams.host}/v2/solana/pools/${FIXED_POOL}`]);
+    expect(upstreams.chainReads).toEqual([]);
+  });
+
+  it('both balances zero are overwritten from the vaults, and every other byte stays', async () => {
+    plantPools();
+    upstreams.answerWith(send(200, poolText('"0"', '"0"')));
+    const response = await upstreams.service().get(PATH);
+    const mended = poolText('"123456789012345"', '"18446744073709551615"').replace(
+      '"data" : {',
+      '"data" : {"vault_balances_source":"chain_rpc",',
+    );
+    expect(await response.text()).toBe(mended);
+    expect(response.status).toBe(200);
+    expect(upstreams.chainReads).toEqual([[...vaultsOf(FIXED_POOL)]]);
+  });
+
+  it.each([
+    ['0', '0', '123456789012345', '18446744073709551615'],
+    ['0.0', '"0"', '123456789012345', '"18446744073709551615"'],
+    ['-0', '0e5', '123456789012345', '18446744073709551615'],
+  ])('zero is zero however it is written: %s and %s', async (a, b, mendedA, mendedB) => {
+    plantPools();
+    upstreams.answerWith(send(200, poolText(a, b)));
+    const text = await (await upstreams.service().get(PATH)).text();
+    expect(text).toContain(`"tokenBalanceA" : ${mendedA},`);
+    expect(text).toContain(`"tokenBalanceB":${mendedB},`);
+  });
+
+  it('vaults that are really empty are said to be empty by the chain', async () => {
+    plantPools();
+    const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
+    upstreams.chain.set(vaultA, vault(WSOL, 0n)).set(vaultB, vault(USDC, 0n));
+    upstreams.answerWith(send(200, poolText('"0"', '"0"')));
+    const { data } = await jsonOf(await upstreams.service().get(PATH));
+    expect(data).toMatchObject({
+      tokenBalanceA: '0',
+      tokenBalanceB: '0',
+      vault_balances_source: 'chain_rpc',
+    });
+  });
+
+  it.each([
+    ['one balance is zero', poolText('"0"', '"2"')],
+    ['the other balance is zero', poolText('"2"', '0')],
+    ['balances are null', poolText('null', 'null')],
+  ])('%s: the body comes as it is', async (_name, body) => {
+    plantPools();
+    upstreams.answerWith(send(200, body));
+    expect(await (await upstreams.service().get(PATH)).text()).toBe(body);
+    expect(upstreams.chainReads).toEqual([]);
+  });
+
+  it.each([
+    ['cannot be read', () => upstreams.breakChain()],
+    ['are not there', () => upstreams.chain.clear()],
+    ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
+  ])('vaults that %s leave the body as it came, unmarked, and are tried again', async (_name, spoil) => {
+    plantPools();
+    spoil();
+    const body = poolText('"0"', '"0"');
+    upstreams.answerWith(send(200, body));
+    const service = upstreams.service();
+    const response = await service.get(PATH);
+    expect(await response.text()).toBe(body);
+    expect(service.logged).toHaveLength(1);
+  });
+
+  it('a pool under another address is not taken for the one asked for', async () => {
+    plantPools();
+    upstreams.answerWith(send(200, POOL));
+    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
+    expect(data).toMatchObject({ address: ADAPTIVE_POOL, poolDataSource: 'chain_rpc' });
+  });
+});
+
+const HTML = `<html><body>${'é'.repeat(600)}</body></html>`;
+const NEVER: Handler = () => undefined;
+const huge: Handler = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(`{"data":{"address":"${FIXED_POOL}","x":"${'x'.repeat(2 * 1024 * 1024)}"}}`);
+};
+const cutOff: Handler = (_request, response) => {
+  response.writeHead(200, { 'content-length': '5000' });
+  response.write(POOL.slice(0, 200));
+  setTimeout(() => response.destroy(), 20);
+};
+const json = (body: string) => ({ is: 'json' as const, body });
+const nonJson = (preview: string) => ({ is: 'non-json' as const, preview });
+const silent = (reason: string) => ({ is: 'silent' as const, reason });
+
+/** What the upstream does, and what the caller gets when the chain has no such pool. */
+const REFUSALS = [
+  ['404', send(404, '{"message": "unknown whirlpool"}'), 404, json('{"message": "unknown whirlpool"}')],
+  ['400', send(400, '{"error":1.50}'), 400, json('{"error":1.50}')],
+  ['429', send(429, '{"error":"slow down"}', { 'retry-after': '7' }), 429, json('{"error":"slow down"}')],
+  ['500', send(500, '{"error":"oops"}'), 500, json('{"error":"oops"}')],
+  ['404 as text', send(404, 'Not Found'), 404, nonJson('Not Found')],
+  ['503 as HTML', send(503, HTML), 503, nonJson(HTML.slice(0, 500))],
+  ['HTML with 200', send(200, HTML, { 'content-type': 'text/html' }), 502, nonJson(HTML.slice(0, 500))],
+  ['nothing with 200', send(200, ''), 502, nonJson('')],
+  ['204', (_request, response) => void response.writeHead(204).end(), 502, nonJson('')],
+  ['truncated JSON', send(200, POOL.slice(0, 120)), 502, nonJson(POOL.slice(0, 120))],
+  ['a connection cut in the body', cutOff, 502, silent('unreachable')],
+  ['a body over 2 MiB', huge, 502, silent('too_large')],
+  ['no answer', NEVER, 502, silent('timeout')],
+  ['a hang-up', (request) => void request.destroy(), 502, silent('unreachable')],
+  ['a redirect', send(302, '', { location: '/v2/solana/elsewhere' }), 502, nonJson('')],
+  ['a redirect with JSON', send(301, '{"a":1}', { location: '/x' }), 502, json('{"a":1}')],
+  ['JSON without a pool', send(200, '{"data":null,"meta":{}}'), 200, json('{"data":null,"meta":{}}')],
+  ['an empty object as pool', send(200, '{"data":{}}'), 200, json('{"data":{}}')],
+  ['a list', send(200, '[1.0]'), 200, json('[1.0]')],
+] satisfies [string, Handler, number, object][];
+
+describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expected) => {
+  beforeEach(() => upstreams.answerWith(handler));
+
+  it('and the chain has the pool: the chain’s word, with 200', async () => {
+    plantPools();
+    const response = await upstreams.service().get(PATH);
+    expect(response.status).toBe(200);
+    const { data } = await jsonOf(response);
+    expect(data).toMatchObject({ address: FIXED_POOL, poolDataSource: 'chain_rpc' });
+    expect(response.headers.get('x-data-source')).toBe('chain_rpc');
+    expect(upstreams.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['the chain has no such account', () => undefined],
+    ['the account is no Whirlpool', () => upstreams.chain.set(FIXED_POOL, vault(USDC, 1n))],
+    ['the chain cannot be read', () => upstreams.breakChain()],
+  ])(`and %s: ${status}`, async (_why, spoil) => {
+    spoil();
+    const response = await upstreams.service().get(PATH);
+    expect(response.status).toBe(status);
+    const text = await response.text();
+    if (expected.is === 'json') expect(text).toBe(expected.body);
+    const body = JSON.parse(text) as Record<string, unknown>;
+    if (expected.is === 'non-json') {
+      expect(body).toMatchObject({ error: 'dex_non_json', error_code: 'DEX_NON_JSON' });
+      expect(body.body_preview).toBe(expected.preview);
+      expect(typeof body.request_id).toBe('string');
+    }
+    if (expected.is === 'silent') {
+      expect(body).toMatchObject({ error_code: 'UPSTREAM_FAILED', details: { upstream: 'orca' } });
+      expect(body.details).toMatchObject({ reason: expected.reason });
+    }
+    // A redirect's target is never asked.
+    expect(upstreams.requests).toHaveLength(1);
+  });
+});
+
+it('a refusal for rate keeps the time to wait', async () => {
+  upstreams.answerWith(send(429, '{}', { 'retry-after': '7' }));
+  expect((await upstreams.service().get(PATH)).headers.get('retry-after')).toBe('7');
+});
+
+it('a preview never ends in half a character', async () => {
+  upstreams.answerWith(send(200, `${'x'.repeat(499)}😀`));
+  const { body_preview } = await jsonOf(await upstreams.service().get(PATH));
+  expect(body_preview).toBe('x'.repeat(499));
+});
+
+describe('the chain answers for the pool API', () => {
+  beforeEach(() => {
+    plantPools();
+    upstreams.answerWith(send(404, '{}'));
+  });
+
+  it('with the whole pool in the upstream’s shape, in two round trips', async () => {
+    const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
+    const peer = getWhirlpoolDecoder().decode(upstreams.chain.get(FIXED_POOL)?.data ?? new Uint8Array());
+    const now = Date.parse('2026-11-20T10:00:00.000Z');
+    const response = await upstreams.service({ now: () => now }).get(PATH);
+    expect(await response.json()).toEqual({
+      data: {
+        address: FIXED_POOL,
+        whirlpoolsConfig: '2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ',
+        whirlpoolBump: [255],
+        tickSpacing: 4,
+        tickSpacingSeed: [4, 0],
+        feeTierIndex: 4,
+        poolType: 'whirlpool',
+        feeRate: 400,
+        swapFeePercentDisplay: '0.04%',
+        protocolFeeRate: 1300,
+        liquidity: '689480494328519',
+        sqrtPrice: '4991046536690114137',
+        tickCurrentIndex: -26147,
+        price: '73.205513870173952480595',
+        tokenMintA: WSOL,
+        tokenMintB: USDC,
+        tokenVaultA: vaultA,
+        tokenVaultB: vaultB,
+        tokenBalanceA: '123456789012345',
+        tokenBalanceB: '18446744073709551615',
+        tokenA: {
+          address: WSOL,
+          programId: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+          imageUrl: null,
+          name: null,
+          symbol: null,
+          decimals: 9,
+          tags: [],
+        },
+        tokenB: {
+          address: USDC,
+          programId: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+          imageUrl: null,
+          name: 'USD Coin',
+          symbol: 'USDC',
+          decimals: 6,
+          tags: [],
+        },
+        protocolFeeOwedA: peer.protocolFeeOwedA.toString(),
+        protocolFeeOwedB: peer.protocolFeeOwedB.toString(),
+        feeGrowthGlobalA: peer.feeGrowthGlobalA.toString(),
+        feeGrowthGlobalB: peer.feeGrowthGlobalB.toString(),
+        rewardLastUpdatedTimestamp: new Date(Number(peer.rewardLastUpdatedTimestamp) * 1000).toISOString(),
+        rewards: [
+          {
+            mint: 'orcaEKTdK7LKz57vaAYr9QeNsVEPfiu6QeMU1kektZE',
+            vault: peer.rewardInfos[0]?.vault,
+            authority: 'DXnB9N9JLH5c9AYdKMGHQyspewSsvhFnwLK1tz1iPmZw',
+            emissions_per_second_x64: '0',
+            growth_global_x64: '4903944807059099939',
+            active: false,
+          },
+        ],
+        adaptiveFeeEnabled: false,
+        adaptiveFee: null,
+        tradeEnableTimestamp: '1970-01-01T00:00:00.000Z',
+        updatedAt: '2026-11-20T10:00:00.000Z',
+        updatedSlot: 441_977_650,
+        poolDataSource: 'chain_rpc',
+      },
+    });
+    expect(upstreams.chainReads).toHaveLength(2);
+    expect(upstreams.chainReads[1]).toEqual([
+      vaultA,
+      vaultB,
+      WSOL,
+      USDC,
+      metaplexAddress(WSOL),
+      metaplexAddress(USDC),
+    ]);
+  });
+
+  it('with names from a Token-2022 mint and the adaptive fee from its oracle', async () => {
+    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
+    expect(data).toMatchObject({
+      tokenA: { address: SPYX, name: 'SP500 xStock', symbol: 'SPYx', decimals: 8 },
+      tokenBalanceA: '7000000001',
+      // The recording gives 774.5543181742219.
+      price: '774.554318174221901886783',
+      feeTierIndex: 1027,
+      adaptiveFeeEnabled: true,
+      adaptiveFee: {
+        constants: CONSTANTS,
+        variables: {
+          lastReferenceUpdateTimestamp: new Date(1_787_800_000_000).toISOString(),
+          volatilityReference: 5_000,
+          tickGroupIndexReference: 319,
+          volatilityAccumulator: 10_000,
+        },
+        currentRate: 164,
+        maxRate: 16_384,
+      },
+    });
+    expect(upstreams.chainReads).toHaveLength(2);
+  });
+
+  it('without price history: neither tvlUsdc nor stats is there', async () => {
+    const { data } = await jsonOf(await upstreams.service().get(PATH));
+    expect(Object.keys(data as object)).not.toContain('tvlUsdc');
+    expect(Object.keys(data as object)).not.toContain('stats');
+  });
+
+  it('and never with a zero for a vault it could not read', async () => {
+    upstreams.chain.delete(vaultsOf(FIXED_POOL)[1]);
+    const service = upstreams.service();
+    expect((await service.get(PATH)).status).toBe(404);
+    expect(service.logged).toHaveLength(1);
+  });
+
+  it('but not for an account of another program that has the bytes of a pool', async () => {
+    const pool = upstreams.chain.get(FIXED_POOL);
+    if (pool) upstreams.chain.set(FIXED_POOL, { ...pool, owner: USDC });
+    expect((await upstreams.service().get(PATH)).status).toBe(404);
+    expect(upstreams.chainReads).toHaveLength(1);
+  });
+});
+
+describe('addresses that are none', () => {
+  it('there are 50 shapes of them, each once', () => {
+    expect(new Set(SSRF_ADDRESSES).size).toBe(50);
+  });
+
+  it.each(SSRF_ADDRESSES)('%j asks nobody', async (text) => {
+    upstreams.answerWith(send(200, POOL));
+    const response = await upstreams.service().get(`/api/dex/pool/${encodeURIComponent(text)}`);
+    expect([400, 404]).toContain(response.status);
+    expect(upstreams.requests).toEqual([]);
+    expect(upstreams.chainReads).toEqual([]);
+  });
+
+  it.each(SSRF_ADDRESSES)('%j sent as it is asks at most for the pool before it', async (text) => {
+    upstreams.answerWith(send(200, POOL));
+    await upstreams.service().get(`/api/dex/pool/${text}`);
+    const allowed = `${upstreams.host}/v2/solana/pools/${FIXED_POOL}`;
+    expect(upstreams.requests.filter((request) => request !== allowed)).toEqual([]);
+  });
+
+  it.each(SSRF_ADDRESSES)('the client of the pool API itself refuses %j', async (text) => {
+    const asked: string[] = [];
+    const orca = createOrca({
+      baseUrl: 'https://orca.test/v2/solana',
+      fetch: async (url) => {
+        asked.push(url);
+        return new Response();
+      },
+    });
+    await expect(orca.pool(text)).rejects.toThrow(RangeError);
+    expect(asked).toEqual([]);
+  });
+
+  it('400 is the error body and names the parameter', async () => {
+    const response = await upstreams.service().get('/api/dex/pool/nope');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error_code: 'INVALID_INPUT',
+      action: 'fix_request',
+      details: { issues: [{ in: 'param', path: 'address' }] },
+    });
+  });
+});
+
+describe('the default pools', () => {
+  const DEFAULTS = [
+    ['/api/dex/pool-default', 'POOL_DEFAULT_ADDRESS'],
+    ['/api/dex/pool-saeth-sausd-default', 'POOL_SAETH_SAUSD_ADDRESS'],
+    ['/api/dex/pool-sausd-usdc-default', 'POOL_SAUSD_USDC_ADDRESS'],
+  ] as const;
+
+  it.each(DEFAULTS)('%s is a 307 with a relative Location', async (path, variable) => {
+    const service = upstreams.service({ config: { [variable]: FIXED_POOL } });
+    const response = await service.get(path);
+    expect(response.status).toBe(307);
+    expect(response.headers.get('location')).toBe(`/api/dex/pool/${FIXED_POOL}`);
+    expect(upstreams.requests).toEqual([]);
+  });
+
+  it.each(DEFAULTS)('%s without %s is 503 naming it', async (path, variable) => {
+    const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, FIXED_POOL]));
+    const response = await upstreams.service({ config: { ...others, [variable]: undefined } }).get(path);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
+      error_code: 'NOT_CONFIGURED',
+      details: { variables: [variable] },
+    });
+  });
+});
