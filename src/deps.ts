@@ -105,6 +105,9 @@ function custodianClient(env: Env, reserveAddress: string | null): CustodianApi 
     findSwap: (signature) => call(async (stub) => stub.findSwap(signature)),
     swapRoom: () => call(async (stub) => stub.swapRoom()),
     report: () => call(async (stub) => stub.report()),
+    openRequest: (request) => call(async (stub) => stub.openRequest(request)),
+    findRequest: (id) => call(async (stub) => stub.findRequest(id)),
+    confirmPayment: (id, signature) => call(async (stub) => stub.confirmPayment(id, signature)),
     ops: (command) => call(async (stub) => stub.ops(command)),
     wake: () => call(async (stub) => stub.wake()),
   };

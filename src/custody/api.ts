@@ -76,6 +76,51 @@ export type CustodyReport = {
   };
 };
 
+/** A request that waits for a payment, as the custodian keeps it. */
+export type RequestView = {
+  readonly id: string;
+  readonly kind: 'token' | 'listing';
+  readonly status: 'pending' | 'completed';
+  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
+  readonly detail: string;
+  readonly reason: string | null;
+  readonly subject: Readonly<Record<string, unknown>>;
+  readonly feeLamports: string;
+  readonly receivedLamports: string;
+  readonly reference: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly paidAt: string | null;
+  readonly completedAt: string | null;
+  readonly paymentSignature: string | null;
+  readonly tokenId: number | null;
+  readonly mintAddress: string | null;
+  readonly refunds: readonly {
+    readonly signature: string;
+    readonly lamports: string;
+    readonly payer: string | null;
+    readonly reason: string;
+    readonly status: 'due' | 'paid';
+  }[];
+};
+
+export type OpenRequest = {
+  readonly kind: 'token' | 'listing';
+  readonly subject: Readonly<Record<string, unknown>>;
+  /** What the work costs, before the digits that make the amount its own. */
+  readonly baseFeeLamports: bigint;
+  readonly client: string;
+};
+
+export type RequestOpened =
+  | { readonly type: 'opened'; readonly request: RequestView }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+export type PaymentConfirmed =
+  | { readonly type: 'confirmed'; readonly request: RequestView }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
 export type OpsCommand = {
   readonly name: 'pause' | 'resume' | 'operations' | 'held' | 'retry' | 'reconcile';
   /** The operation of `retry`. */
@@ -95,6 +140,10 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
+  openRequest(request: OpenRequest): Promise<RequestOpened>;
+  findRequest(id: string): Promise<RequestView | null>;
+  /** Points at a payment and waits for what it buys. */
+  confirmPayment(id: string, signature: string): Promise<PaymentConfirmed>;
   /** Sets the alarm again from what is stored; the cron's tick calls it, in case an alarm was lost. */
   wake(): Promise<void>;
   /** The operator's commands; the route in front checks who asks. */

@@ -4,10 +4,12 @@
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../core/limits.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { checkTrust, frozenReason } from './boot.ts';
 import type { ChainPort } from './chain-port.ts';
+import type { Desk, DeskTools } from './desk.ts';
 import { createDriver } from './driver.ts';
 import { type Begin, createBegin, type IntentKind } from './intake.ts';
 import { openJournal } from './journal.ts';
@@ -17,6 +19,7 @@ import { costLamports, type Limits, swappedLamports, unsettledLamports } from '.
 import { isTerminal, type Kind } from './operation.ts';
 import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
+import { createPaymentDesk, type PaymentDeskPorts } from './payment-desk.ts';
 import type { Log, Mirror, Signer, Storage } from './ports.ts';
 import { reconcile } from './reconcile.ts';
 import { swapView } from './swap-answer.ts';
@@ -29,6 +32,8 @@ export type CustodyDeps = {
   readonly swap: SwapPorts;
   /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
   readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
+  /** Paid requests; absent where no treasury or mint seed is configured. */
+  readonly payments?: PaymentDeskPorts;
   readonly limits: Limits;
   readonly swapsDisabled: boolean;
   readonly maxCreatesPerClientHour: number;
@@ -49,6 +54,11 @@ const MIRROR_RETRY_MS = 5_000;
 const MIRROR_PATIENCE_MS = 60_000;
 /** Smallest distance of an alarm from now. */
 const SOON_MS = 20;
+
+function desk<T>(given: T | undefined): T {
+  if (given === undefined) throw new Error('this area is not configured');
+  return given;
+}
 
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
@@ -133,11 +143,35 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     stop: stopBeginning,
   });
 
+  const tools: DeskTools = {
+    journal,
+    storage,
+    now,
+    log,
+    begin: async (kind, id, decide) => {
+      const begun = await begin(kind, id, decide);
+      if (begun.type === 'begun') await driver.drive(id);
+      return begun;
+    },
+  };
+  const payments = d.payments && createPaymentDesk(tools, d.payments);
+  const desks: Desk[] = payments ? [payments] : [];
+
+  /** A desk that fails keeps the others going; its work is stored and runs again. */
+  async function runDesks(): Promise<void> {
+    for (const desk of desks) {
+      if ((desk.nextAt() ?? Number.POSITIVE_INFINITY) > now()) continue;
+      await desk.run().catch((error: unknown) => {
+        log({ level: 'warn', event: 'desk_failed', reason: failureReason(error) });
+      });
+    }
+  }
+
   /** Wakes this object for what is stored, whatever alarm was set or lost before. */
   async function rearm(): Promise<void> {
-    const due = journal.nextDue();
     const undelivered = journal.undeliveredSince() === undefined ? undefined : now() + MIRROR_RETRY_MS;
-    const next = Math.min(due ?? Number.POSITIVE_INFINITY, undelivered ?? Number.POSITIVE_INFINITY);
+    const times = [journal.nextDue(), undelivered, ...desks.map((desk) => desk.nextAt())];
+    const next = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
     await storage.setAlarm(Number.isFinite(next) ? Math.max(next, now() + SOON_MS) : null);
   }
 
@@ -160,12 +194,11 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
   return {
     createSwap: (request: SwapRequest) => working(() => intake.createSwap(request)),
 
-    begin: (kind, id, decide) =>
-      working(async () => {
-        const begun = await begin(kind, id, decide);
-        if (begun.type === 'begun') await driver.drive(id);
-        return begun;
-      }),
+    begin: (kind, id, decide) => working(() => tools.begin(kind, id, decide)),
+
+    openRequest: (request) => working(async () => desk(payments).open(request)),
+    findRequest: async (id) => desk(payments).find(id),
+    confirmPayment: (id, signature) => working(() => desk(payments).confirm(id, signature, d.within)),
 
     previewSwap: (request) => intake.previewSwap(request),
     swapRoom: () => intake.swapRoom(),
@@ -228,6 +261,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       await storage.setAlarm(now() + SAFETY_MS);
       await verify();
       await driver.driveDue(DUE_PER_ALARM);
+      await runDesks();
       await publish();
     },
   };

@@ -3,7 +3,7 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { OpsCommand, SwapRequest } from './api.ts';
+import type { OpenRequest, OpsCommand, SwapRequest } from './api.ts';
 import { type Custody, type CustodyDeps, createCustodian } from './create-custodian.ts';
 import type { Storage } from './ports.ts';
 
@@ -34,6 +34,18 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
 
     report() {
       return this.#custody.report();
+    }
+
+    openRequest(request: OpenRequest) {
+      return this.#custody.openRequest(request);
+    }
+
+    findRequest(id: string) {
+      return this.#custody.findRequest(id);
+    }
+
+    confirmPayment(id: string, signature: string) {
+      return this.#custody.confirmPayment(id, signature);
     }
 
     ops(command: OpsCommand) {

@@ -1,0 +1,322 @@
+/**
+ * Requests that somebody pays for in SOL: a token creation, a listing. A payment belongs to a request only when its
+ * transaction carries the request's reference key or moves exactly its own amount; one payment serves one purpose, for
+ * ever, over all flows. What bought nothing is owed back and written down.
+ * @module
+ */
+import { encodeBase58, isSignature } from '../chain/solana/address.ts';
+import { lamports } from '../core/amount.ts';
+import { DAY_MS, MAX_WAIT_MS } from '../core/limits.ts';
+import type { ChainTransaction } from '../providers/solana-rpc.ts';
+import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from './api.ts';
+import type { Desk, DeskTools } from './desk.ts';
+import type { Facts } from './operation.ts';
+import { mirrorRefund, mirrorRequest, mirrorToken, requestView } from './request-mirror.ts';
+import { openRequestStore, type PaymentRequest, type RefundDue } from './request-store.ts';
+import { createTreasuryScan, type PaymentTaker, type TreasuryScanPorts } from './treasury-scan.ts';
+import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
+
+export type PaymentDeskPorts = Pick<TreasuryScanPorts, 'treasuryAddress' | 'signatures' | 'transaction'> & {
+  /** So many random bytes. */
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly randomId: () => string;
+  /** The mint that an invoice, and only it, can make. */
+  readonly mintAddress: (invoiceId: string) => string;
+  /** Lamports that a creation may take from the reserve, rent and fees. */
+  readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
+};
+
+const OPEN_PER_CLIENT = 10;
+const OPEN_IN_ALL = 500;
+const LIFE_MS = 30 * 60_000;
+/** A payment that is this late still counts: wallets and finality take their time. */
+const GRACE_MS = 10 * 60_000;
+const KEPT_MS = 7 * DAY_MS;
+/** The last four digits of a fee are the request's own. */
+const DIGITS = 10_000n;
+/** So little too much is not worth a transaction to send back. */
+const DUST = 10_000n;
+const SCAN_MS = 2_000;
+/** A payment by exact amount may carry a block time a little before the request: clocks differ. */
+const CLOCK_SKEW_MS = 30_000;
+const BATCH = 10;
+
+export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
+
+export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
+  const { journal, storage, now, log } = tools;
+  const store = openRequestStore(storage);
+  const payments = openTreasuryStore(storage);
+  const purposeOf = (request: PaymentRequest): string => `${request.kind}:${request.id}`;
+
+  function save(request: PaymentRequest): PaymentRequest {
+    store.put(request);
+    mirrorRequest(journal, store, request, now());
+    return request;
+  }
+
+  function owe(
+    request: PaymentRequest,
+    payment: TreasuryPayment,
+    amount: bigint,
+    reason: RefundDue['reason'],
+  ): void {
+    const refund: RefundDue = {
+      signature: payment.signature,
+      requestId: request.id,
+      lamports: amount.toString(),
+      payer: payment.payer,
+      reason,
+      state: 'due',
+      createdAt: now(),
+    };
+    store.putRefund(refund);
+    mirrorRefund(journal, refund, now());
+    log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
+  }
+
+  /** The one request that a payment belongs to; undefined when none or more than one fits. */
+  function belongsTo(payment: TreasuryPayment, transaction: ChainTransaction): PaymentRequest | undefined {
+    const referenced = transaction.accounts.flatMap((account) => store.byReference(account) ?? []);
+    if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : undefined;
+    const paidAt = payment.blockTime === null ? now() : payment.blockTime * 1_000;
+    const exact = store
+      .openByFee(payment.lamports.toString())
+      .filter((request) => paidAt >= request.createdAt - CLOCK_SKEW_MS && paidAt <= request.closesAt);
+    return exact.length === 1 ? exact[0] : undefined;
+  }
+
+  const taker: PaymentTaker = {
+    waitingSince: () => store.oldestOpen(),
+
+    take(payment, transaction) {
+      const request = belongsTo(payment, transaction);
+      if (!request) return null;
+      const purpose = purposeOf(request);
+      if (!journal.claim(`payment:${payment.signature}`, purpose, now())) return null;
+      const paidAt = payment.blockTime === null ? now() : payment.blockTime * 1_000;
+      if (request.state === 'expired' || paidAt > request.closesAt) {
+        owe(request, payment, payment.lamports, 'late');
+      } else if (request.state !== 'open') {
+        owe(request, payment, payment.lamports, 'double');
+      } else {
+        receive(request, payment);
+      }
+      return purpose;
+    },
+  };
+
+  /** Adds a payment to an open request; pays it off when it is enough. */
+  function receive(request: PaymentRequest, payment: TreasuryPayment): void {
+    const received = BigInt(request.received) + payment.lamports;
+    const missing = BigInt(request.fee) - received;
+    const seen = { ...request, received: received.toString(), payer: payment.payer };
+    if (missing > 0n) return void save(seen);
+    if (-missing > DUST) owe(request, payment, -missing, 'overpaid');
+    const paid = save({ ...seen, state: 'paid', paymentSignature: payment.signature, paidAt: now() });
+    if (paid.kind === 'listing') complete(paid);
+  }
+
+  /** A token row for what was made or listed, and the request's end. */
+  function complete(request: PaymentRequest): void {
+    const mint = String(request.subject.mint);
+    const known = store.tokenByMint(mint);
+    const token = known ?? {
+      ...request.subject,
+      tokenId: store.nextTokenId(),
+      mint,
+      requestId: request.id,
+      createdAt: now(),
+    };
+    const listed = { ...token, listedAt: now() };
+    store.putToken(listed);
+    mirrorToken(journal, listed, now());
+    save({ ...request, state: 'completed', completedAt: now(), tokenId: token.tokenId, reason: null });
+  }
+
+  /** Begins the creation of a paid token, or takes over what became of it. */
+  async function create(request: PaymentRequest): Promise<void> {
+    const id = purposeOf(request);
+    const begun = await tools.begin('token', id, () => ({
+      ok: true,
+      intent: {
+        amount: lamports(0n),
+        reserved: lamports(p.creationCost(request.subject)),
+        plan: { ...(request.subject as Facts), invoiceId: request.id },
+        claims: [],
+      },
+    }));
+    if (begun.type === 'refused') {
+      save({ ...request, reason: begun.refusal.code });
+      return;
+    }
+    const operation = journal.get(id);
+    if (operation?.state === 'done') storage.transaction(() => complete(request));
+    if (operation?.state !== 'failed') return;
+    const payment = request.paymentSignature ? payments.get(request.paymentSignature) : undefined;
+    storage.transaction(() => {
+      save({ ...request, state: 'expired', reason: operation.reason });
+      if (payment) owe(request, payment, BigInt(request.received), 'failed');
+    });
+  }
+
+  /** Requests that nobody can pay any more; what arrived in part is owed back. */
+  function expire(): void {
+    for (const request of store.closed(now(), BATCH)) {
+      storage.transaction(() => {
+        save({ ...request, state: 'expired' });
+        if (request.received === '0') return;
+        const parts = payments.paidFor(purposeOf(request));
+        for (const part of parts) owe(request, part, part.lamports, 'underpaid');
+      });
+    }
+    store.purge(now() - KEPT_MS);
+  }
+
+  const scan = createTreasuryScan({
+    journal,
+    storage,
+    payments,
+    treasuryAddress: p.treasuryAddress,
+    takers: [taker],
+    signatures: p.signatures,
+    transaction: p.transaction,
+    now,
+  });
+
+  let lastRun = 0;
+
+  /** A base fee in full tens of thousands, and four digits that no other open request has. */
+  function ownFee(base: bigint): bigint | undefined {
+    const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
+    for (let tries = 0; tries < 50; tries++) {
+      const [high = 0, low = 0] = p.randomBytes(2);
+      const fee = round + (BigInt(high * 256 + low) % (DIGITS - 1n)) + 1n;
+      if (store.openByFee(fee.toString()).length === 0) return fee;
+    }
+    return undefined;
+  }
+
+  const refuse = (refusal: Refusal) => ({ type: 'refused' as const, refusal });
+
+  const desk = {
+    nextAt(): number | undefined {
+      const waits = store.oldestOpen() !== undefined || store.inState('paid', 1).length > 0;
+      return waits ? lastRun + SCAN_MS : undefined;
+    },
+
+    async run(): Promise<void> {
+      lastRun = now();
+      if (scan.isWaiting()) await scan.run();
+      for (const request of store.inState('paid', BATCH)) await create(request);
+      expire();
+    },
+
+    open(asked: OpenRequest): RequestOpened {
+      if (store.countOpen(asked.client) >= OPEN_PER_CLIENT || store.countOpen() >= OPEN_IN_ALL) {
+        const message = 'Too many requests wait for payment; pay or let them expire first.';
+        return refuse({ code: 'TOO_MANY_OPEN_REQUESTS', message, retryAfterSeconds: 600 });
+      }
+      const fee = ownFee(asked.baseFeeLamports);
+      if (fee === undefined) {
+        return refuse({
+          code: 'TOO_MANY_OPEN_REQUESTS',
+          message: 'No amount is free.',
+          retryAfterSeconds: 600,
+        });
+      }
+      const id = p.randomId();
+      const subject = asked.kind === 'token' ? { ...asked.subject, mint: p.mintAddress(id) } : asked.subject;
+      const request = storage.transaction(() =>
+        save({
+          id,
+          kind: asked.kind,
+          state: 'open',
+          subject,
+          fee: fee.toString(),
+          reference: encodeBase58(p.randomBytes(32)),
+          client: asked.client,
+          createdAt: now(),
+          expiresAt: now() + LIFE_MS,
+          closesAt: now() + LIFE_MS + GRACE_MS,
+          received: '0',
+          paymentSignature: null,
+          payer: null,
+          paidAt: null,
+          completedAt: null,
+          tokenId: null,
+          reason: null,
+        }),
+      );
+      return { type: 'opened', request: requestView(request, []) };
+    },
+
+    find(id: string): RequestView | null {
+      const request = store.get(id);
+      return request ? requestView(request, store.refundsOf(id)) : null;
+    },
+
+    /** Books the payment that somebody points at, then waits for what it buys. */
+    async confirm(
+      id: string,
+      signature: string,
+      within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>,
+    ): Promise<PaymentConfirmed> {
+      const request = store.get(id);
+      if (!request) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
+      if (request.state !== 'completed') {
+        const refusal = await bind(request, signature);
+        if (refusal) return refuse(refusal);
+      } else if (request.paymentSignature !== signature) {
+        return refuse(notBound());
+      }
+      const paid = store.get(id);
+      if (paid?.kind === 'token' && paid.state === 'paid') await within(create(paid), MAX_WAIT_MS);
+      const end = store.get(id);
+      if (end?.state === 'completed') {
+        await storage.sync();
+        return { type: 'confirmed', request: requestView(end, store.refundsOf(id)) };
+      }
+      const message = 'The payment is there and the work is under way; repeat the call or read the request.';
+      return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5 });
+    },
+  } satisfies Desk & Record<string, unknown>;
+
+  /** Why a payment does not pay for a request; undefined when it does. */
+  async function bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
+    if (!isSignature(signature))
+      return { code: 'INVALID_SIGNATURE', message: 'tx_signature is no Solana signature.' };
+    const transaction = await scan.look(signature);
+    if (!transaction) {
+      const message = 'This transaction is not final yet, or the chain does not know it.';
+      return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
+    }
+    if (transaction.failed)
+      return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
+    const name = `payment:${transaction.signature}`;
+    const claimant = journal.claimant(name);
+    if (claimant === undefined) return notBound();
+    if (claimant !== purposeOf(request)) {
+      const [purpose = 'another'] = claimant.split(':');
+      const message = `This payment serves another purpose already (${purpose}).`;
+      return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };
+    }
+    const now = store.get(request.id);
+    if (now?.state !== 'open') return now?.state === 'expired' ? refundDue() : undefined;
+    const missing = BigInt(now.fee) - BigInt(now.received);
+    const message = `${missing} lamports are missing; pay them to the same reference.`;
+    return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports: missing.toString() } };
+  }
+
+  return desk;
+}
+
+const notBound = (): Refusal => ({
+  code: 'PAYMENT_NOT_BOUND',
+  message: "This payment carries neither the request's reference nor exactly its amount.",
+});
+
+const refundDue = (): Refusal => ({
+  code: 'REFUND_DUE',
+  message: 'The payment came too late; it is recorded as owed back to its payer.',
+});

@@ -1,0 +1,98 @@
+/**
+ * How requests, tokens and refunds look from outside and in D1.
+ * @module
+ */
+import type { RequestView } from './api.ts';
+import type { Journal } from './journal.ts';
+import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function detailOf(request: PaymentRequest, refunds: readonly RefundDue[]): string {
+  switch (request.state) {
+    case 'open':
+      return request.received === '0' ? 'awaiting_payment' : 'seen';
+    case 'paid':
+      return request.kind === 'token' ? 'creating' : 'paid';
+    case 'completed':
+      return 'completed';
+    case 'expired':
+      return refunds.length > 0 ? 'refund_due' : 'expired';
+  }
+}
+
+export function requestView(request: PaymentRequest, refunds: readonly RefundDue[]): RequestView {
+  return {
+    id: request.id,
+    kind: request.kind,
+    status: request.state === 'completed' ? 'completed' : 'pending',
+    detail: detailOf(request, refunds),
+    reason: request.reason,
+    subject: request.subject,
+    feeLamports: request.fee,
+    receivedLamports: request.received,
+    reference: request.reference,
+    createdAt: new Date(request.createdAt).toISOString(),
+    expiresAt: new Date(request.expiresAt).toISOString(),
+    paidAt: iso(request.paidAt),
+    completedAt: iso(request.completedAt),
+    paymentSignature: request.paymentSignature,
+    tokenId: request.tokenId,
+    mintAddress: typeof request.subject.mint === 'string' ? request.subject.mint : null,
+    refunds: refunds.map(({ signature, lamports, payer, reason, state }) => ({
+      signature,
+      lamports,
+      payer,
+      reason,
+      status: state,
+    })),
+  };
+}
+
+export function mirrorRequest(
+  journal: Journal,
+  store: RequestStore,
+  request: PaymentRequest,
+  now: number,
+): void {
+  const view = requestView(request, store.refundsOf(request.id));
+  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: request }) };
+  if (request.kind === 'token') {
+    journal.publish('invoices', request.id, { status: view.status, ...shared }, now);
+  } else {
+    const status = view.status === 'completed' ? 'confirmed' : 'pending';
+    journal.publish(
+      'listings',
+      request.id,
+      { token_id: Number(request.subject.tokenId), status, ...shared },
+      now,
+    );
+  }
+}
+
+export function mirrorToken(journal: Journal, token: TokenEntry, now: number): void {
+  journal.publish(
+    'tokens',
+    String(token.tokenId),
+    {
+      token_id: token.tokenId,
+      mint_address: token.mint,
+      creator_address: typeof token.creator === 'string' ? token.creator : null,
+      name: String(token.name),
+      symbol: String(token.symbol),
+      created_at: new Date(Number(token.createdAt)).toISOString(),
+      journal: JSON.stringify(token),
+    },
+    now,
+  );
+}
+
+export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
+  const created_at = new Date(refund.createdAt).toISOString();
+  journal.publish(
+    'refunds',
+    refund.signature,
+    { status: refund.state, created_at, journal: JSON.stringify(refund) },
+    now,
+  );
+}

@@ -1,0 +1,188 @@
+/**
+ * Requests that wait for a payment: a token creation, a listing. Their rows, and the refunds that came of payments
+ * which bought nothing.
+ * @module
+ */
+import type { SqlRow, Storage } from './ports.ts';
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS requests (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    fee TEXT NOT NULL,
+    reference TEXT NOT NULL UNIQUE,
+    client TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    closes_at INTEGER NOT NULL,
+    row TEXT NOT NULL
+  )`,
+  'CREATE INDEX IF NOT EXISTS requests_open ON requests (state, closes_at)',
+  'CREATE INDEX IF NOT EXISTS requests_by_fee ON requests (fee, state)',
+  `CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS refunds (
+    signature TEXT PRIMARY KEY,
+    request_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    row TEXT NOT NULL
+  )`,
+] as const;
+
+/** open: waits for its payment; paid: its work is under way; completed: done; expired: nobody paid. */
+export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
+
+/** JSON text and numbers; amounts are decimal text. */
+export type PaymentRequest = {
+  /** UUID: public. */
+  readonly id: string;
+  readonly kind: 'token' | 'listing';
+  readonly state: RequestState;
+  /** What was asked for: the kind's own. */
+  readonly subject: Readonly<Record<string, unknown>>;
+  /** Lamports to pay; the last four digits tell open requests apart. */
+  readonly fee: string;
+  /** The Solana Pay reference: an address that stands in the payment's accounts. */
+  readonly reference: string;
+  readonly client: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Until then a late payment still counts. */
+  readonly closesAt: number;
+  /** Lamports received so far. */
+  readonly received: string;
+  readonly paymentSignature: string | null;
+  readonly payer: string | null;
+  readonly paidAt: number | null;
+  readonly completedAt: number | null;
+  readonly tokenId: number | null;
+  /** Why its work waits; null when nothing is wrong. */
+  readonly reason: string | null;
+};
+
+/** A payment, or the part of one, that bought nothing. */
+export type RefundDue = {
+  readonly signature: string;
+  readonly requestId: string;
+  readonly lamports: string;
+  readonly payer: string | null;
+  readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
+  readonly state: 'due' | 'paid';
+  readonly createdAt: number;
+};
+
+export type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<
+  Record<string, unknown>
+>;
+
+export type RequestStore = ReturnType<typeof openRequestStore>;
+
+const parsed = <T>(row: SqlRow): T => JSON.parse(String(row.row)) as T;
+
+export function openRequestStore({ exec, transaction }: Storage) {
+  transaction(() => {
+    for (const statement of SCHEMA) exec(statement);
+  });
+
+  return {
+    put(request: PaymentRequest): void {
+      exec(
+        `INSERT INTO requests (id, kind, state, fee, reference, client, created_at, closes_at, row)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, row = excluded.row`,
+        request.id,
+        request.kind,
+        request.state,
+        request.fee,
+        request.reference,
+        request.client,
+        request.createdAt,
+        request.closesAt,
+        JSON.stringify(request),
+      );
+    },
+
+    get(id: string): PaymentRequest | undefined {
+      return exec('SELECT row FROM requests WHERE id = ?', id).map(parsed<PaymentRequest>)[0];
+    },
+
+    byReference(reference: string): PaymentRequest | undefined {
+      return exec('SELECT row FROM requests WHERE reference = ?', reference).map(parsed<PaymentRequest>)[0];
+    },
+
+    /** Open requests of exactly this fee. */
+    openByFee(fee: string): PaymentRequest[] {
+      return exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(
+        parsed<PaymentRequest>,
+      );
+    },
+
+    inState(state: RequestState, limit: number): PaymentRequest[] {
+      return exec('SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?', state, limit).map(
+        parsed<PaymentRequest>,
+      );
+    },
+
+    /** Open requests that no payment can reach any more. */
+    closed(now: number, limit: number): PaymentRequest[] {
+      return exec("SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?", now, limit).map(
+        parsed<PaymentRequest>,
+      );
+    },
+
+    oldestOpen(): number | undefined {
+      const at = exec("SELECT MIN(created_at) AS at FROM requests WHERE state = 'open'")[0]?.at;
+      return at === null || at === undefined ? undefined : Number(at);
+    },
+
+    countOpen(client?: string): number {
+      const row =
+        client === undefined
+          ? exec("SELECT COUNT(*) AS n FROM requests WHERE state = 'open'")[0]
+          : exec("SELECT COUNT(*) AS n FROM requests WHERE state = 'open' AND client = ?", client)[0];
+      return Number(row?.n ?? 0);
+    },
+
+    /** Expired rows that nobody paid for go after a while. */
+    purge(before: number): void {
+      exec("DELETE FROM requests WHERE state = 'expired' AND closes_at < ?", before);
+    },
+
+    nextTokenId: (): number => Number(exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1,
+
+    putToken(token: TokenEntry): void {
+      exec(
+        'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
+        token.tokenId,
+        token.mint,
+        JSON.stringify(token),
+      );
+    },
+
+    tokenByMint(mint: string): TokenEntry | undefined {
+      return exec('SELECT row FROM tokens WHERE mint = ?', mint).map(parsed<TokenEntry>)[0];
+    },
+
+    tokenById(tokenId: number): TokenEntry | undefined {
+      return exec('SELECT row FROM tokens WHERE token_id = ?', tokenId).map(parsed<TokenEntry>)[0];
+    },
+
+    putRefund(refund: RefundDue): void {
+      exec(
+        `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
+         ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,
+        refund.signature,
+        refund.requestId,
+        refund.state,
+        JSON.stringify(refund),
+      );
+    },
+
+    refundsOf(requestId: string): RefundDue[] {
+      return exec('SELECT row FROM refunds WHERE request_id = ?', requestId).map(parsed<RefundDue>);
+    },
+
+    refundsDue(limit: number): RefundDue[] {
+      return exec("SELECT row FROM refunds WHERE state = 'due' LIMIT ?", limit).map(parsed<RefundDue>);
+    },
+  };
+}
