@@ -1,0 +1,109 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { base58 } from '@scure/base';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decodeBase58,
+  encodeBase58,
+  isAddress,
+  isOnCurve,
+  isSignature,
+} from '../../../src/chain/solana/address.ts';
+
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const SYSTEM = '11111111111111111111111111111111';
+/** Relay's vault and state: PDA("vault") and PDA("relay_depository"), so off the curve by construction. */
+const PDAS = ['7uTT8Xi5RWXzy7h9XL244GRgEycDYDhLjr3ZyNdXi8pZ', 'Dodg2HifwU8rmaVVyMyUZDGTRbqAJTyVYxXPwcbNpBKc'];
+
+describe('base58 of an exact length', () => {
+  it('reads back whatever was written, at 32 and 64 bytes', () => {
+    for (const length of [32, 64]) {
+      fc.assert(
+        fc.property(fc.uint8Array({ minLength: length, maxLength: length }), (bytes) => {
+          expect(decodeBase58(encodeBase58(bytes), length)).toEqual(bytes);
+        }),
+      );
+    }
+  });
+
+  it('the largest bytes still fit the bound on the text', () => {
+    for (const length of [32, 64]) {
+      const bytes = new Uint8Array(length).fill(255);
+      expect(decodeBase58(encodeBase58(bytes), length)).toEqual(bytes);
+    }
+  });
+
+  it.each([31, 33, 63, 65, 0])('%i bytes are neither an address nor a signature', (length) => {
+    const text = base58.encode(new Uint8Array(length).fill(7));
+    expect(isAddress(text)).toBe(false);
+    expect(isSignature(text)).toBe(false);
+  });
+
+  it('every text decodes to at most one length, so one key has one text', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 70 }), (bytes) => {
+        const text = base58.encode(bytes);
+        expect(isAddress(text)).toBe(bytes.length === 32);
+        expect(isSignature(text)).toBe(bytes.length === 64);
+      }),
+    );
+  });
+
+  it.each([
+    ['empty', ''],
+    ['with the digit 0', USDC.replace('5', '0')],
+    ['with a capital O', USDC.replace('5', 'O')],
+    ['with a capital I', USDC.replace('5', 'I')],
+    ['with a small l', USDC.replace('5', 'l')],
+    ['with a leading space', ` ${USDC}`],
+    ['with a line feed', `${USDC}\n`],
+    ['with a look-alike letter', USDC.replace('E', 'Е')],
+    ['of 10,000 characters', '1'.repeat(10_000)],
+    ['a path', '../status'],
+    ['a Bitcoin address', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+  ])('text %s is no address', (_name, text) => {
+    expect(isAddress(text)).toBe(false);
+    expect(isOnCurve(text)).toBe(false);
+  });
+
+  it('a leading 1 more makes another length', () => {
+    expect(isAddress(USDC)).toBe(true);
+    expect(isAddress(`1${USDC}`)).toBe(false);
+    expect(isAddress(SYSTEM)).toBe(true);
+    expect(isAddress(`1${SYSTEM}`)).toBe(false);
+    expect(isAddress(SYSTEM.slice(1))).toBe(false);
+  });
+});
+
+describe('isOnCurve', () => {
+  it("is true for every wallet's key", () => {
+    for (let at = 0; at < 20; at++) {
+      const { publicKey } = generateKeyPairSync('ed25519');
+      const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
+      expect(isOnCurve(base58.encode(raw))).toBe(true);
+    }
+  });
+
+  it.each(PDAS)('is false for the program-derived address %s', (address) => {
+    expect(isAddress(address)).toBe(true);
+    expect(isOnCurve(address)).toBe(false);
+  });
+
+  it('is false for about half of random bytes and never throws', () => {
+    let off = 0;
+    for (let at = 0; at < 200; at++) {
+      const bytes = new Uint8Array(32).fill(at).map((byte, index) => (byte * 31 + index * 17) & 255);
+      if (!isOnCurve(base58.encode(bytes))) off++;
+    }
+    expect(off).toBeGreaterThan(40);
+    expect(off).toBeLessThan(160);
+  });
+
+  it('is false for a coordinate that is not reduced', () => {
+    // y = p + 1, which a lax decoder reads as y = 1.
+    const bytes = new Uint8Array(32).fill(0xff);
+    bytes[0] = 0xee;
+    bytes[31] = 0x7f;
+    expect(isOnCurve(base58.encode(bytes))).toBe(false);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { lamportsChange } from '../../../src/chain/solana/balance-change.ts';
+
+const transaction = {
+  accounts: ['payer', 'receiver', 'program'],
+  preLamports: [10_000n, 5n, 1n],
+  postLamports: [3_000n, 2_005n, 1n],
+};
+
+it.each([
+  ['payer', -7_000n],
+  ['receiver', 2_000n],
+  ['program', 0n],
+])('%s changed by %s', (address, change) => {
+  expect(lamportsChange(transaction, address)).toBe(change);
+});
+
+it('an account that took no part has no change', () => {
+  expect(lamportsChange(transaction, 'stranger')).toBeUndefined();
+  expect(lamportsChange(transaction, '')).toBeUndefined();
+});
+
+it.each([
+  ['before', { ...transaction, preLamports: [] }],
+  ['after', { ...transaction, postLamports: [3_000n] }],
+])('balances that are missing %s say nothing', (_name, cut) => {
+  expect(lamportsChange(cut, 'receiver')).toBeUndefined();
+});
+
+it('balances above 2^53 keep every lamport', () => {
+  const rich = { accounts: ['a'], preLamports: [2n ** 63n], postLamports: [2n ** 63n + 1n] };
+  expect(lamportsChange(rich, 'a')).toBe(1n);
+});

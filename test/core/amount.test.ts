@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  BTC_DECIMALS,
+  bpsOf,
+  ceilSignificant,
+  floorSignificant,
+  formatAmount,
+  parseAmount,
+  SOL_DECIMALS,
+  toNumber,
+} from '../../src/core/amount.ts';
+
+const atomsOf = (text: string, decimals = SOL_DECIMALS) => {
+  const parsed = parseAmount(text, decimals);
+  return parsed.ok ? parsed.atoms : parsed.reason;
+};
+const anyAtoms = fc.bigInt({ min: 0n, max: 2n ** 80n });
+const anyDecimals = fc.integer({ min: 0, max: 18 });
+
+describe('parseAmount', () => {
+  it.each([
+    ['2.01', 2_010_000_000n],
+    ['0', 0n],
+    ['0.0', 0n],
+    ['1', 1_000_000_000n],
+    ['0.000000001', 1n],
+    ['0.100000000', 100_000_000n],
+    ['00002.5', 2_500_000_000n],
+    ['18446744073.709551615', 18_446_744_073_709_551_615n],
+    // 0.57 * 1e9 and 1.15 * 1e9 are not these integers in doubles.
+    ['0.57', 570_000_000n],
+    ['1.15', 1_150_000_000n],
+  ])('%s SOL is %s lamports', (text, lamports) => {
+    expect(atomsOf(text)).toBe(lamports);
+  });
+
+  it('every two-decimal amount up to 100 SOL is exact, where a product of doubles is not', () => {
+    let doublesWrong = 0;
+    for (let cents = 0; cents <= 10_000; cents++) {
+      const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+      expect(atomsOf(text)).toBe(BigInt(cents) * 10_000_000n);
+      if (Math.floor(Number(text) * 1e9) !== cents * 10_000_000) doublesWrong++;
+    }
+    expect(doublesWrong).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a space', ' '],
+    ['a leading space', ' 1'],
+    ['a trailing space', '1 '],
+    ['a trailing line feed', '1\n'],
+    ['a minus sign', '-1'],
+    ['a plus sign', '+1'],
+    ['an exponent', '1e3'],
+    ['a capital exponent', '1E3'],
+    ['a negative exponent', '1e-9'],
+    ['a huge exponent', '1e400'],
+    ['hexadecimal', '0x10'],
+    ['a word', 'abc'],
+    ['Infinity', 'Infinity'],
+    ['NaN', 'NaN'],
+    ['no whole part', '.5'],
+    ['no fraction after the point', '5.'],
+    ['two points', '1.2.3'],
+    ['a comma', '1,5'],
+    ['a thousands separator', '1_000'],
+    ['digits that are not ASCII', '١٢'],
+    ['full-width digits', '１'],
+    ['a long text that begins with a letter', `x${'1'.repeat(100)}`],
+    ['a point after 64 letters', `${'a'.repeat(64)}.1`],
+  ])('%s is no decimal', (_name, text) => {
+    expect(atomsOf(text)).toBe('not_a_decimal');
+  });
+
+  it.each([
+    ['0.1234567890123', SOL_DECIMALS],
+    ['0.0000000001', SOL_DECIMALS],
+    ['1.123456789', BTC_DECIMALS],
+    ['1.5', 0],
+  ])('%s has more digits than a unit with %i', (text, decimals) => {
+    expect(atomsOf(text, decimals)).toBe('too_many_digits');
+  });
+
+  it('zeros after the last digit of the unit change nothing', () => {
+    expect(atomsOf('0.1234567890000')).toBe(123_456_789n);
+  });
+
+  it('text of 64 characters is read, of 65 is too large, of 10,000 as well', () => {
+    expect(atomsOf('1'.repeat(64))).toBe(BigInt('1'.repeat(64)) * 10n ** 9n);
+    expect(atomsOf('1'.repeat(65))).toBe('too_large');
+    expect(atomsOf('9'.repeat(10_000))).toBe('too_large');
+    expect(atomsOf(`0.${'0'.repeat(10_000)}`)).toBe('too_large');
+  });
+
+  it('reads back what formatAmount writes', () => {
+    fc.assert(
+      fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
+        expect(atomsOf(formatAmount(atoms, decimals), decimals)).toBe(atoms);
+      }),
+    );
+  });
+
+  it('never accepts text that is not plain digits around at most one point', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 80 }), (text) => {
+        const parsed = parseAmount(text, SOL_DECIMALS);
+        if (parsed.ok) expect(text).toMatch(/^[0-9]+(\.[0-9]+)?$/);
+      }),
+    );
+  });
+});
+
+describe('formatAmount', () => {
+  it.each([
+    [2_010_000_000n, 9, '2.01'],
+    [0n, 9, '0'],
+    [1n, 9, '0.000000001'],
+    [1_000_000_000n, 9, '1'],
+    [-1_500_000_000n, 9, '-1.5'],
+    [-1n, 8, '-0.00000001'],
+    [123n, 0, '123'],
+  ])('%s atoms of %i decimals are %s', (atoms, decimals, text) => {
+    expect(formatAmount(atoms, decimals)).toBe(text);
+  });
+
+  it('writes no exponent, no trailing zero and no trailing point', () => {
+    fc.assert(
+      fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
+        expect(formatAmount(atoms, decimals)).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
+      }),
+    );
+  });
+
+  it('the JSON number is the nearest double', () => {
+    expect(toNumber(2_010_000_000n, 9)).toBe(2.01);
+    expect(toNumber(0n, 9)).toBe(0);
+    expect(toNumber(1_125_000_000_000_000_001n, 9)).toBe(1_125_000_000);
+  });
+});
+
+describe('rounding', () => {
+  it.each([
+    [10_000n, 5, 5n],
+    [10_001n, 5, 6n],
+    [1n, 5, 1n],
+    [0n, 5, 0n],
+    [100n, 0, 0n],
+    [7n, 10_000, 7n],
+  ])('%s atoms at %i bps cost %s', (amount, bps, fee) => {
+    expect(bpsOf(amount, bps)).toBe(fee);
+  });
+
+  it('fees of the parts are never less than the fee of the whole', () => {
+    fc.assert(
+      fc.property(anyAtoms, anyAtoms, fc.integer({ min: 0, max: 10_000 }), (a, b, bps) => {
+        expect(bpsOf(a, bps) + bpsOf(b, bps)).toBeGreaterThanOrEqual(bpsOf(a + b, bps));
+      }),
+    );
+  });
+
+  it.each([
+    [123_456n, 3, 123_000n, 124_000n],
+    [123_000n, 3, 123_000n, 123_000n],
+    [999_999n, 3, 999_000n, 1_000_000n],
+    [12n, 3, 12n, 12n],
+    [0n, 3, 0n, 0n],
+  ])('%s at %i digits lies between %s and %s', (atoms, digits, floor, ceil) => {
+    expect(floorSignificant(atoms, digits)).toBe(floor);
+    expect(ceilSignificant(atoms, digits)).toBe(ceil);
+  });
+
+  it('both roundings keep at most so many digits and stay within one of the last kept digit', () => {
+    fc.assert(
+      fc.property(anyAtoms, fc.integer({ min: 1, max: 6 }), (atoms, digits) => {
+        const [floor, ceil] = [floorSignificant(atoms, digits), ceilSignificant(atoms, digits)];
+        expect(floor <= atoms && atoms <= ceil).toBe(true);
+        const unit = 10n ** BigInt(Math.max(atoms.toString().length - digits, 0));
+        expect(floor % unit).toBe(0n);
+        expect(ceil % unit).toBe(0n);
+        expect(ceil - floor).toBe(floor === atoms ? 0n : unit);
+      }),
+    );
+  });
+});

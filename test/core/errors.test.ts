@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { AppError, SHARED_ERRORS, upstreamFailed } from '../../src/core/errors.ts';
+
+it.each(Object.entries(SHARED_ERRORS))('%s has an HTTP status that fits its meaning', (code, entry) => {
+  expect(code).toMatch(/^[A-Z][A-Z_]+$/);
+  expect(entry.status).toBeGreaterThanOrEqual(400);
+  expect(entry.status).toBeLessThan(600);
+  expect(entry.meaning.length).toBeGreaterThan(10);
+  // What only a changed request can mend must not be called retryable.
+  if (entry.action === 'fix_request') expect(entry.retryable).toBe(false);
+  if (entry.action === 'retry_later') expect(entry.retryable).toBe(true);
+});
+
+it('an expected failure carries its code, status and details, and its cause apart', () => {
+  const cause = new Error('secret in a URL');
+  const error = new AppError('NOT_FOUND', 'No such thing.', {
+    status: 410,
+    retryAfterSeconds: 7,
+    details: { id: 'x' },
+    cause,
+  });
+  expect(error).toMatchObject({ code: 'NOT_FOUND', status: 410, retryAfterSeconds: 7, details: { id: 'x' } });
+  expect(error.cause).toBe(cause);
+  expect(error.message).toBe('No such thing.');
+  expect(error).toBeInstanceOf(Error);
+});
+
+it('a failed upstream names itself and the reason, nothing else', () => {
+  const error = upstreamFailed('esplora-1', 'timeout', new Error('https://key@host'));
+  expect(error.code).toBe('UPSTREAM_FAILED');
+  expect(error.message).toBe('esplora-1: timeout');
+  expect(error.details).toEqual({ upstream: 'esplora-1', reason: 'timeout' });
+});

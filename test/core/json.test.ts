@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ExactNumber,
+  integerOf,
+  isShallow,
+  numberText,
+  parseJson,
+  parseUpstreamJson,
+  stringifyJson,
+} from '../../src/core/json.ts';
+
+describe('parseJson', () => {
+  it.each(['0', '1', '0.5', '2.01', '123456789.25', '-3', '9007199254740991'])(
+    '%s is the number that it says',
+    (text) => {
+      expect(parseJson(text)).toBe(Number(text));
+    },
+  );
+
+  it.each([
+    '1e400',
+    '1e3',
+    '1E3',
+    '0.10',
+    '1.0',
+    '-0',
+    '18446744073709551615',
+    '9007199254740993',
+    '0.12345678901234567891',
+  ])('%s keeps its text', (text) => {
+    expect(parseJson(text)).toEqual(new ExactNumber(text));
+  });
+
+  it('an exponent shows in the text of the number, so no amount can come from it', () => {
+    expect(numberText(parseJson('1e-7'))).toBe('1e-7');
+    expect(numberText(parseJson('1e21'))).toBe('1e21');
+  });
+
+  it('keeps texts at any depth', () => {
+    expect(parseJson('{"a":[1,{"b":1.50}]}')).toEqual({ a: [1, { b: new ExactNumber('1.50') }] });
+  });
+
+  it('a member named __proto__ stays a member', () => {
+    const value = parseJson('{"__proto__":{"x":1}}') as object;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(Reflect.get({}, 'x')).toBeUndefined();
+  });
+
+  it.each(['', '{', '{"a":1', '[1,]', "{'a':1}", 'NaN', '01', '+1', '.5', '1.', 'undefined'])(
+    '%j is no JSON',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(SyntaxError);
+    },
+  );
+});
+
+describe('parseUpstreamJson', () => {
+  it.each(['18446744073709551615', '9007199254740993', '-9007199254740993'])(
+    'the integer %s loses no digit',
+    (text) => {
+      expect(integerOf(parseUpstreamJson(text))).toBe(BigInt(text));
+    },
+  );
+
+  it.each([
+    ['0.10', 0.1],
+    ['1.0', 1],
+    ['12e2', 1200],
+    ['0.5000000000000000001', 0.5],
+  ])('%s may be a double', (text, value) => {
+    expect(parseUpstreamJson(text)).toBe(value);
+  });
+});
+
+describe('numbers of parsed JSON', () => {
+  it('every integer of any size comes through exactly', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n }), (integer) => {
+        expect(integerOf(parseUpstreamJson(integer.toString()))).toBe(integer);
+        expect(integerOf(parseJson(integer.toString()))).toBe(integer);
+        expect(integerOf(integer.toString())).toBe(integer);
+      }),
+    );
+  });
+
+  it.each([
+    1.5,
+    1e21,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '',
+    ' 1',
+    '1.0',
+    '1e3',
+    '0x1',
+    '1'.repeat(41),
+    null,
+    undefined,
+    true,
+    {},
+    [],
+    [1],
+    new ExactNumber('1e3'),
+  ])('%s is no integer', (value) => {
+    expect(integerOf(value)).toBeUndefined();
+  });
+
+  it.each([
+    [1.5, '1.5'],
+    ['abc', 'abc'],
+    [new ExactNumber('1.50'), '1.50'],
+    [null, undefined],
+    [true, undefined],
+    [{}, undefined],
+  ])('the text of %s is %s', (value, text) => {
+    expect(numberText(value)).toBe(text);
+  });
+});
+
+describe('isShallow', () => {
+  const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
+  const wide = (members: number) =>
+    Object.fromEntries(Array.from({ length: members }, (_, at) => [`k${at}`, 1]));
+
+  it('eight levels pass and nine do not', () => {
+    expect(isShallow(nested(8))).toBe(true);
+    expect(isShallow(nested(9))).toBe(false);
+  });
+
+  it('64 members pass and 65 do not, in arrays too', () => {
+    expect(isShallow(wide(64))).toBe(true);
+    expect(isShallow(wide(65))).toBe(false);
+    expect(isShallow(Array(64).fill(0))).toBe(true);
+    expect(isShallow(Array(65).fill(0))).toBe(false);
+    expect(isShallow({ inner: wide(65) })).toBe(false);
+  });
+
+  it.each([1, 'text', null, true, new ExactNumber('1e400')])('%s has no depth', (value) => {
+    expect(isShallow(value)).toBe(true);
+  });
+});
+
+it('bigint is written as decimal text', () => {
+  expect(stringifyJson({ a: 1n, b: [2n ** 64n], c: 'x' })).toBe(
+    '{"a":"1","b":["18446744073709551616"],"c":"x"}',
+  );
+});

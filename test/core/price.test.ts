@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lamports, sats } from '../../src/core/amount.ts';
+import {
+  agreePrices,
+  divergenceBps,
+  fairLamports,
+  fairSats,
+  type PriceReport,
+  parsePrice,
+  valueUsd,
+} from '../../src/core/price.ts';
+
+const USD = 1_000_000n;
+const report = (source: string, btc: number, sol: number): PriceReport => ({
+  source,
+  btcUsd: BigInt(Math.round(btc * 1e6)),
+  solUsd: BigInt(Math.round(sol * 1e6)),
+});
+const MARKET = report('market', 80_000, 100);
+
+describe('parsePrice', () => {
+  it.each([
+    ['80868.5', 80_868_500_000n],
+    ['101.24', 101_240_000n],
+    ['1', 1_000_000n],
+    ['0.000001', 1n],
+    ['101.12345678901234', 101_123_456n],
+    ['0.0671', 67_100n],
+  ])('%s dollars', (text, microDollars) => {
+    expect(parsePrice(text)).toBe(microDollars);
+  });
+
+  it.each([
+    '',
+    '0',
+    '0.0',
+    '0.0000001',
+    '-1',
+    '1e5',
+    'NaN',
+    'Infinity',
+    '1.',
+    '.5',
+    '1.2.3',
+    '80,868.5',
+    ' 80868.5',
+    '80868.5 ',
+    '$80868.5',
+    '1.5x',
+    '1'.repeat(70),
+  ])('%j is no price', (text) => {
+    expect(parsePrice(text)).toBeUndefined();
+  });
+});
+
+describe('divergenceBps', () => {
+  it.each([
+    [100n, 100n, 0n],
+    [100n, 101n, 100n],
+    [101n, 100n, 100n],
+    [10_000n, 10_001n, 1n],
+    [100_000n, 100_001n, 1n],
+    [1n, 2n, 10_000n],
+    [0n, 5n, 1_000_000n],
+    [0n, 0n, 1_000_000n],
+    [-1n, 5n, 1_000_000n],
+  ])('%s and %s are %s bps apart', (a, b, bps) => {
+    expect(divergenceBps(a, b)).toBe(bps);
+  });
+
+  it('does not depend on the order and is never rounded down', () => {
+    const price = fc.bigInt({ min: 1n, max: 10n ** 15n });
+    fc.assert(
+      fc.property(price, price, (a, b) => {
+        const bps = divergenceBps(a, b);
+        expect(bps).toBe(divergenceBps(b, a));
+        const low = a < b ? a : b;
+        const gap = a < b ? b - a : a - b;
+        expect(bps * low).toBeGreaterThanOrEqual(gap * 10_000n);
+        expect((bps - 1n) * low).toBeLessThan(gap * 10_000n + low);
+      }),
+    );
+  });
+});
+
+describe('agreePrices', () => {
+  it('two sources that agree are enough, and the first of them is the price', () => {
+    const near = report('second', 80_400, 100.5);
+    expect(agreePrices([MARKET, near], 100n)).toEqual({
+      ok: true,
+      price: MARKET,
+      sources: ['market', 'second'],
+    });
+  });
+
+  it('a liar is outvoted wherever it stands', () => {
+    const liar = report('liar', 40_000, 100);
+    const second = report('second', 80_100, 100.1);
+    for (const reports of [
+      [liar, MARKET, second],
+      [MARKET, liar, second],
+      [MARKET, second, liar],
+    ]) {
+      expect(agreePrices(reports, 100n)).toMatchObject({ ok: true, price: MARKET });
+    }
+  });
+
+  it.each([
+    ['no source', []],
+    ['one source', [MARKET]],
+  ])('%s is no agreement', (_name, reports) => {
+    expect(agreePrices(reports, 100n)).toEqual({ ok: false, reason: 'price_unavailable' });
+  });
+
+  it('a source does not confirm itself', () => {
+    expect(agreePrices([MARKET], 10_000n).ok).toBe(false);
+  });
+
+  it.each([
+    ['BTC', report('other', 80_801, 100)],
+    ['SOL', report('other', 80_000, 101.01)],
+    ['both', report('other', 70_000, 90)],
+  ])('a difference in %s above the bound is a divergence', (_name, other) => {
+    expect(agreePrices([MARKET, other], 100n)).toEqual({ ok: false, reason: 'price_divergent' });
+  });
+
+  it('a difference of exactly the bound agrees', () => {
+    expect(agreePrices([MARKET, report('other', 80_800, 101)], 100n).ok).toBe(true);
+  });
+
+  it('three sources that differ pairwise are a divergence', () => {
+    const reports = [report('a', 70_000, 100), report('b', 80_000, 100), report('c', 90_000, 100)];
+    expect(agreePrices(reports, 100n)).toEqual({ ok: false, reason: 'price_divergent' });
+  });
+});
+
+describe('fair values', () => {
+  it('1 SOL at 100 dollars is 0.00125 BTC at 80,000', () => {
+    expect(fairSats(lamports(1_000_000_000n), MARKET)).toBe(125_000n);
+    expect(fairLamports(sats(125_000n), MARKET)).toBe(1_000_000_000n);
+  });
+
+  it('sats are rounded up and lamports down, so both lean against a quote', () => {
+    expect(fairSats(lamports(1n), MARKET)).toBe(1n);
+    expect(fairLamports(sats(1n), report('m', 80_000, 99.999999))).toBe(8_000n);
+    expect(fairLamports(sats(1n), report('m', 79_999.999999, 100))).toBe(7_999n);
+  });
+
+  it('there and back never invents value beyond the rounding of one sat', () => {
+    const price = fc.record({
+      source: fc.constant('x'),
+      btcUsd: fc.bigInt({ min: 1_000n * USD, max: 10_000_000n * USD }),
+      solUsd: fc.bigInt({ min: USD, max: 10_000n * USD }),
+    });
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 15n }), price, (amount, at) => {
+        const back = fairLamports(fairSats(lamports(amount), at), at);
+        const oneSat = fairLamports(sats(1n), at) + 1n;
+        expect(back >= amount - 1n && back <= amount + oneSat).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    [1_000_000_000n, 9, 100n * USD, 100n * USD],
+    [1n, 9, 100n * USD, 0n],
+    [150_000_000n, 8, 80_000n * USD, 120_000n * USD],
+  ])('%s atoms of %i decimals', (atoms, decimals, coin, value) => {
+    expect(valueUsd(atoms, decimals, coin)).toBe(value);
+  });
+});

@@ -1,0 +1,199 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { MAX_UPSTREAM_BYTES } from '../../src/core/limits.ts';
+import { ask, type Fetch, getJson, postJson, shaped } from '../../src/providers/http.ts';
+import { HTML_429, type Recorded, replay } from './replay.ts';
+
+const URL = 'https://key@upstream.test/secret-key/path?api-key=secret';
+const Shape = z.object({ ok: z.boolean() });
+const GOOD: Recorded = { body: { ok: true } };
+
+const get = (answers: Recorded | Error | (Recorded | Error)[]) => {
+  const upstream = replay({ [`GET ${URL}`]: answers });
+  const read = getJson({ fetch: upstream.fetch, upstream: 'up', url: URL }, Shape);
+  return { read, requests: upstream.requests };
+};
+
+describe('an answer in the documented shape', () => {
+  it('is read, with our headers on the request', async () => {
+    const { read, requests } = get(GOOD);
+    expect(await read).toEqual({ ok: true });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.headers.get('accept')).toBe('application/json');
+    expect(requests[0]?.headers.get('user-agent')).toBe('sluice');
+    expect(requests[0]?.headers.get('content-type')).toBeNull();
+  });
+
+  it('a POST says that it sends JSON', async () => {
+    const { fetch, requests } = replay({ [`POST ${URL}`]: GOOD });
+    await postJson({ fetch, upstream: 'up', url: URL, body: { a: 1 } }, Shape);
+    expect(requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
+    expect(requests[0]?.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('integers above 2^53 keep their digits', () => {
+    const answer = { status: 200, headers: new Headers(), text: '{"n":18446744073709551615}' };
+    expect(shaped('up', answer, z.object({ n: z.unknown() })).n).toEqual({ source: '18446744073709551615' });
+  });
+});
+
+describe('everything else is UPSTREAM_FAILED with a reason', () => {
+  it.each<[string, Recorded | Error, string]>([
+    ['a connection that fails', new TypeError('fetch failed'), 'unreachable'],
+    ['an HTML page with 429', HTML_429, 'rate_limited'],
+    ['a JSON body with 429', { status: 429, body: { ok: true } }, 'rate_limited'],
+    ['status 500', { status: 500, body: { ok: true } }, 'status_500'],
+    ['status 404', { status: 404, body: 'Not found' }, 'status_404'],
+    ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' }, body: '' }, 'status_302'],
+    ['HTML with 200', { body: '<html>welcome</html>' }, 'not_json'],
+    ['truncated JSON', { body: '{"ok":tr' }, 'not_json'],
+    ['no body', { body: '' }, 'not_json'],
+    ['two documents', { body: '{"ok":true}{"ok":true}' }, 'not_json'],
+    ['another shape', { body: { fine: true } }, 'unexpected_shape'],
+    ['a list', { body: [{ ok: true }] }, 'unexpected_shape'],
+    ['null', { body: null }, 'unexpected_shape'],
+    ['a wrong type', { body: { ok: 'true' } }, 'unexpected_shape'],
+  ])('%s', async (_name, answer, reason) => {
+    await expect(get(answer).read).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      details: { upstream: 'up', reason },
+    });
+  });
+
+  it('neither the message nor the details show the URL, where keys live', async () => {
+    const error: unknown = await get(new TypeError(`cannot reach ${URL}`)).read.catch((e: unknown) => e);
+    const { message, details } = error as { message: string; details: unknown };
+    expect(JSON.stringify({ message, details })).not.toMatch(/secret|upstream\.test/);
+  });
+});
+
+describe('retries', () => {
+  it.each<[string, Recorded | Error]>([
+    ['a failed connection', new TypeError('fetch failed')],
+    ['a 503', { status: 503, body: 'busy' }],
+    ['a body that is no JSON', { body: '<html>' }],
+  ])('%s is asked once more', async (_name, first) => {
+    const { read, requests } = get([first, GOOD]);
+    expect(await read).toEqual({ ok: true });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('the second failure is final', async () => {
+    const { read, requests } = get({ status: 503, body: '' });
+    await expect(read).rejects.toMatchObject({ details: { reason: 'status_503' } });
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each<[string, Recorded]>([
+    ['a 429', HTML_429],
+    ['a 404', { status: 404, body: '' }],
+    ['a redirect', { status: 301, body: '' }],
+    ['another shape', { body: {} }],
+  ])('%s is not asked again', async (_name, first) => {
+    const { read, requests } = get([first, GOOD]);
+    await expect(read).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('a POST is never repeated, since the first may have acted', async () => {
+    for (const first of [new TypeError('fetch failed'), { status: 503, body: '' }, { body: '<html>' }]) {
+      const { fetch, requests } = replay({ [`POST ${URL}`]: [first, GOOD] });
+      await expect(postJson({ fetch, upstream: 'up', url: URL }, Shape)).rejects.toThrow();
+      expect(requests).toHaveLength(1);
+    }
+  });
+});
+
+describe('size', () => {
+  const stream = (chunks: Iterable<Uint8Array>, onCancel = () => {}): Fetch => {
+    const source = chunks[Symbol.iterator]();
+    return async () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull(controller) {
+            const { done, value } = source.next();
+            if (done) controller.close();
+            else controller.enqueue(value);
+          },
+          cancel: onCancel,
+        }),
+      );
+  };
+
+  it('2 MiB pass and one byte more is cut', async () => {
+    const ok = await ask({ fetch: stream([new Uint8Array(MAX_UPSTREAM_BYTES)]), upstream: 'up', url: URL });
+    expect(ok.text).toHaveLength(MAX_UPSTREAM_BYTES);
+    const tooLarge = stream([new Uint8Array(MAX_UPSTREAM_BYTES), new Uint8Array(1)]);
+    await expect(ask({ fetch: tooLarge, upstream: 'up', url: URL })).rejects.toMatchObject({
+      details: { reason: 'too_large' },
+    });
+  });
+
+  it('an endless body is cancelled, whatever length it announced', async () => {
+    let cancelled = false;
+    function* endless() {
+      for (;;) yield new Uint8Array(64 * 1024);
+    }
+    const fetch = stream(endless(), () => {
+      cancelled = true;
+    });
+    await expect(ask({ fetch, upstream: 'up', url: URL })).rejects.toMatchObject({
+      details: { reason: 'too_large' },
+    });
+    expect(cancelled).toBe(true);
+  });
+
+  it('a character that is split between chunks is read whole', async () => {
+    const bytes = new TextEncoder().encode('"€"');
+    const answer = await ask({
+      fetch: stream([...bytes].map((b) => Uint8Array.of(b))),
+      upstream: 'up',
+      url: URL,
+    });
+    expect(answer.text).toBe('"€"');
+  });
+});
+
+describe('over a real socket', () => {
+  let server: Server;
+  let base: string;
+  const open = new Set<ServerResponse>();
+  const hits: string[] = [];
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      hits.push(request.url ?? '');
+      open.add(response);
+      if (request.url === '/redirect') response.writeHead(302, { location: '/good' }).end();
+      else if (request.url === '/silent') return;
+      else if (request.url === '/trickle') response.writeHead(200).write('{"ok"');
+      else if (request.url === '/drop')
+        response.writeHead(200, { 'content-length': '100' }).write('{"ok":true}', () => response.destroy());
+      else response.end('{"ok":true}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    for (const response of open) response.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const from = (path: string) =>
+    ask({ fetch: (url, init) => fetch(url, init), upstream: 'up', url: `${base}${path}`, timeoutMs: 100 });
+
+  it('a redirect is not followed', async () => {
+    expect((await from('/redirect')).status).toBe(302);
+    expect(hits).not.toContain('/good');
+  });
+
+  it.each([
+    ['no answer at all', '/silent', 'timeout'],
+    ['a body that never ends', '/trickle', 'timeout'],
+    ['a connection that drops within the body', '/drop', 'unreachable'],
+  ])('%s', async (_name, path, reason) => {
+    await expect(from(path)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', details: { reason } });
+  });
+});
