@@ -33,7 +33,8 @@ const Status = z.object({
   confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
   confirmations: z.number().nullable(),
 });
-const Statuses = withContext(z.array(Status.nullable()));
+/** One row a signature asked: an empty list says nothing of it, least of all that it is unknown. */
+const Statuses = withContext(z.array(Status.nullable()).length(1));
 const Signatures = z.array(
   z.object({
     signature: z.string(),

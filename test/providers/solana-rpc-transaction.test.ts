@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { type Recorded, replay } from './replay.ts';
+
+const URL = 'https://one.test';
+const KEYS = ['payer', 'receiver', 'program'];
+
+/** A version 0 transaction with one loaded writable and one loaded readonly account. */
+const FOUND = {
+  slot: 321,
+  blockTime: 1_790_000_000,
+  version: 0,
+  transaction: {
+    signatures: ['sig-1', 'sig-2'],
+    message: { accountKeys: KEYS, header: { numRequiredSignatures: 1 } },
+  },
+  meta: {
+    err: null,
+    fee: 5_900,
+    preBalances: [100, 0, 1, 7, 9],
+    postBalances: [90, 10, 1, 7, 9],
+    preTokenBalances: [],
+    postTokenBalances: [
+      {
+        accountIndex: 3,
+        mint: 'mint',
+        owner: 'owner',
+        programId: 'token-program',
+        uiTokenAmount: { amount: '18446744073709551615', decimals: 6 },
+      },
+    ],
+    loadedAddresses: { writable: ['loaded-writable'], readonly: ['loaded-readonly'] },
+  },
+};
+
+function nodeWith(answers: Record<string, Recorded>) {
+  const recorded = Object.entries(answers).map(([method, answer]) => [`POST ${URL} ${method}`, answer]);
+  const { fetch, requests } = replay(Object.fromEntries(recorded));
+  const [node] = createSolanaRpc({ urls: [URL], fetch }).nodes;
+  if (!node) throw new Error('no node');
+  return { node, requests };
+}
+const result = (value: unknown): Recorded => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
+const read = (value: unknown) =>
+  nodeWith({ getTransaction: result(value) }).node.transaction('sig-1', 'finalized');
+
+describe('transaction', () => {
+  it('asks for version 0 as well: without it every such transaction is an error', async () => {
+    const { node, requests } = nodeWith({ getTransaction: result(FOUND) });
+    await node.transaction('sig-1', 'finalized');
+    expect(requests[0]?.body).toMatchObject({
+      params: ['sig-1', { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 }],
+    });
+  });
+
+  it('indexes balances over static, loaded writable, loaded readonly accounts', async () => {
+    const found = await read(FOUND);
+    expect(found?.accounts).toEqual([...KEYS, 'loaded-writable', 'loaded-readonly']);
+    expect(found?.signers).toEqual(['payer']);
+    expect(found?.preLamports).toEqual([100n, 0n, 1n, 7n, 9n]);
+    expect(found?.postTokens).toEqual([
+      {
+        account: 'loaded-writable',
+        mint: 'mint',
+        owner: 'owner',
+        program: 'token-program',
+        atoms: 18_446_744_073_709_551_615n,
+        decimals: 6,
+      },
+    ]);
+    expect(found).toMatchObject({ signature: 'sig-1', slot: 321n, fee: 5_900n, failed: false });
+  });
+
+  it('a loaded account is never a signer, whatever the header says', async () => {
+    const transaction = {
+      ...FOUND.transaction,
+      message: { accountKeys: KEYS, header: { numRequiredSignatures: 9 } },
+    };
+    expect((await read({ ...FOUND, transaction }))?.signers).toEqual(KEYS);
+  });
+
+  it.each([
+    ['an error object', { InstructionError: [2, { Custom: 1 }] }],
+    ['an error name', 'AccountInUse'],
+  ])('%s in meta is a failure', async (_name, err) => {
+    expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
+  });
+
+  it('null is a transaction that this node does not have', async () => {
+    expect(await read(null)).toBeNull();
+  });
+
+  it('a block time and token balances that the node does not keep are null, not zero', async () => {
+    const {
+      preTokenBalances: _pre,
+      postTokenBalances: _post,
+      loadedAddresses: _loaded,
+      ...meta
+    } = FOUND.meta;
+    const found = await read({ ...FOUND, blockTime: null, meta });
+    expect(found).toMatchObject({ blockTime: null, preTokens: null, postTokens: null, accounts: KEYS });
+  });
+
+  const { err: _err, ...withoutErr } = FOUND.meta;
+  it.each([
+    ['no meta', { ...FOUND, meta: null }],
+    ['meta without err, which would read as success', { ...FOUND, meta: withoutErr }],
+    ['no signature', { ...FOUND, transaction: { ...FOUND.transaction, signatures: [] } }],
+    ['a negative balance', { ...FOUND, meta: { ...FOUND.meta, postBalances: [-1] } }],
+    ['a balance with a fraction', { ...FOUND, meta: { ...FOUND.meta, preBalances: [0.5] } }],
+    ['no slot', { ...FOUND, slot: undefined }],
+    ['an empty object', {}],
+  ])('%s is an error', async (_name, value) => {
+    await expect(read(value)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
+
+describe('signaturesFor', () => {
+  const entry = {
+    signature: 's',
+    slot: 5,
+    err: null,
+    memo: null,
+    blockTime: 9,
+    confirmationStatus: 'finalized',
+  };
+
+  it('passes the page on and keeps failed ones', async () => {
+    const failed = { ...entry, signature: 'f', err: 'x', blockTime: null };
+    const { node, requests } = nodeWith({ getSignaturesForAddress: result([entry, failed]) });
+    const rows = await node.signaturesFor('addr', { limit: 50, until: 'u', commitment: 'finalized' });
+    expect(rows).toEqual([
+      { signature: 's', slot: 5n, err: null, blockTime: 9 },
+      { signature: 'f', slot: 5n, err: 'x', blockTime: null },
+    ]);
+    expect(requests[0]?.body).toMatchObject({
+      params: ['addr', { limit: 50, until: 'u', commitment: 'finalized' }],
+    });
+  });
+
+  it('an entry without err is an error: it would read as a success', async () => {
+    const { err: _gone, ...cut } = entry;
+    const { node } = nodeWith({ getSignaturesForAddress: result([cut]) });
+    await expect(node.signaturesFor('addr', { limit: 1, commitment: 'finalized' })).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
+  });
+});
+
+describe('accounts and supplies', () => {
+  const account = {
+    owner: 'system',
+    lamports: 7,
+    data: ['AQID', 'base64'],
+    executable: false,
+    rentEpoch: 0,
+    space: 3,
+  };
+  const inContext = (value: unknown) => result({ context: { slot: 8 }, value });
+
+  it('are read in the order asked, null where there is none', async () => {
+    const { node } = nodeWith({ getMultipleAccounts: inContext([account, null]) });
+    const { slot, accounts } = await node.accounts(['a', 'b'], 'finalized');
+    expect(slot).toBe(8n);
+    expect(accounts[0]).toMatchObject({ owner: 'system', lamports: 7n, data: Uint8Array.of(1, 2, 3) });
+    expect(accounts[1]).toBeNull();
+  });
+
+  it('the rentEpoch of u64 max breaks nothing', async () => {
+    const text = `{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":8},"value":[{"owner":"s","lamports":18446744073709551615,"data":["","base64"],"rentEpoch":18446744073709551615}]}}`;
+    const { node } = nodeWith({ getMultipleAccounts: { body: text } });
+    expect((await node.accounts(['a'], 'finalized')).accounts[0]?.lamports).toBe(18_446_744_073_709_551_615n);
+  });
+
+  it.each([
+    ['fewer than asked', [account]],
+    ['another encoding', [account, { ...account, data: ['x', 'base58'] }]],
+    ['no base64', [account, { ...account, data: ['***', 'base64'] }]],
+  ])('%s is an error', async (_name, value) => {
+    const { node } = nodeWith({ getMultipleAccounts: inContext(value) });
+    await expect(node.accounts(['a', 'b'], 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+
+  it('a supply is text of any size with its decimals', async () => {
+    const { node, requests } = nodeWith({
+      getTokenSupply: inContext({ amount: '18446744073709551615', decimals: 8, uiAmount: null }),
+    });
+    expect(await node.tokenSupply('mint', 'finalized', 5n)).toEqual({
+      atoms: 18_446_744_073_709_551_615n,
+      decimals: 8,
+      slot: 8n,
+    });
+    expect(requests[0]?.body).toMatchObject({
+      params: ['mint', { commitment: 'finalized', minContextSlot: 5 }],
+    });
+  });
+});

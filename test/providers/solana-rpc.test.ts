@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createSolanaRpc,
+  failureReason,
+  isAlreadyProcessed,
+  RpcRefusal,
+} from '../../src/providers/solana-rpc.ts';
+import { HTML_429, type Recorded, replay } from './replay.ts';
+
+const ONE = 'https://one.test';
+const TWO = 'https://two.test/key';
+const SIGNATURE = '5'.repeat(88);
+
+const result = (value: unknown): Recorded => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
+const error = (code: number, message: string, data?: unknown): Recorded => ({
+  body: { jsonrpc: '2.0', id: 1, error: { code, message, data } },
+});
+const inContext = (value: unknown, slot: unknown = 100) =>
+  result({ context: { slot, apiVersion: '3.0.0' }, value });
+
+/** One node that answers one method. */
+function node(method: string, answer: Recorded | Error | (Recorded | Error)[]) {
+  const { fetch, requests } = replay({ [`POST ${ONE} ${method}`]: answer });
+  const [only] = createSolanaRpc({ urls: [ONE], fetch }).nodes;
+  if (!only) throw new Error('no node');
+  return { node: only, requests };
+}
+const params = (request: { body: unknown } | undefined): unknown =>
+  Reflect.get(Object(request?.body), 'params');
+
+describe('balance', () => {
+  it('is lamports with the slot of the view, the commitment always named', async () => {
+    const { node: rpc, requests } = node('getBalance', inContext(5_000_000_000));
+    expect(await rpc.balance('addr', 'finalized', 77n)).toEqual({ lamports: 5_000_000_000n, slot: 100n });
+    expect(params(requests[0])).toEqual(['addr', { commitment: 'finalized', minContextSlot: 77 }]);
+  });
+
+  it('a u64 above 2^53 keeps every digit', async () => {
+    const text = '{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":1},"value":18446744073709551615}}';
+    const { node: rpc } = node('getBalance', { body: text });
+    expect((await rpc.balance('addr', 'finalized')).lamports).toBe(18_446_744_073_709_551_615n);
+  });
+
+  it.each([
+    ['a negative balance', inContext(-1)],
+    ['a fraction', inContext(1.5)],
+    ['null', inContext(null)],
+    ['no slot', result({ value: 1 })],
+    ['no result', { body: { jsonrpc: '2.0', id: 1 } }],
+    ['a bare number', result(5)],
+  ])('%s is no balance', async (_name, answer) => {
+    const { node: rpc } = node('getBalance', answer);
+    await expect(rpc.balance('addr', 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+
+  it('a node that is behind the wanted slot refuses with -32016', async () => {
+    const { node: rpc } = node('getBalance', error(-32016, 'Minimum context slot has not been reached'));
+    await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject({
+      name: 'RpcRefusal',
+      code: -32016,
+    });
+  });
+});
+
+describe('signatureStatus', () => {
+  const status = (row: unknown) => node('getSignatureStatuses', inContext([row]));
+  const row = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
+
+  it('searches the whole history: the cache alone forgets', async () => {
+    const { node: rpc, requests } = status(row);
+    await rpc.signatureStatus(SIGNATURE);
+    expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
+  });
+
+  it.each([
+    ['a finalized success', row, { slot: 90n, err: null, commitment: 'finalized' }],
+    [
+      'a finalized failure',
+      { ...row, err: { InstructionError: [2, { Custom: 1 }] } },
+      { slot: 90n, err: { InstructionError: [2, { Custom: 1 }] }, commitment: 'finalized' },
+    ],
+    [
+      'a processed one',
+      { ...row, confirmations: 3, confirmationStatus: 'processed' },
+      { slot: 90n, err: null, commitment: 'processed' },
+    ],
+    [
+      'an old node without confirmationStatus, rooted',
+      { ...row, confirmationStatus: null },
+      { slot: 90n, err: null, commitment: 'finalized' },
+    ],
+    [
+      'an old node, not rooted',
+      { slot: 90, err: null, confirmations: 31 },
+      { slot: 90n, err: null, commitment: 'processed' },
+    ],
+    ['an unknown signature', null, null],
+  ])('%s', async (_name, given, expected) => {
+    expect(await status(given).node.signatureStatus(SIGNATURE)).toEqual({ slot: 100n, status: expected });
+  });
+
+  it.each([
+    ['an empty list', inContext([])],
+    ['two rows', inContext([null, row])],
+    ['null for the list', inContext(null)],
+    [
+      'a row without err, which would read as success',
+      inContext([{ slot: 90, confirmations: null, confirmationStatus: 'finalized' }]),
+    ],
+    ['an unknown commitment', inContext([{ ...row, confirmationStatus: 'rooted' }])],
+    ['no context', result({ value: [null] })],
+  ])('%s proves nothing and is an error', async (_name, answer) => {
+    const { node: rpc } = node('getSignatureStatuses', answer);
+    await expect(rpc.signatureStatus(SIGNATURE)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
+
+describe('sending', () => {
+  it('says base64, no preflight, and at which commitment the blockhash was read', async () => {
+    const { node: rpc, requests } = node('sendTransaction', result(SIGNATURE));
+    expect(await rpc.send('AQID')).toBe(SIGNATURE);
+    expect(params(requests[0])).toEqual([
+      'AQID',
+      { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 },
+    ]);
+  });
+
+  it.each([
+    [
+      'the error of the simulation',
+      -32002,
+      'Transaction simulation failed: This transaction has already been processed',
+      { err: 'AlreadyProcessed' },
+      true,
+    ],
+    ['its text alone', -32002, 'This transaction has already been processed', undefined, true],
+    ['null for data', -32002, 'This transaction has already been processed', null, true],
+    ['an unknown blockhash', -32002, 'Blockhash not found', { err: 'BlockhashNotFound' }, false],
+    ['a node that is behind', -32005, 'Node is behind by 42 slots', { numSlotsBehind: 42 }, false],
+  ])('%s', async (_name, code, message, data, landed) => {
+    const { node: rpc } = node('sendTransaction', error(code, message, data));
+    const refusal: unknown = await rpc.send('AQID').catch((e: unknown) => e);
+    expect(refusal).toBeInstanceOf(RpcRefusal);
+    expect(isAlreadyProcessed(refusal)).toBe(landed);
+  });
+
+  it('an error of another kind never means that it landed', () => {
+    expect(isAlreadyProcessed(new Error('already been processed'))).toBe(false);
+    expect(isAlreadyProcessed('AlreadyProcessed')).toBe(false);
+    expect(isAlreadyProcessed(undefined)).toBe(false);
+  });
+});
+
+describe('heights', () => {
+  it('slot and block height come from one answer', async () => {
+    const { node: rpc, requests } = node(
+      'getEpochInfo',
+      result({ absoluteSlot: 500, blockHeight: 450, epoch: 1 }),
+    );
+    expect(await rpc.epochInfo('finalized')).toEqual({ slot: 500n, blockHeight: 450n });
+    expect(params(requests[0])).toEqual([{ commitment: 'finalized' }]);
+  });
+
+  it('an answer without a block height is an error, not zero', async () => {
+    const { node: rpc } = node('getEpochInfo', result({ absoluteSlot: 500 }));
+    await expect(rpc.epochInfo('finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+
+  it('the blockhash comes with its life and the slot of its view', async () => {
+    const { node: rpc } = node(
+      'getLatestBlockhash',
+      inContext({ blockhash: 'abc', lastValidBlockHeight: 600 }),
+    );
+    expect(await rpc.latestBlockhash('confirmed')).toEqual({
+      blockhash: 'abc',
+      lastValidBlockHeight: 600n,
+      slot: 100n,
+    });
+  });
+
+  it.each([
+    [123, 123n],
+    [0, 0n],
+  ])('the first available block %s', async (given, expected) => {
+    const { node: rpc } = node('getFirstAvailableBlock', result(given));
+    expect(await rpc.firstAvailableBlock()).toBe(expected);
+  });
+
+  it.each([null, -1, '', {}])('%j is no first available block', async (given) => {
+    const { node: rpc } = node('getFirstAvailableBlock', result(given));
+    await expect(rpc.firstAvailableBlock()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
+
+describe('which node is asked', () => {
+  const two = (first: Recorded | Error, second: Recorded | Error) => {
+    const { fetch, requests } = replay({ [`POST ${ONE}`]: first, [`POST ${TWO}`]: second });
+    return { rpc: createSolanaRpc({ urls: [ONE, TWO], fetch }), requests };
+  };
+
+  it('the primary alone, while it answers', async () => {
+    const { rpc, requests } = two(inContext(1), inContext(2));
+    expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(1n);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each<[string, Recorded | Error]>([
+    ['a dropped connection', new TypeError('fetch failed')],
+    ['an HTML 429', HTML_429],
+    ['a 403', { status: 403, body: 'blocked' }],
+    ['truncated JSON', { body: '{"jsonrpc":' }],
+    ['-32016', error(-32016, 'Minimum context slot has not been reached')],
+    ['-32005', error(-32005, 'Node is unhealthy')],
+    ['a redirect', { status: 308, body: '' }],
+  ])('the next one after %s', async (_name, failure) => {
+    const { rpc } = two(failure, inContext(2));
+    expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(2n);
+  });
+
+  it("when none answers, the primary's failure is told, without the URL", async () => {
+    const { rpc } = two(error(-32016, 'Minimum context slot has not been reached'), new TypeError(TWO));
+    const failure: unknown = await rpc.first((n) => n.balance('a', 'finalized')).catch((e: unknown) => e);
+    expect(failure).toMatchObject({ code: 'UPSTREAM_FAILED', details: { reason: 'rpc_-32016' } });
+    expect(String(failure)).not.toContain('two.test');
+  });
+
+  it('no node at all is a failed upstream', async () => {
+    const rpc = createSolanaRpc({ urls: [], fetch: replay({}).fetch });
+    await expect(rpc.first((n) => n.balance('a', 'finalized'))).rejects.toMatchObject({
+      details: { reason: 'no_node' },
+    });
+  });
+});
+
+it.each([
+  [new RpcRefusal(-32002, 'no', null), 'rpc_-32002'],
+  [new Error('with a secret'), 'unexpected'],
+  ['text', 'unexpected'],
+])('the reason of %s is short and safe', (failure, reason) => {
+  expect(failureReason(failure)).toBe(reason);
+});
