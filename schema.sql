@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS operations (
   journal TEXT NOT NULL                -- the whole row as JSON, from which a lost journal is rebuilt
 );
 CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq DESC);
+CREATE INDEX IF NOT EXISTS operations_of_absr ON operations (block_time DESC, seq DESC)
+  WHERE kind IN ('swap', 'absr') AND status = 'finished';
 
 -- Quotes that reads have asked of the routing provider, by two-hour window since 1970.
 CREATE TABLE IF NOT EXISTS quote_budget (

@@ -11,6 +11,8 @@ import { routePath } from 'hono/route';
 import type { Config } from './config.ts';
 import { AppError, SHARED_ERRORS } from './core/errors.ts';
 import type { CustodianApi } from './custody/api.ts';
+import { ABSR_ERRORS } from './features/absr/errors.ts';
+import { type AbsrDeps, absrRoutes } from './features/absr/routes.ts';
 import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
 import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
 import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
@@ -33,6 +35,7 @@ import { newRouter } from './http/router.ts';
 export type Deps = StatusDeps &
   OpsDeps &
   ReservesRouteDeps &
+  AbsrDeps &
   SwapDeps &
   ExchangeDeps &
   AnalyticsDeps &
@@ -49,6 +52,7 @@ export type Deps = StatusDeps &
 export const ERRORS = mergeErrorTables(
   SHARED_ERRORS,
   OPS_ERRORS,
+  ABSR_ERRORS,
   SWAP_ERRORS,
   EXCHANGE_ERRORS,
   ANALYTICS_ERRORS,
@@ -121,6 +125,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
 
   app.route('/api', statusRoutes);
   app.route('/api', reservesRoutes);
+  app.route('/api', absrRoutes);
   app.route('/api', swapRoutes);
   app.route('/api', exchangeRoutes);
   app.route('/api', analyticsRoutes);

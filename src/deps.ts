@@ -6,7 +6,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from './app.ts';
 import { createNearIntentsRoute } from './bridges/near-intents.ts';
 import type { SwapRoute } from './bridges/route.ts';
-import { singleSignature } from './chain/solana/transaction.ts';
+import { signedTransaction } from './chain/solana/transaction.ts';
 import { type Config, readConfig } from './config.ts';
 import { AppError } from './core/errors.ts';
 import { stringifyJson } from './core/json.ts';
@@ -16,9 +16,11 @@ import { createChainPort } from './custody/chain-port.ts';
 import type { CustodyDeps } from './custody/create-custodian.ts';
 import { createD1Mirror } from './custody/outbox.ts';
 import { addressOfSecret, createSigner } from './custody/signer.ts';
+import { createAbsrStore } from './features/absr/absr-store.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
 import { createFeedReader } from './features/nostr-feed/read-feed.ts';
+import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
@@ -134,6 +136,7 @@ function buildApiDeps(env: Env): Deps {
   const reserve = reserveOf(config);
   const { solanaAddress, bitcoinAddress } = reserve;
   const missing = missingForSwaps(config);
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   return {
     log,
     config,
@@ -145,6 +148,12 @@ function buildApiDeps(env: Env): Deps {
     bitcoinSources: esploras,
     solanaSources: rpc.nodes,
     holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
+    absrMint: config.ABSR_MINT_ADDRESS ?? null,
+    supplySources: rpc.nodes,
+    readReserve: bitcoinAddress
+      ? () => readBitcoinReserve({ cache, bitcoinSources: esploras, sleep }, bitcoinAddress)
+      : null,
+    absr: createAbsrStore(env.DB),
     opsSecret: config.OPS_SECRET,
     missingVariables: [...new Set([...missing, ...config.invalid])],
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
@@ -164,7 +173,7 @@ function buildApiDeps(env: Env): Deps {
     memory,
     changenow: changeNowOf(config),
     exchanges: createExchangeStore(env.DB),
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    sleep,
     defer: waitUntil,
     analytics: createAnalyticsStore(env.DB),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
@@ -236,8 +245,8 @@ export function custodyDeps(env: Env): CustodyDeps {
     },
     swapsDisabled: config.SWAPS_DISABLED,
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
-    assemble: (message, signature) => {
-      const { wire, signature: text } = singleSignature(message, signature);
+    assemble: (message, signature, cosignatures) => {
+      const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
       return { wire: toBase64(wire), signature: text };
     },
     now: Date.now,

@@ -1,0 +1,55 @@
+/**
+ * What made ABSR: mints, and swaps whose sats have arrived. Read from D1's mirror of the custodian's journal.
+ * @module
+ */
+import * as z from 'zod';
+
+export type AbsrTransaction = {
+  /** Solana signature. */
+  readonly signature: string;
+  /** Bitcoin txid that paid an issue; null for a mint. */
+  readonly txId: string | null;
+  readonly type: 'mint' | 'issue';
+  readonly amountSats: bigint;
+  /** Micro-dollars per BTC when it was signed; null when no price was known. */
+  readonly btcUsd: bigint | null;
+  /** Unix seconds of the Solana block. */
+  readonly blockTime: number | null;
+};
+
+const atoms = z.string().regex(/^\d+$/).transform(BigInt);
+const Row = z
+  .object({
+    kind: z.enum(['swap', 'absr']),
+    signature: z.string(),
+    btc_txid: z.string().nullable(),
+    sats: atoms,
+    btc_usd: atoms.nullable(),
+    block_time: z.int().nullable(),
+  })
+  .transform(
+    (row): AbsrTransaction => ({
+      signature: row.signature,
+      txId: row.btc_txid,
+      type: row.kind === 'absr' ? 'mint' : 'issue',
+      amountSats: row.sats,
+      btcUsd: row.btc_usd,
+      blockTime: row.block_time,
+    }),
+  );
+
+const NEWEST = `SELECT kind, signature, btc_txid, block_time,
+    CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS sats,
+    json_extract(journal, '$.plan.priceBtcUsd') AS btc_usd
+  FROM operations WHERE kind IN ('swap', 'absr') AND status = 'finished'
+  ORDER BY block_time DESC, seq DESC LIMIT ?`;
+
+export type AbsrStore = ReturnType<typeof createAbsrStore>;
+
+export const createAbsrStore = (db: D1Database) => ({
+  /** Newest first. */
+  async newest(limit: number): Promise<AbsrTransaction[]> {
+    const { results } = await db.prepare(NEWEST).bind(limit).all();
+    return results.map((row) => Row.parse(row));
+  },
+});

@@ -1,0 +1,10 @@
+import type { ErrorTable } from '../../core/errors.ts';
+
+export const ABSR_ERRORS = {
+  PRICE_DIVERGENT: {
+    status: 503,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'The price venues contradict each other by more than the limit, so no price is told.',
+  },
+} as const satisfies ErrorTable;

@@ -1,0 +1,137 @@
+import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
+import { AppError } from '../../core/errors.ts';
+import { failureOf, gather } from '../../core/gather.ts';
+import { divergenceBps, USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import type { Cached } from '../../http/cached.ts';
+import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
+import { backingOf, RATIO_DECIMALS, type Supply } from './backing.ts';
+import {
+  MAX_DIVERGENCE_BPS,
+  type ReadPriceDeps,
+  readPrice,
+  readVenues,
+  reportOf,
+  type VenuePrice,
+} from './read-price.ts';
+
+export type SummaryDeps = ReadPriceDeps & {
+  /** Null while no mint is configured. */
+  readonly absrMint: string | null;
+  /** Solana nodes, each asked for itself. */
+  readonly supplySources: readonly {
+    readonly name: string;
+    tokenSupply(mint: string, commitment: 'finalized'): Promise<Supply & { readonly slot: bigint }>;
+  }[];
+  /** Confirmed sats of the reserve as decimal text; null while no address is configured. */
+  readonly readReserve: (() => Promise<Cached<{ readonly confirmed: string }>>) | null;
+  readonly sleep: (ms: number) => Promise<void>;
+};
+
+const SUPPLY_POLICY = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 15 * 60_000 };
+const GRACE_MS = 1_500;
+
+type StoredSupply = { readonly atoms: string; readonly decimals: number };
+type Part = 'prices' | 'reserve' | 'supply';
+
+/** The finalized supply as the node that is furthest sees it. */
+function readSupply(d: SummaryDeps, mint: string): Promise<Cached<StoredSupply>> {
+  return d.cache.read('absr:supply', SUPPLY_POLICY, async (): Promise<StoredSupply> => {
+    const asks = d.supplySources.map((node) => ({
+      name: node.name,
+      ask: () => node.tokenSupply(mint, 'finalized'),
+    }));
+    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+    const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+    const [first] = views;
+    if (!first) throw asUpstreamFailure(failureOf(answers));
+    const { atoms, decimals } = views.reduce(
+      (newest, view) => (view.slot > newest.slot ? view : newest),
+      first,
+    );
+    return { atoms: atoms.toString(), decimals };
+  });
+}
+
+/**
+ * Reserve, supply and prices in one view. A part that cannot be read is its last good value, marked stale, or null with
+ * its error.
+ * @throws AppError UPSTREAM_FAILED (503) when no part is known
+ */
+export async function getSummary(d: SummaryDeps) {
+  const { absrMint, readReserve } = d;
+  const [price, venues, reserve, supply] = await Promise.all([
+    attempt('prices', readPrice(d)),
+    readVenues(d).catch(() => null),
+    readReserve === null ? absent : attempt('reserve', readReserve()),
+    absrMint === null ? absent : attempt('supply', readSupply(d, absrMint)),
+  ]);
+  const parts = [price, reserve, supply];
+  const known = parts.flatMap(({ value }) => (value ? [value] : []));
+  const errors = parts.flatMap(({ error }) => (error ? [error] : []));
+  if (known.length === 0) {
+    throw new AppError('UPSTREAM_FAILED', 'No part of the summary can be read and none is known.', {
+      status: 503,
+      retryAfterSeconds: 15,
+    });
+  }
+  const report = price.value && reportOf(price.value.value);
+  const sats = reserve.value && BigInt(reserve.value.value.confirmed);
+  const tokens = supply.value && {
+    atoms: BigInt(supply.value.value.atoms),
+    decimals: supply.value.value.decimals,
+  };
+  const backing = sats !== null && tokens ? backingOf(sats, tokens) : null;
+  const usd = sats !== null && report ? valueUsd(sats, BTC_DECIMALS, report.btcUsd) : null;
+  return {
+    btcPriceUsd: report && toNumber(report.btcUsd, USD_DECIMALS),
+    solPriceUsd: report && toNumber(report.solUsd, USD_DECIMALS),
+    priceSource: report?.source ?? null,
+    priceVenues: (venues?.value ?? []).map((venue, _, all) => shownVenue(venue, all)),
+    absrSupplySats: sats === null ? null : Number(sats),
+    absrSupplySatoshis: sats?.toString() ?? null,
+    absrSupplyUsd: usd === null ? null : toNumber(usd, USD_DECIMALS),
+    absrTokenSupply: tokens && toNumber(tokens.atoms, tokens.decimals),
+    absrTokenSupplyAtoms: tokens?.atoms.toString() ?? null,
+    absrDecimals: tokens?.decimals ?? null,
+    ratio: backing === null || backing.ratio === null ? null : toNumber(backing.ratio, RATIO_DECIMALS),
+    gapSats: backing && Number(backing.gapSats),
+    gapSatoshis: backing?.gapSats.toString() ?? null,
+    as_of: new Date(Math.min(...known.map(({ asOf }) => asOf))).toISOString(),
+    stale: known.some(({ stale }) => stale),
+    ...(errors.length > 0 ? { errors } : {}),
+  };
+}
+
+/** A venue, and whether any other confirms it; null when it is alone. */
+function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
+  const { source, btcUsd, solUsd } = reportOf(venue);
+  const confirmed = all
+    .filter((other) => other.source !== source)
+    .map(reportOf)
+    .some(
+      (other) =>
+        divergenceBps(btcUsd, other.btcUsd) <= MAX_DIVERGENCE_BPS &&
+        divergenceBps(solUsd, other.solUsd) <= MAX_DIVERGENCE_BPS,
+    );
+  return {
+    name: source,
+    btcPriceUsd: toNumber(btcUsd, USD_DECIMALS),
+    solPriceUsd: toNumber(solUsd, USD_DECIMALS),
+    agreed: all.length < 2 ? null : confirmed,
+  };
+}
+
+type Attempt<T> = {
+  readonly value: Cached<T> | null;
+  readonly error?: { readonly part: Part; readonly error_code: string };
+};
+const absent: Attempt<never> = { value: null };
+
+const attempt = <T>(part: Part, read: Promise<Cached<T>>): Promise<Attempt<T>> =>
+  read.then(
+    (value) => ({ value }),
+    (error: unknown) => ({
+      value: null,
+      error: { part, error_code: error instanceof AppError ? error.code : 'INTERNAL' },
+    }),
+  );

@@ -1,0 +1,56 @@
+import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { agreePrices, type PriceReport } from '../../core/price.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
+
+export type ReadPriceDeps = {
+  readonly cache: Cache;
+  /** Reports of the venues that answer, the preferred one first. */
+  readPrices(): Promise<PriceReport[]>;
+};
+
+/** Micro-dollars as decimal text, as a cache can hold them. */
+export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
+
+/** Two venues may differ by so much: a perpetual's mid and a spot price do by a few basis points. */
+export const MAX_DIVERGENCE_BPS = 100n;
+
+const VENUES_POLICY = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 75_000 };
+/** A price of the last hour is recent enough to be shown, marked stale. */
+const PRICE_POLICY = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 3_600_000 };
+
+/** What every venue says now. @throws AppError UPSTREAM_FAILED when none answers */
+export function readVenues(d: ReadPriceDeps): Promise<Cached<VenuePrice[]>> {
+  return d.cache.read('prices:venues', VENUES_POLICY, async () => {
+    const reports = await d.readPrices();
+    if (reports.length === 0) throw upstreamFailed('prices', 'no_venue');
+    return reports.map(({ source, btcUsd, solUsd }) => ({
+      source,
+      btcUsd: btcUsd.toString(),
+      solUsd: solUsd.toString(),
+    }));
+  });
+}
+
+/**
+ * The first venue's price that another confirms, or the only one's. Prices that contradict each other are refused: the
+ * last good one is shown as stale.
+ * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED when no recent price is known either
+ */
+export function readPrice(d: ReadPriceDeps): Promise<Cached<VenuePrice>> {
+  return d.cache.read('prices:agreed', PRICE_POLICY, async () => choose((await readVenues(d)).value));
+}
+
+function choose(venues: readonly VenuePrice[]): VenuePrice {
+  const [first, second] = venues;
+  if (first && !second) return first;
+  const agreed = agreePrices(venues.map(reportOf), MAX_DIVERGENCE_BPS);
+  const chosen = agreed.ok ? venues.find(({ source }) => source === agreed.price.source) : undefined;
+  if (chosen) return chosen;
+  throw new AppError('PRICE_DIVERGENT', 'The price venues contradict each other.');
+}
+
+export const reportOf = ({ source, btcUsd, solUsd }: VenuePrice): PriceReport => ({
+  source,
+  btcUsd: BigInt(btcUsd),
+  solUsd: BigInt(solUsd),
+});

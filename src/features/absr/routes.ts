@@ -1,0 +1,119 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import type { AbsrStore } from './absr-store.ts';
+import { getSummary, type SummaryDeps } from './get-summary.ts';
+
+export type AbsrDeps = SummaryDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
+
+const number = (description: string) => z.number().nullable().openapi({ description });
+const text = (description: string) => z.string().nullable().openapi({ description });
+
+const summaryRoute = createRoute({
+  method: 'get',
+  path: '/arbitrage/summary',
+  operationId: 'getAbsrSummary',
+  tags: ['absr'],
+  summary: 'Reserve sats, ABSR supply and prices',
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          btcPriceUsd: number('USD for 1 BTC'),
+          solPriceUsd: number('USD for 1 SOL'),
+          priceSource: text('The venue whose price is shown'),
+          priceVenues: z
+            .array(
+              z.object({
+                name: z.string(),
+                btcPriceUsd: z.number(),
+                solPriceUsd: z.number(),
+                agreed: z
+                  .boolean()
+                  .nullable()
+                  .openapi({ description: 'Whether another venue confirms it within 1 %' }),
+              }),
+            )
+            .openapi({ description: 'What every venue says now' }),
+          absrSupplySats: number('Confirmed sats of the reserve: what the supply may be'),
+          absrSupplySatoshis: text('The same as text'),
+          absrSupplyUsd: number('The same in USD'),
+          absrTokenSupply: number('ABSR on chain, finalized; null without a mint'),
+          absrTokenSupplyAtoms: text("The same in the token's smallest units"),
+          absrDecimals: z.number().int().nullable(),
+          ratio: number('Sats in the reserve for each ABSR, rounded down; null without a token'),
+          gapSats: number('Sats beyond the supply, below zero when tokens are not covered'),
+          gapSatoshis: text('The same as text'),
+          as_of: z.iso.datetime().openapi({ description: 'When the oldest part was read' }),
+          stale: z.boolean(),
+          errors: z
+            .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
+            .optional(),
+        })
+        .openapi('AbsrSummary'),
+      'A part that cannot be read is null and named in errors',
+    ),
+    ...errorResponses({ UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 503 } }),
+  },
+});
+
+const transactionsRoute = createRoute({
+  method: 'get',
+  path: '/arbitrage/transactions',
+  operationId: 'listAbsrTransactions',
+  tags: ['absr'],
+  summary: 'Mints of ABSR and swaps that brought sats, newest first, up to 100',
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          transactions: z.array(
+            z.object({
+              signature: z.string().openapi({ description: 'Solana signature' }),
+              txId: text('Bitcoin txid that paid an issue; null for a mint'),
+              type: z.enum(['mint', 'issue']),
+              amountSats: z.number().int(),
+              amountUsd: number('At the price when it was signed; null when none was known'),
+              blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
+              amountSatoshis: z.string(),
+            }),
+          ),
+        })
+        .openapi('AbsrTransactions'),
+      'Mints and issues',
+    ),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE')),
+  },
+});
+
+const LIST_LIMIT = 100;
+
+export const absrRoutes = newRouter<AbsrDeps>()
+  .openapi(summaryRoute, async (c) => {
+    const summary = await getSummary(c.var.deps);
+    c.header('Cache-Control', 'public, max-age=10');
+    return c.json(summary, 200);
+  })
+  .openapi(transactionsRoute, async (c) => {
+    const rows = await c.var.deps.absr.newest(LIST_LIMIT).catch((cause: unknown) => {
+      throw new AppError('DATABASE_UNAVAILABLE', 'The list cannot be read now.', {
+        retryAfterSeconds: 5,
+        cause,
+      });
+    });
+    const transactions = rows.map((row) => {
+      const usd = row.btcUsd === null ? null : valueUsd(row.amountSats, BTC_DECIMALS, row.btcUsd);
+      return {
+        signature: row.signature,
+        txId: row.txId,
+        type: row.type,
+        amountSats: Number(row.amountSats),
+        amountUsd: usd === null ? null : toNumber(usd, USD_DECIMALS),
+        blockTime: row.blockTime,
+        amountSatoshis: row.amountSats.toString(),
+      };
+    });
+    return c.json({ transactions }, 200);
+  });

@@ -1,0 +1,225 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { PriceReport } from '../../src/core/price.ts';
+import { backingOf } from '../../src/features/absr/backing.ts';
+import { getSummary, type SummaryDeps } from '../../src/features/absr/get-summary.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
+
+const MINT = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+
+const isolate = (clock: { ms: number }) =>
+  createCache({ now: () => clock.ms, defer: () => undefined, kv: undefined });
+
+const usd = (source: string, btc: number, sol = 100): PriceReport => ({
+  source,
+  btcUsd: BigInt(btc) * 1_000_000n,
+  solUsd: BigInt(sol) * 1_000_000n,
+});
+
+type Upstreams = {
+  prices: PriceReport[];
+  reserve: bigint | null;
+  supplies: ({ atoms: bigint; decimals: number; slot: bigint } | null)[];
+};
+
+/** A summary over upstreams that a test may change; null is down. */
+function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
+  const upstreams: Upstreams = {
+    prices: [usd('hyperliquid', 80_000), usd('coinbase', 80_010), usd('kraken', 79_990)],
+    reserve: 1_250_000n,
+    supplies: [{ atoms: 1_000_000n, decimals: 0, slot: 5n }],
+    ...p,
+  };
+  const calls = { prices: 0, reserve: 0, supply: 0 };
+  const d: SummaryDeps = {
+    cache,
+    async readPrices() {
+      calls.prices++;
+      return upstreams.prices;
+    },
+    absrMint: MINT,
+    supplySources: upstreams.supplies.map((_, index) => ({
+      name: `rpc-${index + 1}`,
+      async tokenSupply() {
+        calls.supply++;
+        const supply = upstreams.supplies[index];
+        if (!supply) throw new RpcRefusal(-32005, 'node is behind', undefined);
+        return supply;
+      },
+    })),
+    readReserve: () =>
+      cache.read('reserve', { freshMs: 15_000, revalidateMs: 0, staleMs: 900_000 }, async () => {
+        calls.reserve++;
+        if (upstreams.reserve === null) throw upstreamFailed('esplora', 'unreachable');
+        return { confirmed: upstreams.reserve.toString() };
+      }),
+    sleep: async () => undefined,
+  };
+  return { d, upstreams, calls, read: () => getSummary(d) };
+}
+
+describe('the summary', () => {
+  it('holds the reserve against the supply', async () => {
+    expect(await service().read()).toEqual({
+      btcPriceUsd: 80_000,
+      solPriceUsd: 100,
+      priceSource: 'hyperliquid',
+      priceVenues: [
+        { name: 'hyperliquid', btcPriceUsd: 80_000, solPriceUsd: 100, agreed: true },
+        { name: 'coinbase', btcPriceUsd: 80_010, solPriceUsd: 100, agreed: true },
+        { name: 'kraken', btcPriceUsd: 79_990, solPriceUsd: 100, agreed: true },
+      ],
+      absrSupplySats: 1_250_000,
+      absrSupplySatoshis: '1250000',
+      absrSupplyUsd: 1000,
+      absrTokenSupply: 1_000_000,
+      absrTokenSupplyAtoms: '1000000',
+      absrDecimals: 0,
+      ratio: 1.25,
+      gapSats: 250_000,
+      gapSatoshis: '250000',
+      as_of: '1970-01-01T00:00:00.000Z',
+      stale: false,
+    });
+  });
+
+  it('shows tokens that are not covered as a gap below zero', async () => {
+    const summary = await service({ reserve: 999_999n }).read();
+    expect(summary).toMatchObject({ gapSats: -1, gapSatoshis: '-1', ratio: 0.999999 });
+  });
+
+  it('without a mint has no supply and no error', async () => {
+    const { d } = service();
+    const summary = await getSummary({ ...d, absrMint: null });
+    expect(summary).toMatchObject({
+      absrTokenSupply: null,
+      ratio: null,
+      gapSats: null,
+      absrSupplySats: 1_250_000,
+    });
+    expect(summary).not.toHaveProperty('errors');
+  });
+
+  it('reads the supply of the node that is furthest, and of the other while one is down', async () => {
+    const behind = { atoms: 900_000n, decimals: 0, slot: 4n };
+    const ahead = { atoms: 1_000_000n, decimals: 0, slot: 9n };
+    expect((await service({ supplies: [behind, ahead] }).read()).absrTokenSupply).toBe(1_000_000);
+    expect((await service({ supplies: [null, behind] }).read()).absrTokenSupply).toBe(900_000);
+  });
+
+  it('a part that is down and was never read is null and named; all of them are 503', async () => {
+    const { upstreams, read } = service({ supplies: [null] });
+    expect(await read()).toMatchObject({
+      absrTokenSupply: null,
+      ratio: null,
+      absrSupplySats: 1_250_000,
+      errors: [{ part: 'supply', error_code: 'UPSTREAM_FAILED' }],
+    });
+    const dead = service({ supplies: [null], reserve: null, prices: [] });
+    await expect(dead.read()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', status: 503 });
+    upstreams.prices = [];
+  });
+
+  it('a part that goes down keeps its last good value for its time, marked stale', async () => {
+    const clock = { ms: 0 };
+    const { upstreams, read } = service({}, isolate(clock));
+    await read();
+    Object.assign(upstreams, { prices: [], reserve: null, supplies: [null] });
+    clock.ms = 14 * 60_000;
+    expect(await read()).toMatchObject({
+      stale: true,
+      btcPriceUsd: 80_000,
+      absrSupplySats: 1_250_000,
+      absrTokenSupply: 1_000_000,
+      as_of: '1970-01-01T00:00:00.000Z',
+    });
+    clock.ms = 59 * 60_000;
+    expect(await read()).toMatchObject({ stale: true, btcPriceUsd: 80_000, absrSupplySats: null });
+    clock.ms = 61 * 60_000;
+    await expect(read()).rejects.toMatchObject({ status: 503 });
+  });
+
+  it('warm reads ask nobody; a thousand cold ones ask once', async () => {
+    const { calls, read } = service();
+    await Promise.all(Array.from({ length: 1_000 }, read));
+    await read();
+    expect(calls).toEqual({ prices: 1, reserve: 1, supply: 1 });
+  });
+});
+
+describe('the price', () => {
+  const HYPER = usd('hyperliquid', 80_000);
+  const COIN = usd('coinbase', 80_100);
+  const KRAKEN = usd('kraken', 80_200);
+
+  it.each([
+    ['the first venue’s when another confirms it', [HYPER, COIN, KRAKEN], 'hyperliquid', 80_000],
+    ['the second’s when the first is down', [COIN, KRAKEN], 'coinbase', 80_100],
+    [
+      'the second’s when the first contradicts two that agree',
+      [usd('hyperliquid', 70_000), COIN, KRAKEN],
+      'coinbase',
+      80_100,
+    ],
+    ['the only one’s', [KRAKEN], 'kraken', 80_200],
+  ])('is %s', async (_, prices, source, btc) => {
+    expect(await service({ prices }).read()).toMatchObject({ priceSource: source, btcPriceUsd: btc });
+  });
+
+  it('is refused when the venues contradict each other, and the contradiction is shown', async () => {
+    const prices = [usd('hyperliquid', 80_000), usd('coinbase', 81_000)];
+    expect(await service({ prices }).read()).toMatchObject({
+      btcPriceUsd: null,
+      absrSupplyUsd: null,
+      priceSource: null,
+      priceVenues: [
+        { name: 'hyperliquid', btcPriceUsd: 80_000, agreed: false },
+        { name: 'coinbase', btcPriceUsd: 81_000, agreed: false },
+      ],
+      errors: [{ part: 'prices', error_code: 'PRICE_DIVERGENT' }],
+    });
+  });
+
+  it('a contradiction in SOL alone refuses both coins', async () => {
+    const prices = [usd('hyperliquid', 80_000, 100), usd('coinbase', 80_000, 102)];
+    expect(await service({ prices }).read()).toMatchObject({ btcPriceUsd: null, solPriceUsd: null });
+  });
+
+  it('while they contradict each other the last good one stands, marked stale', async () => {
+    const clock = { ms: 0 };
+    const { upstreams, read } = service({}, isolate(clock));
+    await read();
+    upstreams.prices = [usd('hyperliquid', 50_000), usd('coinbase', 80_000)];
+    clock.ms = 10 * 60_000;
+    expect(await read()).toMatchObject({
+      btcPriceUsd: 80_000,
+      stale: true,
+      priceVenues: [
+        { name: 'hyperliquid', btcPriceUsd: 50_000, agreed: false },
+        { name: 'coinbase', btcPriceUsd: 80_000, agreed: false },
+      ],
+    });
+  });
+});
+
+describe('backing', () => {
+  const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+  const sats = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
+
+  it('is below zero exactly when a token is not covered, whatever the decimals', () => {
+    fc.assert(
+      fc.property(sats, u64, fc.integer({ min: 0, max: 9 }), (reserve, atoms, decimals) => {
+        const { gapSats, ratio } = backingOf(reserve, { atoms, decimals });
+        expect(gapSats < 0n).toBe(atoms > reserve * 10n ** BigInt(decimals));
+        if (ratio !== null) expect(ratio >= 100_000_000n).toBe(gapSats >= 0n);
+      }),
+    );
+  });
+
+  it('a part of a sat counts whole, and no token has no ratio', () => {
+    expect(backingOf(10n, { atoms: 9_001n, decimals: 3 }).gapSats).toBe(0n);
+    expect(backingOf(10n, { atoms: 0n, decimals: 3 })).toEqual({ gapSats: 10n, ratio: null });
+  });
+});
