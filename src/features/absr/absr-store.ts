@@ -41,7 +41,7 @@ const Row = z
 const NEWEST = `SELECT kind, signature, btc_txid, block_time,
     CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS sats,
     json_extract(journal, '$.plan.priceBtcUsd') AS btc_usd
-  FROM operations WHERE kind IN ('swap', 'absr') AND status = 'finished'
+  FROM operations INDEXED BY operations_of_absr WHERE kind IN ('swap', 'absr') AND status = 'finished'
   ORDER BY block_time DESC, seq DESC LIMIT ?`;
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
