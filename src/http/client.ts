@@ -9,7 +9,8 @@ import type { Context } from 'hono';
  * Every other header is the caller's own word.
  */
 export function clientKey(c: Context): string {
-  const ip = c.req.header('cf-connecting-ip') ?? 'local';
+  // IPv4 written as IPv6 shares its first 64 bits with all of IPv4.
+  const ip = (c.req.header('cf-connecting-ip') ?? 'local').replace(/^::ffff:(?=\d+\.)/i, '');
   return ip.includes(':') ? ipv6Prefix(ip) : ip;
 }
 

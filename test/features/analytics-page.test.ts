@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { isPath, pathOf, referrerOf } from '../../src/features/analytics/page.ts';
+
+it.each(['/', '/a/b', '/a?b=c', '/été/日本語', '/%2F%2Fevil', '/a//b', '/🙂', '/a<script>'])(
+  '%j is a path',
+  (path) => {
+    expect(isPath(path)).toBe(true);
+  },
+);
+
+it.each([
+  ['empty', ''],
+  ['without a slash', 'a'],
+  ['another site', '//evil.example'],
+  ['another site, spelled with a backslash', '/\\evil.example'],
+  ['an address', 'https://evil.example/'],
+  ['with a line break', '/a\nb'],
+  ['with a null', '/a\0b'],
+  ['with an escape', '/a\u001b[31m'],
+  ['with a C1 control', '/a\u0085b'],
+  ['with a line separator', '/a\u2028b'],
+  ['with text turned around', '/a\u202egpj.exe'],
+  ['with half a character', '/a\ud800b'],
+])('a path that is %s is refused', (_name, path) => {
+  expect(isPath(path)).toBe(false);
+});
+
+it('query and fragment are cut from a path', () => {
+  expect(pathOf('/a/b?token=secret#x')).toBe('/a/b');
+  expect(pathOf('/a#x?y')).toBe('/a');
+  expect(pathOf('/a')).toBe('/a');
+});
+
+it.each([
+  ['https://example.com/a?q=secret#x', 'https://example.com/a', 'example.com'],
+  ['https://user:pass@example.com/a', 'https://example.com/a', 'example.com'],
+  ['HTTP://EXAMPLE.com:8080/', 'http://example.com:8080/', 'example.com:8080'],
+  ['https://bücher.example/é', 'https://xn--bcher-kva.example/%C3%A9', 'xn--bcher-kva.example'],
+  [`https://example.com/${'a'.repeat(600)}`, 'https://example.com/', 'example.com'],
+])('the referrer %s is kept as %s', (text, url, host) => {
+  expect(referrerOf(text)).toEqual({ url, host });
+});
+
+it.each([
+  '',
+  'example.com',
+  '//evil.example',
+  'javascript:alert(1)',
+  'data:text/html,x',
+  'android-app://com.x/',
+  'http://',
+])('the referrer %j is no web page and is not kept', (text) => {
+  expect(referrerOf(text)).toBeUndefined();
+});

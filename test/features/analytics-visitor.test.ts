@@ -1,0 +1,121 @@
+import { Hono } from 'hono';
+import { expect, it } from 'vitest';
+import { isCrawler, readIp, redactIp, visitorIp, visitorKey } from '../../src/features/analytics/visitor.ts';
+
+it.each([
+  ['203.0.113.9', '203.0.113.9'],
+  [' 203.0.113.9 ', '203.0.113.9'],
+  ['255.255.255.255', '255.255.255.255'],
+  ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+  ['::ffff:203.0.113.9', '203.0.113.9'],
+  ['::1', '::1'],
+])('%s is the address %s', (text, ip) => {
+  expect(readIp(text)).toBe(ip);
+});
+
+it.each([
+  '',
+  'unknown',
+  '256.1.1.1',
+  '1.2.3',
+  '1.2.3.4.5',
+  '1.2.3.4.',
+  '01.2.3.4:80',
+  '2001:db8::1::2',
+  '[::1]',
+  ':',
+  `${'1:'.repeat(60)}1`,
+  '<script>',
+  '1.2.3.4\n5',
+])('%j is no address', (text) => {
+  expect(readIp(text)).toBeUndefined();
+});
+
+async function ipOf(headers: Record<string, string>) {
+  const app = new Hono().get('/', (c) => c.json(visitorIp(c)));
+  return (await app.request('/', { headers })).json();
+}
+
+const ALL = {
+  'cf-connecting-ip': '203.0.113.1',
+  'x-forwarded-for': '203.0.113.2, 203.0.113.20',
+  'x-real-ip': '203.0.113.3',
+};
+
+it('the log takes CF-Connecting-IP, then the first hop of X-Forwarded-For, then X-Real-IP', async () => {
+  const { 'cf-connecting-ip': _first, ...withoutFirst } = ALL;
+  const { 'x-forwarded-for': _second, ...lastOnly } = withoutFirst;
+  expect(await ipOf(ALL)).toBe('203.0.113.1');
+  expect(await ipOf(withoutFirst)).toBe('203.0.113.2');
+  expect(await ipOf(lastOnly)).toBe('203.0.113.3');
+  expect(await ipOf({})).toBeNull();
+});
+
+it('a header that holds no address is passed over', async () => {
+  expect(await ipOf({ ...ALL, 'cf-connecting-ip': 'unknown' })).toBe('203.0.113.2');
+  expect(await ipOf({ 'x-forwarded-for': '_hidden, 203.0.113.2', 'x-real-ip': '203.0.113.3' })).toBe(
+    '203.0.113.3',
+  );
+});
+
+it.each([
+  ['203.0.113.77', '203.0.113.0/24'],
+  ['2001:db8:1234:5678::1', '2001:db8:1234::/48'],
+  ['::1', '0:0:0::/48'],
+])('%s is shown as %s', (ip, shown) => {
+  expect(redactIp(ip)).toBe(shown);
+});
+
+const SALT = 'a'.repeat(64);
+
+it('one visitor has one key a day', () => {
+  expect(visitorKey(SALT, '203.0.113.1', 'Firefox')).toBe(visitorKey(SALT, '203.0.113.1', 'Firefox'));
+  expect(visitorKey(SALT, '203.0.113.1', 'Firefox')).toMatch(/^[0-9a-f]{32}$/);
+});
+
+it('another salt, address or browser is another visitor', () => {
+  const keys = [
+    visitorKey(SALT, '203.0.113.1', 'Firefox'),
+    visitorKey('b'.repeat(64), '203.0.113.1', 'Firefox'),
+    visitorKey(SALT, '203.0.113.2', 'Firefox'),
+    visitorKey(SALT, '203.0.113.1', 'Safari'),
+    visitorKey(SALT, null, 'Firefox'),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+it('a subscriber who changes the last 64 bits of an IPv6 address stays one visitor', () => {
+  expect(visitorKey(SALT, '2001:db8:1:2::1', 'Firefox')).toBe(
+    visitorKey(SALT, '2001:db8:1:2:ffff::9', 'Firefox'),
+  );
+  expect(visitorKey(SALT, '2001:db8:1:2::1', 'Firefox')).not.toBe(
+    visitorKey(SALT, '2001:db8:1:3::1', 'Firefox'),
+  );
+});
+
+it.each([
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
+  'Mozilla/5.0 (compatible; bingbot/2.0)',
+  'Mozilla/5.0 (compatible; YandexBot/3.0)',
+  'Baiduspider+(+http://www.baidu.com/search/spider.htm)',
+  'facebookexternalhit/1.1',
+  'Mozilla/5.0 (compatible; archive.org_bot)',
+  'UptimeRobot/2.0',
+  'ia_archiver',
+  'Twitterbot/1.0',
+  'CCBot/2.0 (https://commoncrawl.org/faq/)',
+])('%s is a crawler', (userAgent) => {
+  expect(isCrawler(userAgent)).toBe(true);
+});
+
+it.each([
+  '',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+  'Mozilla/5.0 (Linux; Android 13; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
+  'node',
+  'curl/8.5.0',
+])('%s is not', (userAgent) => {
+  expect(isCrawler(userAgent)).toBe(false);
+});

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { Hono } from 'hono';
+import { expect, it } from 'vitest';
+import { clientKey, ipv6Prefix } from '../../src/http/client.ts';
+
+async function keyOf(headers: Record<string, string>) {
+  const app = new Hono().get('/', (c) => c.text(clientKey(c)));
+  return (await app.request('/', { headers })).text();
+}
+
+it('an IPv4 caller counts by the whole address', async () => {
+  expect(await keyOf({ 'cf-connecting-ip': '203.0.113.9' })).toBe('203.0.113.9');
+});
+
+it.each([
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:0002::', '2001:db8:1:2::/64'],
+  ['2001:db8::', '2001:db8:0:0::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['2a06:98c0:3600::103', '2a06:98c0:3600:0::/64'],
+])('%s counts as %s', async (ip, key) => {
+  expect(await keyOf({ 'cf-connecting-ip': ip })).toBe(key);
+});
+
+it('an IPv4 address written as IPv6 counts as that address, not with all others', async () => {
+  expect(await keyOf({ 'cf-connecting-ip': '::ffff:203.0.113.9' })).toBe('203.0.113.9');
+});
+
+it('every spelling of one IPv6 address has the key of its /64', () => {
+  const group = fc.integer({ min: 0, max: 0xffff });
+  fc.assert(
+    fc.property(
+      fc.array(group, { minLength: 8, maxLength: 8 }),
+      fc.integer({ min: 0, max: 7 }),
+      (groups, at) => {
+        const key = `${groups
+          .slice(0, 4)
+          .map((n) => n.toString(16))
+          .join(':')}::/64`;
+        const long = groups.map((n) => n.toString(16).padStart(4, '0')).join(':');
+        const canonical = URL.parse(`http://[${long}]/`)?.hostname.slice(1, -1) ?? '';
+        const zeroed = groups.map((n, index) => (index >= at ? 0 : n));
+        const shortened = `${zeroed
+          .slice(0, at)
+          .map((n) => n.toString(16))
+          .join(':')}::`;
+        expect(ipv6Prefix(long)).toBe(key);
+        expect(ipv6Prefix(long.toUpperCase())).toBe(key);
+        if (!/::ffff:\d+\./.test(canonical)) expect(ipv6Prefix(canonical)).toBe(key);
+        expect(ipv6Prefix(shortened)).toBe(
+          `${zeroed
+            .slice(0, 4)
+            .map((n) => n.toString(16))
+            .join(':')}::/64`,
+        );
+      },
+    ),
+  );
+});
+
+const SPOOFS = [
+  'x-forwarded-for',
+  'x-real-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-originating-ip',
+  'x-remote-ip',
+  'x-remote-addr',
+  'x-host',
+  'x-forwarded',
+  'x-forwarded-host',
+  'x-original-forwarded-for',
+  'x-envoy-external-address',
+  'forwarded',
+  'forwarded-for',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'cf-connecting-o2o',
+  'client-ip',
+  'via',
+];
+
+it.each(SPOOFS)('%s does not change who is calling', async (name) => {
+  const honest = { 'cf-connecting-ip': '203.0.113.9' };
+  expect(await keyOf({ ...honest, [name]: '198.51.100.7' })).toBe('203.0.113.9');
+  expect(await keyOf({ [name]: '198.51.100.7' })).toBe('local');
+});
