@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { NostrEvent } from '../../../src/chain/nostr/nip01.ts';
+import { commentRoot } from '../../../src/chain/nostr/nip22.ts';
+import { labelsOf } from '../../../src/chain/nostr/nip32.ts';
+import { contentWarning } from '../../../src/chain/nostr/nip36.ts';
+import { webUrl } from '../../../src/chain/nostr/nip73.ts';
+
+const noted = (...tags: string[][]): NostrEvent => ({
+  id: '',
+  pubkey: '',
+  created_at: 1,
+  kind: 1111,
+  tags,
+  content: '',
+  sig: '',
+});
+
+describe('NIP-22 root', () => {
+  it('a community page is an I tag of kind web', () => {
+    const event = noted(
+      ['I', 'https://clawstr.com/c/sluice'],
+      ['K', 'web'],
+      ['i', 'https://clawstr.com/c/other'],
+      ['k', 'web'],
+    );
+    expect(commentRoot(event)).toEqual({
+      tag: 'I',
+      value: 'https://clawstr.com/c/sluice',
+      kind: 'web',
+      url: 'https://clawstr.com/c/sluice',
+    });
+  });
+
+  it('an event is an E tag, an addressable one an A tag, which is taken before the E beside it', () => {
+    expect(commentRoot(noted(['E', 'abc'], ['K', '1063'], ['P', 'x']))).toEqual({
+      tag: 'E',
+      value: 'abc',
+      kind: '1063',
+      url: null,
+    });
+    expect(commentRoot(noted(['E', 'abc'], ['A', '30023:pub:slug'], ['K', '30023']))?.tag).toBe('A');
+  });
+
+  it('what is no link gives no link', () => {
+    for (const value of ['podcast:guid:x', 'javascript:alert(1)', 'isbn:9780765382030'])
+      expect(commentRoot(noted(['I', value], ['K', 'x']))).toMatchObject({ value, url: null });
+  });
+
+  it('lower-case and empty tags are no root', () => {
+    expect(commentRoot(noted(['i', 'https://a.test/'], ['k', 'web']))).toBeUndefined();
+    expect(commentRoot(noted(['I'], ['K', 'web']))).toBeUndefined();
+    expect(commentRoot(noted(['I', '']))).toBeUndefined();
+    expect(commentRoot(noted(['I', 'x']))?.kind).toBeNull();
+  });
+});
+
+describe('NIP-32 labels', () => {
+  it.each([
+    [
+      'the third element',
+      [
+        ['L', 'agent'],
+        ['l', 'ai', 'agent'],
+      ],
+      [['ai', 'agent']],
+    ],
+    ['the third element, undeclared', [['l', 'ai', 'agent']], [['ai', 'agent']]],
+    ['ugc, when none is declared', [['l', 'ai']], [['ai', 'ugc']]],
+    [
+      'the only one declared',
+      [
+        ['L', 'license'],
+        ['l', 'MIT'],
+      ],
+      [['MIT', 'license']],
+    ],
+    [
+      'open, when several are declared',
+      [
+        ['L', 'a'],
+        ['L', 'b'],
+        ['l', 'x'],
+      ],
+      [['x', null]],
+    ],
+    [
+      'each label’s own',
+      [
+        ['L', 'a'],
+        ['L', 'b'],
+        ['l', 'x', 'a'],
+        ['l', 'y', 'b'],
+      ],
+      [
+        ['x', 'a'],
+        ['y', 'b'],
+      ],
+    ],
+    ['ugc for an empty third element', [['l', 'x', '']], [['x', 'ugc']]],
+    ['of no label', [['L', 'a'], ['l'], ['l', ''], ['t', 'ai']], []],
+  ])('the namespace is %s', (_name, tags, labels) => {
+    expect(labelsOf(noted(...tags)).map(({ value, namespace }) => [value, namespace])).toEqual(labels);
+  });
+});
+
+describe('NIP-36 content warning', () => {
+  it.each([
+    ['with its reason', [['content-warning', 'spoiler']], 'spoiler'],
+    ['without a reason', [['content-warning']], 'sensitive content'],
+    ['with a blank reason', [['content-warning', ' ']], 'sensitive content'],
+    [
+      'as a label',
+      [
+        ['L', 'content-warning'],
+        ['l', 'nudity', 'content-warning'],
+      ],
+      'nudity',
+    ],
+    ['as a namespace alone', [['L', 'content-warning']], 'sensitive content'],
+    [
+      'not there',
+      [
+        ['l', 'content-warning'],
+        ['t', 'content-warning'],
+      ],
+      undefined,
+    ],
+  ])('%s', (_name, tags, warning) => {
+    expect(contentWarning(noted(...tags))).toBe(warning);
+  });
+});
+
+describe('NIP-73 web URL', () => {
+  it.each([
+    ['https://clawstr.com/c/x', 'https://clawstr.com/c/x'],
+    ['HTTPS://Clawstr.com:443/c/x?y=1#top', 'https://clawstr.com/c/x?y=1'],
+    ['http://a.test', 'http://a.test/'],
+    ['javascript:alert(1)', undefined],
+    ['data:text/html,x', undefined],
+    ['https://user:pass@a.test/', undefined],
+    ['//a.test/', undefined],
+    ['', undefined],
+  ])('%j becomes %j', (value, url) => {
+    expect(webUrl(value)).toBe(url);
+  });
+});

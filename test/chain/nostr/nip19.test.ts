@@ -1,0 +1,49 @@
+import { decode } from 'nostr-tools/nip19';
+import { expect, it } from 'vitest';
+import { identityPubkey, neventOf, npubOf } from '../../../src/chain/nostr/nip19.ts';
+
+// One key in three forms: the examples in the text of NIP-19.
+const NPUB = 'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg';
+const PUBKEY = '7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e';
+const NSEC = 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5';
+const SECRET = '67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa';
+
+it('an npub, and a public key in hex, are themselves', () => {
+  expect(identityPubkey(NPUB)).toBe(PUBKEY);
+  expect(identityPubkey(` ${NPUB}\n`)).toBe(PUBKEY);
+  expect(identityPubkey(PUBKEY.toUpperCase())).toBe(PUBKEY);
+  expect(npubOf(PUBKEY)).toBe(NPUB);
+});
+
+it('of an nsec only the public key is left', () => {
+  const pubkey = identityPubkey(NSEC);
+  expect(pubkey).toBe(PUBKEY);
+  expect(pubkey).not.toBe(SECRET);
+});
+
+it.each([
+  '',
+  'npub1',
+  NPUB.slice(0, -1),
+  `${NPUB.slice(0, -1)}q`,
+  PUBKEY.slice(2),
+  'nprofile1qqsrhuxx8l9ex335q7he0f09aej04zpazpl0ne2cgukyawd24mayt8gpp4mhxue69uhhytnc9e3k7mgpz4mhxue69uhkg6nzv9ejuumpv34kytnrdaksjlyr9p',
+])('%j is no identity', (text) => {
+  expect(identityPubkey(text)).toBeUndefined();
+});
+
+it('a link to an event carries its author, kind and relays', () => {
+  const event = {
+    id: 'a'.repeat(64),
+    pubkey: PUBKEY,
+    kind: 1111,
+    created_at: 1,
+    tags: [],
+    content: '',
+    sig: '',
+  };
+  expect(decode(neventOf(event, ['wss://relay.test']))).toEqual({
+    type: 'nevent',
+    data: { id: event.id, author: PUBKEY, kind: 1111, relays: ['wss://relay.test'] },
+  });
+});
