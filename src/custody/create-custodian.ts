@@ -10,7 +10,7 @@ import { createBalanceReader } from './balance-reader.ts';
 import { checkTrust, frozenReason } from './boot.ts';
 import type { ChainPort } from './chain-port.ts';
 import type { Desk, DeskTools } from './desk.ts';
-import { createDriver } from './driver.ts';
+import { type Assemble, createDriver } from './driver.ts';
 import { type Begin, createBegin, type IntentKind } from './intake.ts';
 import { openJournal } from './journal.ts';
 import type { KindDriver } from './kind.ts';
@@ -37,7 +37,7 @@ export type CustodyDeps = {
   readonly limits: Limits;
   readonly swapsDisabled: boolean;
   readonly maxCreatesPerClientHour: number;
-  readonly assemble: (message: Uint8Array, signature: Uint8Array) => { wire: string; signature: string };
+  readonly assemble: Assemble;
   readonly now: () => number;
   readonly randomId: () => string;
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;

@@ -13,6 +13,12 @@ import { type Effect, effectOf, judgeAttempt, type Observation, step } from './m
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 
+export type Assemble = (
+  message: Uint8Array,
+  signature: Uint8Array,
+  cosignatures: readonly Uint8Array[],
+) => { wire: string; signature: string };
+
 export type DriverPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
@@ -24,8 +30,8 @@ export type DriverPorts = {
   readonly log: Log;
   /** Why nothing may be signed now; undefined when it may. Asked again in the same turn as the signed row. */
   readonly stop: (kind: Kind) => string | undefined;
-  /** Wire bytes and signature of a message with its one signature. */
-  readonly assemble: (message: Uint8Array, signature: Uint8Array) => { wire: string; signature: string };
+  /** Wire bytes of a signed message and its first signature: the reserve's, which is the transaction's id. */
+  readonly assemble: Assemble;
 };
 
 /** Effects of one operation in a row before others get their turn. */
@@ -55,6 +61,9 @@ export function createDriver(p: DriverPorts) {
       log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason: failureReason(error) });
       return void observe(op, kind, { type: 'unprepared', reason: `upstream_${failureReason(error)}` });
     }
+    if (!prepared.ok && 'found' in prepared) {
+      return void observe(op, kind, { type: 'found', outcome: prepared.found });
+    }
     if (!prepared.ok) {
       return void observe(op, kind, {
         type: 'refused',
@@ -62,7 +71,11 @@ export function createDriver(p: DriverPorts) {
         outcome: prepared.outcome ?? {},
       });
     }
-    const signed = p.assemble(prepared.message, await p.signer.sign(prepared.message));
+    const signed = p.assemble(
+      prepared.message,
+      await p.signer.sign(prepared.message),
+      prepared.cosignatures ?? [],
+    );
     const { lastValidBlockHeight, slot } = prepared;
     storeSigned(op, kind, prepared, { ...signed, lastValidBlockHeight, slot });
     // The fence: an instance that was replaced while it prepared fails here, and its bytes never leave.

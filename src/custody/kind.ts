@@ -8,8 +8,10 @@ import type { Facts, Operation } from './operation.ts';
 export type Prepared =
   | {
       readonly ok: true;
-      /** The transaction message to sign, one signature: the reserve's. */
+      /** The transaction message that the reserve signs as its fee payer. */
       readonly message: Uint8Array;
+      /** Signatures of the message's other signers, in their order after the fee payer. */
+      readonly cosignatures?: readonly Uint8Array[];
       readonly lastValidBlockHeight: bigint;
       /** Slot of the blockhash. */
       readonly slot: bigint;
@@ -19,7 +21,9 @@ export type Prepared =
       /** Names that no other operation may have used: a deposit address, a payment. */
       readonly claims: readonly string[];
     }
-  | { readonly ok: false; readonly reason: string; readonly outcome?: Facts };
+  | { readonly ok: false; readonly reason: string; readonly outcome?: Facts }
+  /** The chain shows the outcome already. */
+  | { readonly ok: false; readonly found: Facts };
 
 export type Settled = {
   readonly settlement: Settlement;

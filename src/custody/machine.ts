@@ -61,6 +61,8 @@ export type Settlement =
 export type Observation =
   /** The kind declined before anything was signed. */
   | { readonly type: 'refused'; readonly reason: string; readonly outcome?: Facts }
+  /** The chain shows the outcome already: there is nothing left to sign. */
+  | { readonly type: 'found'; readonly outcome: Facts }
   /** An upstream that planning needs failed. */
   | { readonly type: 'unprepared'; readonly reason: string }
   | { readonly type: 'signed'; readonly signing: Signing; readonly plan: Facts; readonly cost: bigint }
@@ -130,6 +132,18 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
     case 'refused':
       if (op.state !== 'planned') return op;
       return { ...nothingLeft(op), reason: seen.reason, outcome: { ...op.outcome, ...seen.outcome } };
+
+    case 'found':
+      if (op.state !== 'planned') return op;
+      return {
+        ...op,
+        state: 'done',
+        detail: 'done',
+        reason: null,
+        reserved: NONE,
+        dueAt: null,
+        outcome: { ...op.outcome, ...seen.outcome },
+      };
 
     case 'unprepared':
       if (op.state !== 'planned') return op;

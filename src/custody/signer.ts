@@ -3,6 +3,9 @@
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
 import type { Signer } from './ports.ts';
 
@@ -48,5 +51,20 @@ export function createSigner(text: string): Signer {
   return {
     address: encodeBase58(bytes.slice(32)),
     sign: async (message) => new Uint8Array(await crypto.subtle.sign('Ed25519', await key, message)),
+  };
+}
+
+/** Keys of mints, one an invoice: the same invoice can only ever make the same mint. */
+export type MintKeys = {
+  address(invoiceId: string): string;
+  sign(invoiceId: string, message: Uint8Array): Uint8Array;
+};
+
+/** @param seed MINT_KEY_SEED, a secret of its own: whoever has it can make the mints of invoices, nothing more */
+export function createMintKeys(seed: string): MintKeys {
+  const secretKey = (invoiceId: string) => hmac(sha256, utf8ToBytes(seed), utf8ToBytes(`mint:${invoiceId}`));
+  return {
+    address: (invoiceId) => encodeBase58(ed25519.getPublicKey(secretKey(invoiceId))),
+    sign: (invoiceId, message) => ed25519.sign(message, secretKey(invoiceId)),
   };
 }

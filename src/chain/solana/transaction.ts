@@ -2,6 +2,8 @@
  * Transactions that we build ourselves: one fee payer, one signature, a recent blockhash for a lifetime.
  * @module
  */
+
+import { concatBytes } from '@noble/hashes/utils.js';
 import {
   AccountRole,
   type Address,
@@ -84,16 +86,15 @@ export function transferMessage(p: {
   ]);
 }
 
-/** Wire bytes of a message with its single signature: a compact-u16 count of one, 64 bytes, the message. */
-export function singleSignature(
+/** Wire bytes of a signed message, its signatures in the order of its signers; the first is the transaction's id. */
+export function signedTransaction(
   message: Uint8Array,
-  signature: Uint8Array,
+  signatures: readonly [Uint8Array, ...Uint8Array[]],
 ): { wire: Uint8Array; signature: string } {
-  const wire = new Uint8Array(1 + 64 + message.length);
-  wire[0] = 1;
-  wire.set(signature, 1);
-  wire.set(message, 65);
-  return { wire, signature: encodeBase58(signature) };
+  return {
+    wire: concatBytes(Uint8Array.of(signatures.length), ...signatures, message),
+    signature: encodeBase58(signatures[0]),
+  };
 }
 
 /** Instruction builders ask for a signer where only its address and role matter to the compiled bytes. */

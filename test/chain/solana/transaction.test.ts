@@ -6,7 +6,7 @@ import {
   compileMessage,
   computeBudget,
   SIGNATURE_FEE,
-  singleSignature,
+  signedTransaction,
   TRANSFER_FEE,
   transferMessage,
 } from '../../../src/chain/solana/transaction.ts';
@@ -124,7 +124,7 @@ it('a message without instructions has only its payer', () => {
   expect(decodeMessage(compileMessage(FROM, lifetime, []))).toMatchObject({ keys: [FROM], instructions: [] });
 });
 
-describe('singleSignature', () => {
+describe('signedTransaction', () => {
   // PKCS #8 of the seed 42 42 42 ...
   const seed = Buffer.alloc(32, 42);
   const key = createPrivateKey({
@@ -135,7 +135,7 @@ describe('singleSignature', () => {
   const publicKey = createPublicKey(key);
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
   const message = transferMessage({ from: base58.encode(raw), to: TO, amount: lamports(7n), lifetime });
-  const { wire, signature } = singleSignature(message, new Uint8Array(sign(null, message, key)));
+  const { wire, signature } = signedTransaction(message, [new Uint8Array(sign(null, message, key))]);
 
   it('is one signature, then the message, within the size of a packet', () => {
     expect(wire[0]).toBe(1);

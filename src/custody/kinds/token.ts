@@ -1,0 +1,86 @@
+/**
+ * The creation of a paid token: one transaction, signed by the reserve and by the mint's own key. The key follows from
+ * the invoice, so however often this is tried, the chain refuses a second mint.
+ * @module
+ */
+import {
+  creationMessage,
+  creationSpaces,
+  type TokenDesign,
+  tokenProgramOf,
+} from '../../chain/solana/token-creation.ts';
+import type { Lifetime } from '../../chain/solana/transaction.ts';
+import type { KindDriver, Prepared } from '../kind.ts';
+import type { KindRules } from '../machine.ts';
+
+export const TOKEN_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
+
+/** An account as the chain shows it, as far as it matters here. */
+export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };
+
+export type TokenPorts = {
+  readonly reserveAddress: string;
+  readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
+  /** Lamports that exempt an account of so many bytes from rent. */
+  rentExemption(bytes: number): Promise<bigint>;
+  latestBlockhash(): Promise<Lifetime & { slot: bigint }>;
+  /** The mint at an address at finalized; null when nothing is there. */
+  findMint(address: string): Promise<FoundMint | null>;
+};
+
+/** The design in an invoice's subject, which is plain JSON. */
+export function designOf(subject: Readonly<Record<string, unknown>>): TokenDesign {
+  return {
+    program: subject.program === 'token' ? 'token' : 'token-2022',
+    metaplex: subject.metaplex === true,
+    name: String(subject.name),
+    symbol: String(subject.symbol),
+    uri: String(subject.uri),
+    decimals: Number(subject.decimals),
+    supply: BigInt(String(subject.supply)),
+    creator: String(subject.creator),
+    revokeMint: subject.revokeMint === true,
+    revokeFreeze: subject.revokeFreeze === true,
+    revokeUpdate: subject.revokeUpdate === true,
+  };
+}
+
+export function createTokenKind(ports: TokenPorts): KindDriver {
+  return {
+    rules: TOKEN_RULES,
+
+    async prepare(operation): Promise<Prepared> {
+      const design = designOf(operation.plan);
+      const mint = String(operation.plan.mint);
+      const invoiceId = String(operation.plan.invoiceId);
+      const found = await ports.findMint(mint);
+      // Only its own key can put a mint there, and only our creation does: this attempt has been made already.
+      if (found)
+        return matches(found, design)
+          ? { ok: false, found: { mint } }
+          : { ok: false, reason: 'held_foreign_mint' };
+      const [mintRent, lifetime] = await Promise.all([
+        ports.rentExemption(creationSpaces(design).mint),
+        ports.latestBlockhash(),
+      ]);
+      const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
+      return {
+        ok: true,
+        message,
+        cosignatures: [ports.signMint(invoiceId, message)],
+        lastValidBlockHeight: lifetime.lastValidBlockHeight,
+        slot: lifetime.slot,
+        plan: {},
+        cost: 0n,
+        claims: [],
+      };
+    },
+
+    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
+  };
+}
+
+const matches = (found: FoundMint, design: TokenDesign): boolean =>
+  found.owner === tokenProgramOf(design) &&
+  found.supply === design.supply &&
+  found.decimals === design.decimals;
