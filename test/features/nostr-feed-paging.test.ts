@@ -160,6 +160,18 @@ describe('walking a feed', () => {
     expect(sessions).toHaveLength(1);
   });
 
+  it('fills every page but the last', async () => {
+    const events = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, index + 1));
+    const { reader } = readerOf([{ events, cap: 500 }], chance(1));
+    const sizes: number[] = [];
+    await walk(byCursor, async (start) => {
+      const page = await reader.page(scopeOf(16), start, 7);
+      sizes.push(page.posts.length);
+      return page;
+    });
+    expect(sizes).toEqual([...Array(14).fill(7), 2]);
+  });
+
   it('ends a window at its bound of bytes and goes on from there', async () => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),

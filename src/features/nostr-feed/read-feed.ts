@@ -111,9 +111,9 @@ export function createFeedReader({ relays, cache, memory, now }: Options) {
       const known = start ? startsOver(scope, start) : [];
       for (const from of known) {
         const { value, asOf, stale } = await readWindow(scope, from);
-        const isOver = value.end === null || (start && compare(start, value.end) < 0);
         const page = cutPage(value, start, limit);
-        if (isOver && page.isFull) return { ...page, relays: value.relays, asOf, stale };
+        // The window may have been read anew and end earlier than it did.
+        if (page.isFull) return { ...page, relays: value.relays, asOf, stale };
       }
       const { value, asOf, stale } = await readWindow(scope, start);
       return { ...cutPage(value, start, limit), relays: value.relays, asOf, stale };
