@@ -12,7 +12,7 @@ import { addressSeed, programAddress } from './program-address.ts';
 import { TOKEN_2022_PROGRAM } from './token-program.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-export const ATA_PROGRAM = 'ATokenGPvbdGVxr1b9vrqX5Z5pJTYvMT7QDvMQfHzeZJ';
+export const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 
 const u32 = (value: number): Uint8Array => new Uint8Array(Uint32Array.of(value).buffer);
 const u64 = (value: bigint): Uint8Array => new Uint8Array(BigUint64Array.of(value).buffer);
