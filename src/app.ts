@@ -27,6 +27,9 @@ import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/rout
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { SWAP_ERRORS } from './features/swap/errors.ts';
 import { type SwapDeps, swapRoutes } from './features/swap/routes.ts';
+import { TOKEN_ERRORS } from './features/tokens/errors.ts';
+import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
+import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import type { Cache } from './http/cached.ts';
 import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
 import { newRouter } from './http/router.ts';
@@ -40,7 +43,9 @@ export type Deps = StatusDeps &
   ExchangeDeps &
   AnalyticsDeps &
   PoolsDeps &
-  NostrFeedDeps & {
+  NostrFeedDeps &
+  InvoiceDeps &
+  TokenDeps & {
     config: Config;
     custody: CustodianApi;
     cache: Cache;
@@ -58,6 +63,7 @@ export const ERRORS = mergeErrorTables(
   ANALYTICS_ERRORS,
   POOL_ERRORS,
   NOSTR_ERRORS,
+  TOKEN_ERRORS,
 );
 
 const ONE_DAY_SECONDS = 86_400;
@@ -127,6 +133,8 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', reservesRoutes);
   app.route('/api', absrRoutes);
   app.route('/api', swapRoutes);
+  app.route('/api', invoiceRoutes);
+  app.route('/api', tokenRoutes);
   app.route('/api', exchangeRoutes);
   app.route('/api', analyticsRoutes);
   app.route('/api', poolsRoutes);

@@ -92,6 +92,8 @@ const VARIABLES = {
   SWAP_MAX_COST_BPS: uint.default(200),
   SWAP_MAX_COST_SOL_DAY: sol.default(lamports(100_000_000n)),
   SWAP_MAX_CREATES_IP_HOUR: uint.default(6),
+  MINT_KEY_SEED: z.string().min(32).optional(),
+  INVOICE_MARGIN_SOL: sol.default(lamports(10_000_000n)),
   RESERVE_FLOOR_SOL: sol.default(lamports(100_000_000n)),
   OPS_SECRET: z.string().min(32).optional(),
   ANALYTICS_IP_RETENTION_DAYS: uint.default(30),

@@ -6,6 +6,8 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from './app.ts';
 import { createNearIntentsRoute } from './bridges/near-intents.ts';
 import type { SwapRoute } from './bridges/route.ts';
+import { encodeBase58 } from './chain/solana/address.ts';
+import { decodeMint } from './chain/solana/mint.ts';
 import { signedTransaction } from './chain/solana/transaction.ts';
 import { type Config, readConfig } from './config.ts';
 import { AppError } from './core/errors.ts';
@@ -14,8 +16,9 @@ import type { PriceReport } from './core/price.ts';
 import type { CustodianApi } from './custody/api.ts';
 import { createChainPort } from './custody/chain-port.ts';
 import type { CustodyDeps } from './custody/create-custodian.ts';
+import { createTokenKind } from './custody/kinds/token.ts';
 import { createD1Mirror } from './custody/outbox.ts';
-import { addressOfSecret, createSigner } from './custody/signer.ts';
+import { addressOfSecret, createMintKeys, createSigner, type MintKeys } from './custody/signer.ts';
 import { createAbsrStore } from './features/absr/absr-store.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
@@ -24,6 +27,7 @@ import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
+import { createTokenStore } from './features/tokens/token-store.ts';
 import { type Cache, createCache } from './http/cached.ts';
 import { createChangeNow } from './providers/changenow.ts';
 import { createEsplora } from './providers/esplora.ts';
@@ -32,7 +36,7 @@ import { createNearIntents } from './providers/near-intents.ts';
 import { createNostrRelays } from './providers/nostr-relays.ts';
 import { createOrca } from './providers/orca.ts';
 import { createCoinbase, createHyperliquid, createKraken } from './providers/price-venues.ts';
-import { createSolanaRpc } from './providers/solana-rpc.ts';
+import { createSolanaRpc, type SolanaRpc } from './providers/solana-rpc.ts';
 
 const log = (line: Readonly<Record<string, unknown>>) => console.log(stringifyJson(line));
 const fetchUpstream: Fetch = (url, init) => fetch(url, init);
@@ -183,6 +187,24 @@ function buildApiDeps(env: Env): Deps {
     readAccounts: (addresses) => rpc.first((node) => node.accounts(addresses, 'confirmed')),
     feeds: config.NOSTR_RELAYS && feedReader(config.NOSTR_RELAYS, cache, memory),
     identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
+    rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+    simulate: async (message, signers) => {
+      const blank = new Uint8Array(64);
+      const { wire } = signedTransaction(message, [blank, ...Array<Uint8Array>(signers - 1).fill(blank)]);
+      const { err } = await rpc.first((node) => node.simulate(toBase64(wire)));
+      return err === null ? null : stringifyJson(err).slice(0, 200);
+    },
+    isProgram: async (address) =>
+      (await rpc.first((node) => node.accounts([address], 'confirmed'))).accounts[0] !== null,
+    invoiceMargin: config.INVOICE_MARGIN_SOL,
+    randomAddress: () => encodeBase58(randomBytes(32)),
+    tokens: createTokenStore(env.DB),
+    requirePayments: () => {
+      const absent = [...missing, ...(config.MINT_KEY_SEED ? [] : ['MINT_KEY_SEED'])];
+      const treasury = config.TREASURY_SOLANA_ADDRESS ?? solanaAddress;
+      if (absent.length > 0 || treasury === null) throw notConfigured(absent);
+      return treasury;
+    },
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },
@@ -234,6 +256,14 @@ export function custodyDeps(env: Env): CustodyDeps {
         rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
       transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
     },
+    ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL
+      ? paidRequests(rpc, {
+          reserveAddress,
+          treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
+          mintKeys: createMintKeys(config.MINT_KEY_SEED),
+          publicBaseUrl: config.PUBLIC_BASE_URL,
+        })
+      : {}),
     limits: {
       maxOperation: config.SWAP_MAX_SOL,
       maxHour: config.SWAP_MAX_SOL_HOUR,
@@ -255,6 +285,44 @@ export function custodyDeps(env: Env): CustodyDeps {
     log,
   };
 }
+
+/** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
+function paidRequests(
+  rpc: SolanaRpc,
+  p: { reserveAddress: string; treasuryAddress: string; mintKeys: MintKeys; publicBaseUrl: string },
+): Pick<CustodyDeps, 'payments' | 'kinds'> {
+  const { reserveAddress, treasuryAddress, mintKeys, publicBaseUrl } = p;
+  return {
+    payments: {
+      treasuryAddress,
+      signatures: (page) =>
+        rpc.first((node) => node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' })),
+      transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+      randomBytes,
+      randomId: () => crypto.randomUUID(),
+      mintAddress: mintKeys.address,
+      metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
+      creationCost: (subject) => BigInt(String(subject.costLamports)),
+    },
+    kinds: {
+      token: createTokenKind({
+        reserveAddress,
+        signMint: mintKeys.sign,
+        rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+        latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+        findMint: async (address) => {
+          const [found] = (await rpc.first((node) => node.accounts([address], 'finalized'))).accounts;
+          const mint = found && decodeMint(found.owner, found.data);
+          return found
+            ? { owner: found.owner, supply: mint?.supply ?? 0n, decimals: mint?.decimals ?? -1 }
+            : null;
+        },
+      }),
+    },
+  };
+}
+
+const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 

@@ -42,9 +42,10 @@ ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, status = excluded.s
   journal = excluded.journal
 WHERE excluded.revision > operations.revision`;
 
-const HIGHEST = `SELECT MAX(revision) AS revision FROM (${['operations', ...RECORD_TABLES]
-  .map((table) => `SELECT MAX(revision) AS revision FROM ${table}`)
-  .join(' UNION ALL ')})`;
+/** One scalar a table: D1 refuses a compound SELECT of more than a few terms. */
+const HIGHEST = `SELECT MAX(${['operations', ...RECORD_TABLES]
+  .map((table) => `COALESCE((SELECT MAX(revision) FROM ${table}), 0)`)
+  .join(', ')}) AS revision`;
 
 function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
   if (row.entity === 'operation') return db.prepare(UPSERT).bind(...columns(row.operation));

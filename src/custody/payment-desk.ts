@@ -22,6 +22,8 @@ export type PaymentDeskPorts = Pick<TreasuryScanPorts, 'treasuryAddress' | 'sign
   readonly randomId: () => string;
   /** The mint that an invoice, and only it, can make. */
   readonly mintAddress: (invoiceId: string) => string;
+  /** What the on-chain uri of a mint points to. */
+  readonly metadataUri: (mint: string) => string;
   /** Lamports that a creation may take from the reserve, rent and fees. */
   readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
 };
@@ -226,7 +228,9 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
         });
       }
       const id = p.randomId();
-      const subject = asked.kind === 'token' ? { ...asked.subject, mint: p.mintAddress(id) } : asked.subject;
+      const mint = p.mintAddress(id);
+      const subject =
+        asked.kind === 'token' ? { ...asked.subject, mint, uri: p.metadataUri(mint) } : asked.subject;
       const request = storage.transaction(() =>
         save({
           id,

@@ -61,6 +61,7 @@ export type ChainAccount = {
   readonly data: Uint8Array;
 };
 
+const Simulation = withContext(z.object({ err: z.unknown(), unitsConsumed: uint.optional() }));
 const TokenBalance = z.object({
   accountIndex: z.int().min(0),
   mint: z.string(),
@@ -269,6 +270,21 @@ function createNode(url: string, name: string, fetch: Fetch) {
         throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
       const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
       return { slot: context.slot, accounts };
+    },
+
+    /** Lamports that exempt an account of so many bytes from rent. */
+    rentExemption: (bytes: number) => call('getMinimumBalanceForRentExemption', [bytes], uint),
+
+    /** Runs a message without signatures; the error as the node gives it, null when it would pass. */
+    async simulate(wireBase64: string): Promise<{ err: unknown; units: bigint }> {
+      const options = {
+        encoding: 'base64',
+        sigVerify: false,
+        replaceRecentBlockhash: true,
+        commitment: 'confirmed',
+      };
+      const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
+      return { err: value.err ?? null, units: value.unitsConsumed ?? 0n };
     },
 
     async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {

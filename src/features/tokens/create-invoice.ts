@@ -1,0 +1,99 @@
+import { creationMessage, type TokenDesign } from '../../chain/solana/token-creation.ts';
+import { METAPLEX_PROGRAM } from '../../chain/solana/token-instructions.ts';
+import { AppError } from '../../core/errors.ts';
+import type { CustodianApi, Refusal, RequestView } from '../../custody/api.ts';
+import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
+import { checkTokenRequest, type TokenRequest } from './token-request.ts';
+
+export type CreateInvoiceDeps = {
+  readonly custody: Pick<CustodianApi, 'openRequest'>;
+  /** Lamports that exempt so many bytes from rent. */
+  rentExemption(bytes: number): Promise<bigint>;
+  /** Why the chain would refuse an unsigned message; null when it would pass. */
+  simulate(message: Uint8Array, signers: number): Promise<string | null>;
+  /** Whether an account at this address is a program. */
+  isProgram(address: string): Promise<boolean>;
+  readonly reserve: { readonly solanaAddress: string | null };
+  readonly invoiceMargin: bigint;
+  /** A fresh address that nothing else uses, for the simulation. */
+  readonly randomAddress: () => string;
+  readonly publicBaseUrl: string;
+};
+
+/** Stands for any mint: no address is longer, so a uri that fits with it fits with every one. */
+const LONGEST_ADDRESS = '1'.repeat(44);
+
+export type Invoice = { readonly request: RequestView; readonly fee: FeeBreakdown };
+
+/**
+ * Checks, simulates, then opens an invoice. Nothing is charged that could not be made.
+ * @throws AppError
+ */
+export async function createInvoice(
+  d: CreateInvoiceDeps,
+  asked: TokenRequest,
+  client: string,
+): Promise<Invoice> {
+  const verdict = checkTokenRequest(asked);
+  if (!verdict.ok) throw refused(verdict);
+  const design: TokenDesign = {
+    program: verdict.program,
+    metaplex: asked.metaplex,
+    name: asked.name,
+    symbol: asked.symbol,
+    uri: `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`,
+    decimals: asked.decimals,
+    supply: asked.supply,
+    creator: asked.creator,
+    revokeMint: asked.revokeMint,
+    revokeFreeze: asked.revokeFreeze,
+    revokeUpdate: asked.revokeUpdate,
+  };
+  const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
+  await simulateCreation(d, design, fee);
+  const opened = await d.custody.openRequest({
+    kind: 'token',
+    client,
+    baseFeeLamports: chargedFee(fee),
+    subject: {
+      ...design,
+      supply: design.supply.toString(),
+      description: asked.description,
+      image: asked.image,
+      costLamports: creationCost(fee).toString(),
+      fee: Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)])),
+    },
+  });
+  if (opened.type === 'refused') throw refusalError(opened.refusal);
+  return { request: opened.request, fee };
+}
+
+async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: FeeBreakdown): Promise<void> {
+  const reserve = d.reserve.solanaAddress;
+  if (reserve === null) return;
+  if (design.metaplex && !(await d.isProgram(METAPLEX_PROGRAM))) {
+    throw new AppError('METAPLEX_UNAVAILABLE', 'The Metaplex metadata program is not on this chain.');
+  }
+  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), lastValidBlockHeight: 0n };
+  const mint = d.randomAddress();
+  const message = creationMessage({ design, mint, reserve, mintRent: fee.mintRent, lifetime });
+  const why = await d.simulate(message, 2);
+  if (why === null) return;
+  throw new AppError('CREATION_REFUSED', 'The chain refuses this creation in a simulation.', {
+    details: { reason: why },
+  });
+}
+
+function refused(verdict: Exclude<ReturnType<typeof checkTokenRequest>, { ok: true }>): AppError {
+  if (verdict.code === 'CONTRADICTING_OPTIONS') {
+    return new AppError(verdict.code, verdict.reason, { details: { reason: verdict.reason } });
+  }
+  const { field, fault } = verdict;
+  return new AppError(verdict.code, `${field}: ${fault}`, { details: { field, fault } });
+}
+
+export const refusalError = ({ code, message, retryAfterSeconds, details }: Refusal): AppError =>
+  new AppError(code, message, {
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(details ? { details } : {}),
+  });

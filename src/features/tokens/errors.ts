@@ -1,0 +1,62 @@
+import type { ErrorTable } from '../../core/errors.ts';
+
+const badRequest = { status: 400, action: 'fix_request', retryable: false } as const;
+const conflict = { status: 409, action: 'fix_request', retryable: false } as const;
+
+export const TOKEN_ERRORS = {
+  INVALID_TOKEN_TEXT: {
+    ...badRequest,
+    meaning: 'Name, symbol, description or image cannot be shown safely by wallets; details.fault tells why.',
+  },
+  CONTRADICTING_OPTIONS: {
+    ...badRequest,
+    meaning: 'The options exclude each other; details.reason tells which.',
+  },
+  METAPLEX_UNAVAILABLE: {
+    ...badRequest,
+    meaning: 'The Metaplex metadata program is not on this chain; ask for token-2022 instead.',
+  },
+  CREATION_REFUSED: {
+    ...badRequest,
+    meaning: 'The chain refuses this creation in a simulation. Nothing was charged.',
+  },
+  INVALID_SIGNATURE: { ...badRequest, meaning: 'tx_signature is not a Solana signature.' },
+  PAYMENT_FAILED: { ...badRequest, meaning: 'The transaction failed on the chain; it paid nothing.' },
+  PAYMENT_NOT_FINAL: {
+    status: 409,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'The payment is not final yet, or the chain does not know it.',
+  },
+  PAYMENT_NOT_BOUND: {
+    ...conflict,
+    meaning:
+      "The transaction carries neither this request's reference nor exactly its amount, so it does not pay for it.",
+  },
+  PAYMENT_ALREADY_USED: {
+    ...conflict,
+    meaning: 'The transaction serves another purpose; details.purpose names it.',
+  },
+  PAYMENT_INCOMPLETE: {
+    status: 409,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'More must be paid to the same reference; details.missingLamports tells how much.',
+  },
+  REFUND_DUE: {
+    ...conflict,
+    meaning: 'The payment came too late; it is recorded as owed back to its payer.',
+  },
+  INVOICE_IN_PROGRESS: {
+    status: 409,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'The payment is there and the work is under way.',
+  },
+  TOO_MANY_OPEN_REQUESTS: {
+    status: 429,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'Ten requests of this address, or five hundred in all, wait for payment.',
+  },
+} as const satisfies ErrorTable;

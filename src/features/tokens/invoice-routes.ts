@@ -1,0 +1,276 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { isAddress } from '../../chain/solana/address.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { numberText } from '../../core/json.ts';
+import type { CustodianApi } from '../../custody/api.ts';
+import { jsonBody } from '../../http/body.ts';
+import { clientKey } from '../../http/client.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { type CreateInvoiceDeps, createInvoice, refusalError } from './create-invoice.ts';
+import { TOKEN_ERRORS } from './errors.ts';
+import { invoiceAnswer } from './token-answer.ts';
+import type { TokenStore } from './token-store.ts';
+
+export type InvoiceDeps = CreateInvoiceDeps & {
+  readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
+  readonly tokens: TokenStore;
+  readonly treasuryAddress: string | null;
+  /** @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
+  readonly requirePayments: () => string;
+};
+
+const instant = z.iso.datetime();
+const Invoice = z
+  .object({
+    invoice_id: z.uuid(),
+    status: z.enum(['pending', 'completed']),
+    detail: z
+      .string()
+      .openapi({ description: 'awaiting_payment, seen, paid, creating, completed, expired, refund_due' }),
+    reason: z.string().nullable(),
+    treasury_address: z.string(),
+    fee_sol: z
+      .number()
+      .openapi({ description: 'SOL to pay; the last four digits of fee_lamports are this invoice’s own' }),
+    fee_lamports: z.number().int(),
+    amount: z.string().openapi({ description: 'The same SOL as text' }),
+    currency: z.literal('SOL'),
+    reference: z.string().openapi({ description: 'Solana Pay reference key' }),
+    solana_pay_url: z.string(),
+    received_lamports: z.string(),
+    fee_breakdown: z.record(z.string(), z.string()).nullable().openapi({ description: 'Lamports by part' }),
+    created_at: instant,
+    expires_at: instant,
+    payment_tx_signature: z.string().nullable(),
+    token_id: z.number().int().nullable(),
+    mint_address: z.string().nullable(),
+    paid_at: instant.nullable(),
+    completed_at: instant.nullable(),
+    name: z.string().nullable(),
+    symbol: z.string().nullable(),
+    decimals: z.number().int(),
+    supply: z.string().nullable().openapi({ description: 'Smallest units' }),
+    creator_address: z.string().nullable(),
+    refunds: z.array(
+      z.object({
+        signature: z.string(),
+        lamports: z.string(),
+        payer: z.string().nullable(),
+        reason: z.string(),
+        status: z.enum(['due', 'paid']),
+      }),
+    ),
+  })
+  .openapi('Invoice');
+
+const bodyErrors = pickErrors(
+  SHARED_ERRORS,
+  'INVALID_INPUT',
+  'INVALID_JSON',
+  'UNSUPPORTED_CONTENT_TYPE',
+  'BODY_TOO_LARGE',
+);
+const serviceErrors = pickErrors(
+  SHARED_ERRORS,
+  'NOT_CONFIGURED',
+  'CUSTODIAN_UNAVAILABLE',
+  'UPSTREAM_FAILED',
+  'RATE_LIMITED',
+);
+const flag = z.boolean().optional();
+
+const createInvoiceRoute = createRoute({
+  method: 'post',
+  path: '/invoices',
+  operationId: 'createInvoice',
+  tags: ['tokens'],
+  summary: 'Ask for a token; answers what to pay and where',
+  middleware: [rateLimit('invoices'), jsonBody] as const,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .object({
+              name: z.string().openapi({ description: 'At most 32 bytes of UTF-8' }),
+              symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8' }),
+              decimals: z.number().int().min(0).max(9).optional().openapi({ description: 'Default 9' }),
+              supply: z
+                .unknown()
+                .optional()
+                .transform((value, context) => {
+                  const text = value === undefined ? '0' : numberText(value);
+                  if (text !== undefined && /^\d{1,20}$/.test(text)) return BigInt(text);
+                  context.addIssue('digits only, in the smallest units of the token');
+                  return z.NEVER;
+                })
+                .openapi({
+                  type: 'string',
+                  description: 'Smallest units, up to u64; default 0',
+                  example: '1000000000',
+                }),
+              description: z.string().optional(),
+              image: z.string().nullish().openapi({ description: 'https URL, never fetched by the service' }),
+              creator_address: z.string().refine(isAddress, 'not a Solana address'),
+              revoke_freeze_authority: flag,
+              revoke_mint_authority: flag,
+              revoke_update_authority: flag,
+              metaplex_metadata: flag,
+              token_program: z.enum(['token-2022', 'token']).optional(),
+            })
+            .openapi('InvoiceCreate'),
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonResponse(Invoice.extend({ message: z.string() }).openapi('InvoiceCreated'), 'The invoice'),
+    ...errorResponses(
+      bodyErrors,
+      serviceErrors,
+      pickErrors(
+        TOKEN_ERRORS,
+        'INVALID_TOKEN_TEXT',
+        'CONTRADICTING_OPTIONS',
+        'METAPLEX_UNAVAILABLE',
+        'CREATION_REFUSED',
+        'TOO_MANY_OPEN_REQUESTS',
+      ),
+    ),
+  },
+});
+
+const getInvoiceRoute = createRoute({
+  method: 'get',
+  path: '/invoices/{id}',
+  operationId: 'getInvoice',
+  tags: ['tokens'],
+  summary: 'An invoice and what became of it',
+  request: { params: z.object({ id: z.string() }) },
+  responses: {
+    200: jsonResponse(Invoice, 'The invoice'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE')),
+  },
+});
+
+const confirmRoute = createRoute({
+  method: 'post',
+  path: '/invoices/confirm',
+  operationId: 'confirmInvoice',
+  tags: ['tokens'],
+  summary: 'Point at the payment; payments are found without it too',
+  middleware: [rateLimit('invoices'), jsonBody] as const,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .object({
+              invoice_id: z.string().optional(),
+              tx_signature: z.string().optional(),
+              invoiceId: z.string().optional(),
+              txSignature: z.string().optional(),
+            })
+            .openapi('InvoiceConfirm'),
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          ok: z.literal(true),
+          status: z.literal('completed'),
+          token_id: z.number().int(),
+          mint_address: z.string(),
+          message: z.string(),
+        })
+        .openapi('InvoiceConfirmed'),
+      'The token is created and listed',
+    ),
+    ...errorResponses(
+      bodyErrors,
+      serviceErrors,
+      pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
+      pickErrors(
+        TOKEN_ERRORS,
+        'INVALID_SIGNATURE',
+        'PAYMENT_FAILED',
+        'PAYMENT_NOT_FINAL',
+        'PAYMENT_NOT_BOUND',
+        'PAYMENT_ALREADY_USED',
+        'PAYMENT_INCOMPLETE',
+        'REFUND_DUE',
+        'INVOICE_IN_PROGRESS',
+      ),
+    ),
+  },
+});
+
+export const invoiceRoutes = newRouter<InvoiceDeps>()
+  .openapi(createInvoiceRoute, async (c) => {
+    const treasury = c.var.deps.requirePayments();
+    const body = c.req.valid('json');
+    const { request } = await createInvoice(
+      c.var.deps,
+      {
+        name: body.name,
+        symbol: body.symbol,
+        decimals: body.decimals ?? 9,
+        supply: body.supply,
+        description: body.description ?? '',
+        image: body.image ?? null,
+        creator: body.creator_address,
+        revokeFreeze: body.revoke_freeze_authority ?? false,
+        revokeMint: body.revoke_mint_authority ?? false,
+        revokeUpdate: body.revoke_update_authority ?? false,
+        metaplex: body.metaplex_metadata ?? false,
+        program: body.token_program,
+      },
+      clientKey(c),
+    );
+    const invoice = invoiceAnswer(request, treasury) as z.infer<typeof Invoice>;
+    const message = `Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is made when the payment is final; nothing needs to be confirmed.`;
+    return c.json({ ...invoice, message }, 200);
+  })
+  .openapi(getInvoiceRoute, async (c) => {
+    const treasury = c.var.deps.requirePayments();
+    const { id } = c.req.valid('param');
+    const stored = await c.var.deps.tokens.invoice(id).catch(() => undefined);
+    const open = stored?.status === 'completed' ? stored : await freshRequest(c.var.deps, id, stored);
+    return c.json(invoiceAnswer(open, treasury) as z.infer<typeof Invoice>, 200);
+  })
+  .openapi(confirmRoute, async (c) => {
+    c.var.deps.requirePayments();
+    const body = c.req.valid('json');
+    const id = body.invoice_id ?? body.invoiceId;
+    const signature = body.tx_signature ?? body.txSignature;
+    if (!id || !signature) throw new AppError('INVALID_INPUT', 'invoice_id and tx_signature are required.');
+    const answer = await c.var.deps.custody.confirmPayment(id, signature);
+    if (answer.type === 'refused') throw refusalError(answer.refusal);
+    const { tokenId, mintAddress } = answer.request;
+    if (tokenId === null || mintAddress === null)
+      throw new AppError('INTERNAL', 'A completed invoice has no token.');
+    const message = 'The token is created and listed.';
+    return c.json(
+      {
+        ok: true as const,
+        status: 'completed' as const,
+        token_id: tokenId,
+        mint_address: mintAddress,
+        message,
+      },
+      200,
+    );
+  });
+
+/** While it is open the custodian knows more than the mirror. @throws AppError NOT_FOUND */
+async function freshRequest(d: InvoiceDeps, id: string, stored: Awaited<ReturnType<TokenStore['invoice']>>) {
+  const request = (await d.custody.findRequest(id).catch(() => null)) ?? stored;
+  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'No invoice has this id.');
+  return request;
+}

@@ -1,0 +1,111 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { isAddress } from '../../chain/solana/address.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { tokenAnswer } from './token-answer.ts';
+import type { TokenStore } from './token-store.ts';
+
+export type TokenDeps = { readonly tokens: TokenStore };
+
+const instant = z.iso.datetime();
+export const Token = z
+  .object({
+    id: z.number().int(),
+    name: z.string(),
+    symbol: z.string(),
+    decimals: z.number().int(),
+    supply: z.string().openapi({ description: 'Smallest units' }),
+    supply_ui: z.string().openapi({ description: 'Whole tokens' }),
+    mint_address: z.string(),
+    creator_address: z.string().nullable(),
+    token_program: z.enum(['token', 'token-2022']),
+    description: z.string(),
+    image: z.string().nullable(),
+    uri: z.string().nullable(),
+    created_at: instant,
+    listed_at: instant.nullable(),
+    warning: z.enum(['well_known_name']).nullable(),
+  })
+  .openapi('Token');
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/tokens',
+  operationId: 'listTokens',
+  tags: ['tokens'],
+  summary: 'Tokens, newest first, up to 100',
+  request: {
+    query: z.object({
+      creator: z
+        .string()
+        .refine(isAddress, 'not a Solana address')
+        .optional()
+        .openapi({ description: 'Only of this creator' }),
+    }),
+  },
+  responses: {
+    200: jsonResponse(z.object({ tokens: z.array(Token) }).openapi('Tokens'), 'Tokens'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT')),
+  },
+});
+
+const getRoute = createRoute({
+  method: 'get',
+  path: '/tokens/{id}',
+  operationId: 'getToken',
+  tags: ['tokens'],
+  summary: 'One token',
+  request: { params: z.object({ id: z.string().openapi({ description: 'Numeric id' }) }) },
+  responses: {
+    200: jsonResponse(Token, 'The token'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND')),
+  },
+});
+
+const metadataRoute = createRoute({
+  method: 'get',
+  path: '/tokens/{mint_address}/metadata.json',
+  operationId: 'getTokenMetadata',
+  tags: ['tokens'],
+  summary: 'What the on-chain uri points to; it never changes',
+  request: { params: z.object({ mint_address: z.string() }) },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          name: z.string(),
+          symbol: z.string(),
+          description: z.string(),
+          image: z.string().optional(),
+        })
+        .openapi('TokenMetadata'),
+      'Metadata as wallets read it',
+    ),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND')),
+  },
+});
+
+const LIST_LIMIT = 100;
+
+export const tokenRoutes = newRouter<TokenDeps>()
+  .openapi(listRoute, async (c) => {
+    const { creator } = c.req.valid('query');
+    const { tokens } = c.var.deps;
+    const rows = creator ? await tokens.ofCreator(creator, LIST_LIMIT) : await tokens.list(LIST_LIMIT);
+    return c.json({ tokens: rows.map(tokenAnswer) }, 200);
+  })
+  .openapi(metadataRoute, async (c) => {
+    const token = await c.var.deps.tokens.byMint(c.req.valid('param').mint_address);
+    // Only what we made points here: a foreign token's metadata is its own.
+    if (!token?.requestId || !token.uri)
+      throw new AppError('NOT_FOUND', 'No token of this service has this mint.');
+    c.header('Cache-Control', 'public, max-age=31536000, immutable');
+    const { name, symbol, description, image } = token;
+    return c.json({ name, symbol, description, ...(image === null ? {} : { image }) }, 200);
+  })
+  .openapi(getRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    const token = /^[1-9]\d{0,14}$/.test(id) ? await c.var.deps.tokens.byId(Number(id)) : undefined;
+    if (!token) throw new AppError('NOT_FOUND', 'No token has this id.');
+    return c.json(tokenAnswer(token), 200);
+  });

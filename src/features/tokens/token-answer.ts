@@ -1,0 +1,78 @@
+/**
+ * How tokens and invoices look in answers.
+ * @module
+ */
+
+import { isWellKnown } from '../../chain/solana/token-text.ts';
+import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import type { RequestView } from '../../custody/api.ts';
+import type { TokenRow } from './token-store.ts';
+
+export const tokenAnswer = (token: TokenRow) => ({
+  id: token.tokenId,
+  name: token.name,
+  symbol: token.symbol,
+  decimals: token.decimals,
+  supply: token.supply.toString(),
+  supply_ui: formatAmount(token.supply, token.decimals),
+  mint_address: token.mint,
+  creator_address: token.creator,
+  token_program: token.program,
+  description: token.description,
+  image: token.image,
+  uri: token.uri,
+  created_at: new Date(token.createdAt).toISOString(),
+  listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
+  /** Wallets show names as they are: the same name as a well-known token's says nothing about who made it. */
+  warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
+});
+
+/** What every request for a payment tells its payer. */
+export const paymentAnswer = (request: RequestView, treasury: string, purpose: string) => {
+  const lamports = BigInt(request.feeLamports);
+  const amount = formatAmount(lamports, SOL_DECIMALS);
+  const query = new URLSearchParams({
+    amount,
+    reference: request.reference,
+    label: 'Sluice',
+    message: purpose,
+  });
+  return {
+    treasury_address: treasury,
+    fee_sol: toNumber(lamports, SOL_DECIMALS),
+    fee_lamports: Number(lamports),
+    amount,
+    currency: 'SOL' as const,
+    reference: request.reference,
+    solana_pay_url: `solana:${treasury}?${query.toString().replaceAll('+', '%20')}`,
+    created_at: request.createdAt,
+    expires_at: request.expiresAt,
+  };
+};
+
+/** A part of an invoice's subject as text. */
+const part = (request: RequestView, name: string): string | null => {
+  const value = request.subject[name];
+  return typeof value === 'string' ? value : null;
+};
+
+export const invoiceAnswer = (request: RequestView, treasury: string) => ({
+  invoice_id: request.id,
+  status: request.status,
+  detail: request.detail,
+  reason: request.reason,
+  ...paymentAnswer(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
+  received_lamports: request.receivedLamports,
+  fee_breakdown: request.subject.fee ?? null,
+  payment_tx_signature: request.paymentSignature,
+  token_id: request.tokenId,
+  mint_address: request.status === 'completed' ? request.mintAddress : null,
+  paid_at: request.paidAt,
+  completed_at: request.completedAt,
+  name: part(request, 'name'),
+  symbol: part(request, 'symbol'),
+  decimals: Number(request.subject.decimals),
+  supply: part(request, 'supply'),
+  creator_address: part(request, 'creator'),
+  refunds: request.refunds,
+});

@@ -1,0 +1,76 @@
+/**
+ * What a creator asks for, checked before anything is charged. Pure.
+ * @module
+ */
+import { isOnCurve } from '../../chain/solana/address.ts';
+import type { TokenDesign } from '../../chain/solana/token-creation.ts';
+import {
+  descriptionFault,
+  MAX_NAME_BYTES,
+  MAX_SYMBOL_BYTES,
+  MAX_URI_BYTES,
+  textFault,
+} from '../../chain/solana/token-text.ts';
+
+const U64_MAX = 2n ** 64n - 1n;
+
+export type TokenRequest = {
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
+  readonly supply: bigint;
+  readonly description: string;
+  readonly image: string | null;
+  readonly creator: string;
+  readonly revokeFreeze: boolean;
+  readonly revokeMint: boolean;
+  readonly revokeUpdate: boolean;
+  readonly metaplex: boolean;
+  readonly program: TokenDesign['program'] | undefined;
+};
+
+export type RequestVerdict =
+  | { readonly ok: true; readonly program: TokenDesign['program'] }
+  | {
+      readonly ok: false;
+      readonly code: 'INVALID_TOKEN_TEXT';
+      readonly field: string;
+      readonly fault: string;
+    }
+  | { readonly ok: false; readonly code: 'CONTRADICTING_OPTIONS'; readonly reason: string }
+  | { readonly ok: false; readonly code: 'INVALID_INPUT'; readonly field: string; readonly fault: string };
+
+export function checkTokenRequest(request: TokenRequest): RequestVerdict {
+  const faults = [
+    ['name', textFault(request.name, MAX_NAME_BYTES)],
+    ['symbol', textFault(request.symbol, MAX_SYMBOL_BYTES)],
+    ['description', descriptionFault(request.description)],
+    ['image', request.image === null ? undefined : imageFault(request.image)],
+  ] as const;
+  for (const [field, fault] of faults)
+    if (fault) return { ok: false, code: 'INVALID_TOKEN_TEXT', field, fault };
+  if (!isOnCurve(request.creator)) {
+    return { ok: false, code: 'INVALID_INPUT', field: 'creator_address', fault: 'not a wallet address' };
+  }
+  if (request.supply > U64_MAX)
+    return { ok: false, code: 'INVALID_INPUT', field: 'supply', fault: 'above u64' };
+  if (request.supply === 0n && request.revokeMint) {
+    return { ok: false, code: 'CONTRADICTING_OPTIONS', reason: 'a supply of 0 needs the mint authority' };
+  }
+  if (request.metaplex && request.program === 'token-2022') {
+    return {
+      ok: false,
+      code: 'CONTRADICTING_OPTIONS',
+      reason: 'metaplex_metadata needs token_program token',
+    };
+  }
+  return { ok: true, program: request.program ?? (request.metaplex ? 'token' : 'token-2022') };
+}
+
+/** An https URL that fits beside the name; we never fetch it. */
+function imageFault(text: string): string | undefined {
+  if (text.length > MAX_URI_BYTES) return 'too_long';
+  if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'not_an_https_url';
+  const { username, password } = new URL(text);
+  return username || password ? 'not_an_https_url' : undefined;
+}

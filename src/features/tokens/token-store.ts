@@ -1,0 +1,96 @@
+/**
+ * Tokens and invoices as D1 mirrors them from the custodian. Read only.
+ * @module
+ */
+import * as z from 'zod';
+import type { RequestView } from '../../custody/api.ts';
+
+const Journal = z.looseObject({
+  tokenId: z.int(),
+  mint: z.string(),
+  name: z.string(),
+  symbol: z.string(),
+  decimals: z.int(),
+  supply: z.string().regex(/^\d+$/),
+  creator: z.string().nullish(),
+  uri: z.string().nullish(),
+  description: z.string().nullish(),
+  image: z.string().nullish(),
+  program: z.enum(['token', 'token-2022']),
+  requestId: z.string().nullish(),
+  createdAt: z.number(),
+  listedAt: z.number().nullish(),
+});
+
+export type TokenRow = {
+  readonly tokenId: number;
+  readonly mint: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** Atoms. */
+  readonly supply: bigint;
+  readonly creator: string | null;
+  readonly uri: string | null;
+  readonly description: string;
+  readonly image: string | null;
+  readonly program: 'token' | 'token-2022';
+  readonly requestId: string | null;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly listedAt: number | null;
+};
+
+function tokenRow(text: string): TokenRow {
+  const row = Journal.parse(JSON.parse(text));
+  return {
+    ...row,
+    supply: BigInt(row.supply),
+    creator: row.creator ?? null,
+    uri: row.uri ?? null,
+    description: row.description ?? '',
+    image: row.image ?? null,
+    requestId: row.requestId ?? null,
+    listedAt: row.listedAt ?? null,
+  };
+}
+
+type Stored = { journal: string };
+
+export type TokenStore = ReturnType<typeof createTokenStore>;
+
+export const createTokenStore = (db: D1Database) => {
+  const one = async (query: string, ...params: (string | number)[]): Promise<TokenRow | undefined> => {
+    const row = await db
+      .prepare(query)
+      .bind(...params)
+      .first<Stored>();
+    return row ? tokenRow(row.journal) : undefined;
+  };
+  const many = async (query: string, ...params: (string | number)[]): Promise<TokenRow[]> => {
+    const { results } = await db
+      .prepare(query)
+      .bind(...params)
+      .all<Stored>();
+    return results.map((row) => tokenRow(row.journal));
+  };
+
+  return {
+    byId: (tokenId: number) => one('SELECT journal FROM tokens WHERE token_id = ?', tokenId),
+    byMint: (mint: string) => one('SELECT journal FROM tokens WHERE mint_address = ?', mint),
+
+    /** Newest first. */
+    list: (limit: number) => many('SELECT journal FROM tokens ORDER BY token_id DESC LIMIT ?', limit),
+    ofCreator: (creator: string, limit: number) =>
+      many(
+        'SELECT journal FROM tokens WHERE creator_address = ? ORDER BY token_id DESC LIMIT ?',
+        creator,
+        limit,
+      ),
+
+    async invoice(id: string): Promise<RequestView | undefined> {
+      const row = await db.prepare('SELECT journal FROM invoices WHERE id = ?').bind(id).first<Stored>();
+      return row ? (JSON.parse(row.journal) as { view: RequestView }).view : undefined;
+    },
+  };
+};
