@@ -35,8 +35,10 @@ export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
  */
 export function judgeAttempt(signing: Signing, views: readonly NodeView[]): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
-  const final = seen.find((status) => status.commitment === 'finalized');
-  if (final) return final.failed ? 'rejected' : 'landed';
+  const final = seen.filter((status) => status.commitment === 'finalized');
+  // Nodes that contradict each other about what is final decide nothing.
+  if (final.length > 0 && final.every(({ failed }) => failed)) return 'rejected';
+  if (final.length > 0 && final.every(({ failed }) => !failed)) return 'landed';
   if (seen.length > 0) return 'seen';
   const provesAbsence = (view: NodeView) =>
     view.finalizedHeight > signing.lastValidBlockHeight &&

@@ -1,14 +1,29 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { SqlRow, Storage } from '../../src/custody/ports.ts';
 
+export type SqliteStorage = Storage & {
+  /** The alarm that is set, in Unix milliseconds. */
+  alarm: number | null;
+  /** How often a caller waited for the disk. */
+  syncs: number;
+  /** From now on every use throws, as in an instance that was replaced. */
+  replaced: boolean;
+};
+
 /** The Storage port over SQLite in memory; every write is durable at once. */
-export function createSqliteStorage(): Storage & { alarm: number | null } {
+export function createSqliteStorage(): SqliteStorage {
   const db = new DatabaseSync(':memory:');
   let depth = 0;
-  return {
+  const self: SqliteStorage = {
     alarm: null,
-    exec: (query, ...params) => db.prepare(query).all(...params) as SqlRow[],
+    syncs: 0,
+    replaced: false,
+    exec(query, ...params) {
+      if (self.replaced) throw new Error('this instance was replaced');
+      return db.prepare(query).all(...params) as SqlRow[];
+    },
     transaction(work) {
+      if (self.replaced) throw new Error('this instance was replaced');
       const name = `s${depth++}`;
       db.exec(`SAVEPOINT ${name}`);
       try {
@@ -23,9 +38,14 @@ export function createSqliteStorage(): Storage & { alarm: number | null } {
         depth--;
       }
     },
-    sync: async () => undefined,
+    async sync() {
+      if (self.replaced) throw new Error('this instance was replaced');
+      self.syncs++;
+    },
     async setAlarm(at) {
-      this.alarm = at;
+      if (self.replaced) throw new Error('this instance was replaced');
+      self.alarm = at;
     },
   };
+  return self;
 }

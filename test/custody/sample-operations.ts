@@ -1,0 +1,100 @@
+/** Rows in each state, as the machine leaves them. */
+import { lamports } from '../../src/core/amount.ts';
+import type { KindRules, NodeView } from '../../src/custody/machine.ts';
+import { type Operation, plannedOperation, type Signing } from '../../src/custody/operation.ts';
+
+export const NOW = 1_790_000_000_000;
+export const SOL = 1_000_000_000n;
+export const FEE = 5_900n;
+
+export const SWAP: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
+/** A payout: signed again after a proven death, over with its landing. */
+export const PAYOUT: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };
+
+export const signingOf = (name: string): Signing => ({
+  signature: `signature-${name}`,
+  wire: `wire-${name}`,
+  lastValidBlockHeight: 1_000n,
+  slot: 900n,
+});
+
+export const planned = (change: Partial<Operation> = {}): Operation => ({
+  ...plannedOperation({
+    id: 'swap:one',
+    kind: 'swap',
+    amount: lamports(SOL),
+    reserved: lamports(SOL + FEE),
+    plan: { bodyHash: null },
+    now: NOW,
+  }),
+  seq: 1,
+  revision: 1,
+  ...change,
+});
+
+export const signed = (change: Partial<Operation> = {}): Operation =>
+  planned({
+    state: 'signed',
+    detail: 'sent',
+    signing: signingOf('one'),
+    unsettled: lamports(SOL),
+    cost: lamports(10_000_000n),
+    plan: { bodyHash: null, route: 'near-intents', depositAddress: 'deposit', minimumSats: '124000' },
+    ...change,
+  });
+
+export const settling = (change: Partial<Operation> = {}): Operation =>
+  signed({
+    state: 'settling',
+    detail: 'settling',
+    reserved: lamports(0n),
+    releasedSlot: 950n,
+    landing: { slot: 950n, blockTime: NOW / 1_000, fee: lamports(FEE), debit: lamports(SOL + FEE) },
+    ...change,
+  });
+
+export const done = (change: Partial<Operation> = {}): Operation =>
+  settling({ state: 'done', detail: 'done', unsettled: lamports(0n), dueAt: null, ...change });
+
+/** Failed with money still on its way: it may yet arrive. */
+export const outstanding = (change: Partial<Operation> = {}): Operation =>
+  settling({ state: 'failed', detail: 'bridge_failed', reason: 'bridge_failed', ...change });
+
+/** Failed and nothing is awaited. */
+export const closed = (change: Partial<Operation> = {}): Operation =>
+  planned({
+    state: 'failed',
+    detail: 'refused',
+    reason: 'quote_signature',
+    amount: lamports(0n),
+    reserved: lamports(0n),
+    dueAt: null,
+    plan: { bodyHash: null, askedLamports: SOL.toString() },
+    ...change,
+  });
+
+/** A node that proves nothing: behind the attempt's last height, no status. */
+export const view = (change: Partial<NodeView> = {}): NodeView => ({
+  node: 'one',
+  finalizedSlot: 1_000n,
+  finalizedHeight: 950n,
+  statusSlot: 1_010n,
+  status: null,
+  firstAvailableSlot: null,
+  ...change,
+});
+
+/** The whole proof that `signingOf` never can land. */
+export const deathProof = (change: Partial<NodeView> = {}): NodeView =>
+  view({
+    finalizedSlot: 1_200n,
+    finalizedHeight: 1_001n,
+    statusSlot: 1_200n,
+    firstAvailableSlot: 0n,
+    ...change,
+  });
+
+export const statusOf = (
+  commitment: 'processed' | 'confirmed' | 'finalized',
+  failed = false,
+): NonNullable<NodeView['status']> => ({ slot: 940n, failed, commitment });
