@@ -1,0 +1,506 @@
+import { decode } from 'nostr-tools/nip19';
+import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
+import { npubOf } from '../../src/chain/nostr/nip19.ts';
+import { createFaultBook } from '../world/fault-book.ts';
+import { type Relay, startRelay } from '../world/relay.ts';
+import { createRequestCounts } from '../world/request-counts.ts';
+import {
+  AI,
+  authorPubkey,
+  EOSE,
+  eventMessage,
+  type FeedAnswer,
+  nostrService,
+  note,
+  startScriptedRelay,
+} from './nostr-service.ts';
+
+const NOW = Math.floor(Date.now() / 1000);
+const BUSY = NOW - 5_000;
+const faults = createFaultBook();
+const counts = createRequestCounts();
+const stops: (() => Promise<void>)[] = [];
+let relays: [Relay, Relay];
+
+/** 600 posts of the feed, 150 of them in one second; a third is on both relays. */
+const POSTS = Array.from({ length: 600 }, (_, index) =>
+  note({
+    created_at: index < 150 ? BUSY : BUSY + 300 - index,
+    content: `post ${index}`,
+    tags: [
+      ['L', 'agent'],
+      ['l', ['ai', 'blockchain', 'defi'][index % 3] ?? 'ai', 'agent'],
+    ],
+  }),
+);
+const isNewer = (a: NostrEvent, b: NostrEvent): number =>
+  b.created_at - a.created_at || (a.id < b.id ? -1 : 1);
+const idsInOrder = (events: readonly NostrEvent[]): string[] => events.toSorted(isNewer).map(({ id }) => id);
+
+async function start(name: 'relay1' | 'relay2'): Promise<Relay> {
+  const relay = await startRelay({ name, faults, counts });
+  stops.push(() => relay.stop());
+  return relay;
+}
+
+async function scripted(messages: () => readonly string[]): Promise<string> {
+  const relay = await startScriptedRelay(messages);
+  stops.push(() => relay.stop());
+  return relay.url;
+}
+
+async function relayWith(...events: NostrEvent[]): Promise<string> {
+  const relay = await start('relay2');
+  relay.seed(events.map((event) => ({ ...event, tags: event.tags.map((tag) => [...tag]) })));
+  return relay.url;
+}
+
+beforeAll(async () => {
+  relays = [await start('relay1'), await start('relay2')];
+  relays[0].seed(POSTS.filter((_post, index) => index % 3 !== 1));
+  relays[1].seed(POSTS.filter((_post, index) => index % 3 !== 0));
+}, 60_000);
+afterEach(() => {
+  faults.clear();
+  counts.reset();
+});
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+const both = () => nostrService(relays.map(({ url }) => url));
+const contents = ({ posts }: FeedAnswer): string[] => posts.map(({ content }) => content);
+
+describe('600 posts on two relays, 150 of them in one second', () => {
+  it.each([1, 10, 100])(
+    'are each walked once by cursor at limit %i, newest first, while new ones come',
+    async (limit) => {
+      const service = both();
+      const ids: string[] = [];
+      let cursor: string | null = '';
+      for (let page = 0; cursor !== null; page += 1) {
+        if (page % 20 === 0)
+          relays[page % 40 === 0 ? 0 : 1].seed([
+            note({ created_at: NOW + page, content: `late ${limit} ${page}` }),
+          ]);
+        const { status, body } = await service.get(`feed?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+        expect(status).toBe(200);
+        expect(body.posts.length).toBeLessThanOrEqual(limit);
+        if (cursor !== '') ids.push(...body.posts.map(({ id }) => id));
+        else ids.push(...body.posts.filter(({ content }) => content.startsWith('post')).map(({ id }) => id));
+        cursor = body.next_cursor;
+      }
+      const walked = new Set(ids);
+      const known = new Set(POSTS.map(({ id }) => id));
+      expect(ids.filter((id) => known.has(id))).toEqual(idsInOrder(POSTS));
+      expect(walked.size).toBe(ids.length);
+    },
+    60_000,
+  );
+
+  it('come by next_until too, the boundary second again but none lost', async () => {
+    const service = both();
+    const ids = new Set<string>();
+    let until: number | null = BUSY - 2;
+    while (until !== null) {
+      const { body }: { body: FeedAnswer } = await service.get(`feed?limit=100&until=${until}`);
+      for (const { id, created_at } of body.posts) {
+        expect(created_at).toBeLessThan(until);
+        ids.add(id);
+      }
+      until = body.next_until;
+    }
+    expect([...ids]).toEqual(idsInOrder(POSTS.filter(({ created_at }) => created_at < BUSY - 2)));
+  });
+});
+
+describe('what relays send is not believed', () => {
+  const good = note({ created_at: NOW - 10, content: 'good' });
+  const bad = {
+    'a forged id': { ...note({ created_at: NOW - 11, content: 'forged id' }), id: 'a'.repeat(64) },
+    'a forged signature': { ...note({ created_at: NOW - 12, content: 'forged signature' }), sig: good.sig },
+    'another author’s name': {
+      ...note({ created_at: NOW - 13, content: 'stolen name' }),
+      pubkey: getPublicKey(generateSecretKey()),
+    },
+    'changed content': { ...note({ created_at: NOW - 14, content: 'before' }), content: 'after' },
+    'a wrong kind': note({ created_at: NOW - 15, content: 'wrong kind', kind: 1 }),
+    'a label in another namespace': note({
+      created_at: NOW - 16,
+      content: 'other namespace',
+      tags: [
+        ['L', 'license'],
+        ['l', 'ai', 'license'],
+      ],
+    }),
+    'a label in the only other namespace': note({
+      created_at: NOW - 17,
+      content: 'implied namespace',
+      tags: [
+        ['L', 'license'],
+        ['l', 'ai'],
+      ],
+    }),
+    'no label at all': note({ created_at: NOW - 18, content: 'no label', tags: [['t', 'ai']] }),
+    'a label of another topic': note({
+      created_at: NOW - 19,
+      content: 'other topic',
+      tags: [
+        ['L', 'agent'],
+        ['l', 'cooking', 'agent'],
+      ],
+    }),
+    'a date in the far future': note({ created_at: NOW + 86_400, content: 'future' }),
+    'a broken shape': { ...good, id: 5 },
+  };
+
+  it.each(Object.entries(bad))('%s never appears', async (_name, event) => {
+    const liar = await scripted(() => [eventMessage(event), eventMessage(good), EOSE]);
+    const honest = await relayWith(good);
+    const { status, body } = await nostrService([liar, honest]).get('feed');
+    expect(status).toBe(200);
+    expect(contents(body)).toEqual(['good']);
+  });
+
+  it('nor do they from a real relay that stored them', async () => {
+    const stored = Object.values(bad).filter(
+      (event): event is NostrEvent & { tags: string[][] } => event.id !== 5,
+    );
+    const relay = await relayWith(good, ...stored);
+    const { body } = await nostrService([relay]).get('feed?limit=100');
+    expect(contents(body)).toEqual(['good']);
+  });
+
+  it('duplicates within a relay and between relays appear once', async () => {
+    const twice = await scripted(() => [eventMessage(good), eventMessage(good), EOSE]);
+    const { body } = await nostrService([twice, await relayWith(good), await relayWith(good)]).get('feed');
+    expect(contents(body)).toEqual(['good']);
+    expect(body.next_cursor).toBeNull();
+  });
+
+  it('a relay that sends forgeries only is left, and noted', async () => {
+    const forged = Array.from({ length: 30 }, (_, index) =>
+      eventMessage({ ...note({ created_at: NOW - index }), sig: good.sig }),
+    );
+    const liar = await scripted(() => [...forged, EOSE]);
+    const { body } = await nostrService([liar, await relayWith(good)]).get('feed');
+    expect(contents(body)).toEqual(['good']);
+    expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'forged', rejected: 20 });
+  });
+
+  it('an event over 64 KiB and a relay over 2 MiB are cut, and what came before counts', async () => {
+    const large = note({ created_at: NOW - 1, content: 'x'.repeat(66_000) });
+    const oversized = await scripted(() => [eventMessage(large), eventMessage(good), EOSE]);
+    expect(contents((await nostrService([oversized]).get('feed')).body)).toEqual(['good']);
+
+    const flood = Array.from({ length: 40 }, () => eventMessage(large));
+    const flooding = await scripted(() => [eventMessage(good), ...flood]);
+    const { body } = await nostrService([flooding]).get('feed');
+    expect(contents(body)).toEqual(['good']);
+    expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'too_large' });
+  });
+
+  it('lines that are no message are passed over', async () => {
+    const noisy = await scripted(() => ['no json {', '["NOTICE","hi"]', '[1]', eventMessage(good), EOSE]);
+    expect(contents((await nostrService([noisy]).get('feed')).body)).toEqual(['good']);
+  });
+});
+
+describe('relays that fail', () => {
+  it('one that is down is a note', async () => {
+    faults.set('relay1', { kind: 'drop' });
+    const { status, body } = await both().get('feed');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ ok: true, error: null });
+    expect(body.posts).toHaveLength(10);
+    expect(body.relay_status).toEqual([
+      { relay: relays[0].url, ok: false, state: 'unreachable', events: 0, partial: false, rejected: 0 },
+      {
+        relay: relays[1].url,
+        ok: true,
+        state: 'eose',
+        events: expect.any(Number),
+        partial: false,
+        rejected: 0,
+      },
+    ]);
+  });
+
+  it('one that never answers costs the deadline and no more', async () => {
+    faults.set('relay2', { kind: 'hang' });
+    const { status, body } = await nostrService(
+      relays.map(({ url }) => url),
+      { deadlineMs: 300 },
+    ).get('feed');
+    expect(status).toBe(200);
+    expect(body.posts).toHaveLength(10);
+    expect(body.relay_status.map(({ state }) => state)).toEqual(['eose', 'timeout']);
+  });
+
+  it('what a relay sent counts although it never said that it was all', async () => {
+    const open = await scripted(() => [eventMessage(note({ created_at: NOW - 1, content: 'sent' }))]);
+    const { body } = await nostrService([open], { deadlineMs: 300 }).get('feed');
+    expect(contents(body)).toEqual(['sent']);
+    expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'timeout' });
+    expect(body.next_cursor).not.toBeNull();
+  });
+
+  it('one that refuses is told from one that is gone', async () => {
+    const refusing = await scripted(() => ['["CLOSED","$","auth-required: members only"]']);
+    const { body } = await nostrService([refusing, relays[0].url, 'ws://127.0.0.1:1']).get('feed');
+    expect(body.relay_status.map(({ state }) => state)).toEqual(['closed', 'eose', 'unreachable']);
+  });
+
+  it('all down is 500 with ok false, the error body and the feed’s own members', async () => {
+    faults.set('relay1', { kind: 'drop' });
+    faults.set('relay2', { kind: 'hang' });
+    const service = nostrService(
+      relays.map(({ url }) => url),
+      { deadlineMs: 300, identity: authorPubkey },
+    );
+    const { status, body } = await service.get('feed?limit=7');
+    expect(status).toBe(500);
+    expect(body).toEqual({
+      ok: false,
+      error: 'No relay answered.',
+      error_code: 'RELAYS_FAILED',
+      action: 'retry_later',
+      retryable: true,
+      request_id: expect.any(String),
+      relays: relays.map(({ url }) => url),
+      posts: [],
+      limit: 7,
+      until: null,
+      next_until: null,
+      next_cursor: null,
+      ai_only: true,
+      topic_labels: ['ai', 'blockchain', 'defi'],
+      relay_status: [
+        { relay: relays[0].url, ok: false, state: 'unreachable', events: 0, partial: false, rejected: 0 },
+        { relay: relays[1].url, ok: false, state: 'timeout', events: 0, partial: false, rejected: 0 },
+      ],
+      as_of: null,
+      stale: false,
+    });
+    const posts = await service.get('posts');
+    expect(posts.status).toBe(500);
+    expect(posts.body).toMatchObject({ ok: false, code: 'RELAYS_FAILED', pubkey: authorPubkey, posts: [] });
+  });
+
+  it('a warm feed needs no relay, neither for its top nor for the pages below it', async () => {
+    const service = both();
+    const first = await service.get('feed?limit=20');
+    counts.reset();
+    faults.set('relay1', { kind: 'drop' });
+    faults.set('relay2', { kind: 'drop' });
+    expect((await service.get('feed?limit=20')).body).toEqual(first.body);
+    const half = await service.get('feed?limit=10');
+    const next = await service.get(`feed?limit=10&cursor=${half.body.next_cursor}`);
+    expect([...half.body.posts, ...next.body.posts]).toEqual(first.body.posts);
+    expect(counts.all()).toEqual({});
+  });
+
+  it('the last good copy is shown and marked stale, for a bounded time', async () => {
+    let now = Date.now();
+    const service = nostrService(
+      relays.map(({ url }) => url),
+      { now: () => now },
+    );
+    const before = await service.get('feed');
+    faults.set('relay1', { kind: 'drop' });
+    faults.set('relay2', { kind: 'drop' });
+    now += 3_600_000;
+    const after = await service.get('feed');
+    expect(after.status).toBe(200);
+    expect(after.body).toEqual({ ...before.body, stale: true });
+    now += 6 * 3_600_000;
+    expect((await service.get('feed')).status).toBe(500);
+  });
+
+  it('equal requests at once read the relays once', async () => {
+    const service = both();
+    await Promise.all(Array.from({ length: 10 }, () => service.get('feed')));
+    expect(counts.all().relay1?.byLabel.connect).toBe(1);
+    expect(counts.all().relay2?.byLabel.connect).toBe(1);
+  });
+});
+
+describe('which notes a feed keeps', () => {
+  const tagged = (content: string, age: number, ...tags: string[][]) =>
+    note({ created_at: NOW - age, content, tags });
+  const notes = [
+    tagged('agent ai', 1, ...AI),
+    tagged('plain defi', 2, ['l', 'defi']),
+    tagged('ugc blockchain', 3, ['L', 'ugc'], ['l', 'blockchain', 'ugc']),
+    tagged('upper-case AI', 4, ['L', 'agent'], ['l', 'AI', 'agent'], ['l', 'ai', 'agent']),
+    tagged('cooking', 5, ['L', 'agent'], ['l', 'cooking', 'agent']),
+    tagged('Go', 6, ['l', 'Go']),
+    tagged('unlabelled', 7),
+    tagged('other ai', 8, ['L', 'country'], ['l', 'ai', 'country']),
+  ];
+
+  it.each([
+    ['', ['agent ai', 'plain defi', 'ugc blockchain', 'upper-case AI']],
+    ['?ai_only=1', ['agent ai', 'plain defi', 'ugc blockchain', 'upper-case AI']],
+    ['?ai_only=yes&topic_labels=', ['agent ai', 'plain defi', 'ugc blockchain', 'upper-case AI']],
+    ['?topic_labels=cooking', ['cooking']],
+    ['?topic_labels=cooking,defi', ['plain defi', 'cooking']],
+    ['?topic_labels=cooking%20defi', ['plain defi', 'cooking']],
+    ['?topic_labels=AI', ['agent ai', 'upper-case AI']],
+    ['?topic_labels=Go', ['Go']],
+    ['?topic_labels=nothing', []],
+    ['?ai_only=0', notes.map(({ content }) => content)],
+    ['?ai_only=false&topic_labels=cooking', notes.map(({ content }) => content)],
+  ])('feed%s', async (query, kept) => {
+    const { status, body } = await nostrService([await relayWith(...notes)]).get(`feed${query}`);
+    expect(status).toBe(200);
+    expect(contents(body)).toEqual(kept);
+    expect(body.ai_only).toBe(!/ai_only=(0|false)/.test(query));
+    if (!body.ai_only) expect(body.topic_labels).toBeNull();
+  });
+
+  it('until is exclusive, the order is by time and then by id', async () => {
+    const tied = Array.from({ length: 8 }, (_, index) => tagged(`tied ${index}`, 100, ...AI));
+    const service = nostrService([await relayWith(...tied, tagged('newer', 99, ...AI))]);
+    const { body } = await service.get(`feed?until=${NOW - 99}`);
+    expect(body.posts.map(({ id }) => id)).toEqual(idsInOrder(tied));
+    expect(body).toMatchObject({ until: NOW - 99, next_until: null, next_cursor: null });
+    expect((await service.get(`feed?until=${NOW - 100}`)).body.posts).toEqual([]);
+    expect((await service.get('feed?until=0')).body.posts).toEqual([]);
+  });
+
+  it('a cursor and until together bound the page by both', async () => {
+    const service = nostrService([await relayWith(...notes)]);
+    const cursor = `${NOW - 1}.${'f'.repeat(64)}`;
+    expect(contents((await service.get(`feed?until=${NOW - 2}&cursor=${cursor}`)).body)[0]).toBe(
+      'ugc blockchain',
+    );
+    expect(contents((await service.get(`feed?until=${NOW}&cursor=${cursor}`)).body)[0]).toBe('plain defi');
+  });
+
+  it('a post has the contract’s fields and what the NIPs add', async () => {
+    const url = 'https://clawstr.com/c/sluice';
+    const event = tagged('read me', 1, ...AI, ['I', url], ['K', 'web'], ['content-warning', 'spoiler']);
+    const relay = await relayWith(event);
+    const [post] = (await nostrService([relay]).get('feed')).body.posts;
+    expect(post).toEqual({
+      id: event.id,
+      pubkey: authorPubkey,
+      created_at: NOW - 1,
+      content: 'read me',
+      kind: 1111,
+      labels: ['ai'],
+      content_warning: 'spoiler',
+      root: { tag: 'I', value: url, kind: 'web', url },
+      nevent: expect.stringMatching(/^nevent1/),
+    });
+    expect(decode(String((post as Record<string, unknown> | undefined)?.nevent))).toMatchObject({
+      data: { id: event.id, author: authorPubkey, kind: 1111, relays: [relay] },
+    });
+  });
+});
+
+describe('posts of the server identity', () => {
+  it('are the author’s alone, whatever their labels', async () => {
+    const mine = note({ created_at: NOW - 1, content: 'mine', tags: [] });
+    const other = note({ created_at: NOW - 2, content: 'not mine', secret: generateSecretKey() });
+    const liar = await scripted(() => [eventMessage(other), eventMessage(mine), EOSE]);
+    const { status, body } = await nostrService([liar], { identity: authorPubkey }).get('posts');
+    expect(status).toBe(200);
+    expect(contents(body)).toEqual(['mine']);
+    expect(body).toMatchObject({
+      ok: true,
+      code: null,
+      error: null,
+      npub: npubOf(authorPubkey),
+      pubkey: authorPubkey,
+      limit: 100,
+      until: null,
+    });
+  });
+
+  it('500 of them fit on one page', async () => {
+    const { body } = await nostrService(
+      relays.map(({ url }) => url),
+      { identity: authorPubkey },
+    ).get('posts?limit=500');
+    expect(body.posts).toHaveLength(500);
+  });
+
+  it('without an identity: 200, ok false, NO_IDENTITY, nulls and no question to a relay', async () => {
+    const { status, body } = await both().get('posts?until=5');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ok: false,
+      code: 'NO_IDENTITY',
+      error: expect.stringContaining('NOSTR_NPUB'),
+      npub: null,
+      pubkey: null,
+      relays: relays.map(({ url }) => url),
+      posts: [],
+      limit: 100,
+      until: 5,
+      next_until: null,
+      next_cursor: null,
+      relay_status: [],
+      as_of: null,
+      stale: false,
+    });
+    expect(counts.all()).toEqual({});
+  });
+});
+
+describe('parameters', () => {
+  const cursor = `5.${'a'.repeat(64)}`;
+  it.each([
+    ...['0', '101', '-1', '1.5', '1e1', 'ten', '', '%2010', '9999999999999999'].map((n) => `feed?limit=${n}`),
+    ...['0', '501', '-1', ''].map((n) => `posts?limit=${n}`),
+    ...['-1', '1.5', 'now', '', '253402300800'].flatMap((n) => [`feed?until=${n}`, `posts?until=${n}`]),
+    ...['no', 'TRUE', '2', ''].map((flag) => `feed?ai_only=${flag}`),
+    ...['', 'x', '5', `5.${'A'.repeat(64)}`, `${cursor}0`, `-${cursor}`].map((text) => `feed?cursor=${text}`),
+    `feed?topic_labels=${'x'.repeat(65)}`,
+    `feed?topic_labels=${Array.from({ length: 21 }, (_, index) => `l${index}`).join(',')}`,
+  ])('%s is 400 and asks no relay', async (path) => {
+    const { status, body } = await nostrService([relays[0].url], { identity: authorPubkey }).get(path);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error_code: 'INVALID_INPUT', action: 'fix_request' });
+    expect(counts.all()).toEqual({});
+  });
+
+  it.each([
+    ['feed?limit=1', 1],
+    ['feed?limit=100', 100],
+    ['posts?limit=1', 1],
+    ['posts?limit=500', 500],
+    ['feed', 10],
+    ['posts', 100],
+    ['feed?until=253402300799', 10],
+    [`feed?cursor=${cursor}`, 10],
+  ])('%s is taken with limit %i', async (path, limit) => {
+    const { status, body } = await nostrService([relays[0].url], { identity: authorPubkey }).get(path);
+    expect(status).toBe(200);
+    expect(body.limit).toBe(limit);
+  });
+
+  it('at most five relays are asked', async () => {
+    const urls = Array.from({ length: 7 }, () => relays[0].url);
+    const { body } = await nostrService(urls).get('feed');
+    expect(body.relays).toHaveLength(5);
+    expect(counts.all().relay1?.byLabel.connect).toBe(5);
+  });
+
+  it('a relay list that cannot be used is 503 and names the variable', async () => {
+    const { status, body } = await nostrService([], { feeds: undefined }).get('feed');
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ error_code: 'NOT_CONFIGURED', details: { variables: ['NOSTR_RELAYS'] } });
+  });
+
+  it('a secret in a relay’s URL is not shown', async () => {
+    const url = `${relays[0].url}/?token=hidden`;
+    const text = JSON.stringify((await nostrService([url]).get('feed')).body);
+    expect(text).toContain(relays[0].url);
+    expect(text).not.toContain('hidden');
+  });
+});

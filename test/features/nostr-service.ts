@@ -1,0 +1,104 @@
+/** A router of the Nostr feeds that reads real relays on loopback, and what such relays are filled with. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { requestId } from 'hono/request-id';
+import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure';
+import { WebSocketServer } from 'ws';
+import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
+import { SHARED_ERRORS } from '../../src/core/errors.ts';
+import { NOSTR_ERRORS } from '../../src/features/nostr-feed/errors.ts';
+import { createFeedReader } from '../../src/features/nostr-feed/read-feed.ts';
+import { type NostrFeedDeps, nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { asAppError, mergeErrorTables, problemResponse } from '../../src/http/problem.ts';
+import { newRouter } from '../../src/http/router.ts';
+import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
+
+const ERRORS = mergeErrorTables(SHARED_ERRORS, NOSTR_ERRORS);
+
+export type FeedAnswer = {
+  ok: boolean;
+  error: string | null;
+  posts: { id: string; created_at: number; content: string; kind: number; pubkey: string }[];
+  next_cursor: string | null;
+  next_until: number | null;
+  relay_status: { relay: string; ok: boolean; state: string; rejected: number; events: number }[];
+  stale: boolean;
+} & Record<string, unknown>;
+
+export const author = generateSecretKey();
+export const authorPubkey = getPublicKey(author);
+export const AI = [
+  ['L', 'agent'],
+  ['l', 'ai', 'agent'],
+];
+
+/** A signed note, as JSON would bring it. */
+export function note(fields: {
+  created_at: number;
+  content?: string;
+  tags?: string[][];
+  kind?: number;
+  secret?: Uint8Array;
+}): NostrEvent & { tags: string[][] } {
+  const { created_at, content = '', tags = AI, kind = 1111, secret = author } = fields;
+  return JSON.parse(JSON.stringify(finalizeEvent({ created_at, content, tags, kind }, secret))) as ReturnType<
+    typeof note
+  >;
+}
+
+/** A service with an empty cache. */
+export function nostrService(
+  urls: readonly string[],
+  over: { identity?: string; deadlineMs?: number; now?: () => number; feeds?: undefined } = {},
+) {
+  const { identity, deadlineMs = 1_500, now = Date.now } = over;
+  const cache = () => createCache({ kv: undefined, now, defer: (work) => void work });
+  const feeds =
+    'feeds' in over
+      ? undefined
+      : createFeedReader({
+          relays: createNostrRelays({ urls, connect: (url) => new WebSocket(url), deadlineMs }),
+          cache: cache(),
+          memory: cache(),
+          now,
+        });
+  const app = newRouter<NostrFeedDeps>();
+  app.use(requestId());
+  app.use(async function provide(c, next) {
+    c.set('deps', { feeds, identity });
+    await next();
+  });
+  app.route('/api', nostrFeedRoutes);
+  app.onError((thrown, c) => problemResponse(c, asAppError(thrown), ERRORS));
+  return {
+    async get(path: string): Promise<{ status: number; body: FeedAnswer }> {
+      const response = await app.request(`/api/nostr/${path}`);
+      return { status: response.status, body: (await response.json()) as FeedAnswer };
+    },
+  };
+}
+
+/** A relay that answers every question with the same messages, whatever was asked. `$` stands for the subscription. */
+export async function startScriptedRelay(messages: () => readonly string[]) {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  server.on('connection', (client) => {
+    client.on('error', () => client.terminate());
+    client.on('message', (data: Buffer) => {
+      const [type, subscription] = JSON.parse(data.toString('utf8')) as [string, string];
+      if (type !== 'REQ') return;
+      for (const message of messages()) client.send(message.replace('"$"', JSON.stringify(subscription)));
+    });
+  });
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      for (const client of server.clients) client.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export const eventMessage = (event: unknown): string => JSON.stringify(['EVENT', '$', event]);
+export const EOSE = '["EOSE","$"]';
