@@ -119,6 +119,20 @@ describe('a swap', () => {
     expect(desk.payments()).toHaveLength(before + 1);
   });
 
+  test('that was refused is refused again under its key, marked, although the reason has gone', async () => {
+    const key = randomUUID();
+    world.faults.set('oneclick', { kind: 'wrongSignature' });
+    const first = await desk.create(AMOUNT, { key, ip: '203.0.113.2' });
+    world.faults.clear();
+    expect([first.status, first.body.error_code]).toEqual([502, 'QUOTE_REFUSED']);
+    expect(first.body.details).toEqual({ reason: 'quote_signature' });
+    expect(first.headers.has('idempotency-replayed')).toBe(false);
+    const again = await desk.create(AMOUNT, { key, ip: '203.0.113.2' });
+    expect(again.status).toBe(502);
+    expect({ ...again.body, request_id: first.body.request_id }).toEqual(first.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+
   test('is told apart from a dry run, which takes no key, no deposit address and no lamport', async () => {
     const [rows, payments] = [await desk.rows(), desk.payments()];
     const key = randomUUID();

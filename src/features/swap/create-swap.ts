@@ -6,19 +6,11 @@ export type CreateSwapDeps = { readonly custody: Pick<CustodianApi, 'createSwap'
 
 type Request = { readonly amount: Lamports; readonly client: string };
 
-/**
- * Spends reserve SOL. The custodian decides and signs; a repeat with the same key reads the first answer.
- * @throws AppError with the refusal's code
- */
-export async function createSwap(
+/** Spends reserve SOL. The custodian decides and signs; a repeat with the same key reads the first answer. */
+export const createSwap = (
   d: CreateSwapDeps,
-  request: Request & { readonly key: RequestKey | undefined },
-): Promise<Extract<SwapAnswer, { type: 'created' }>> {
-  const { amount, client, key } = request;
-  const answer = await d.custody.createSwap({ amountLamports: amount, client, ...(key ? { key } : {}) });
-  if (answer.type === 'created') return answer;
-  throw refusalError(answer.refusal, answer.replayed);
-}
+  { amount, client, key }: Request & { readonly key: RequestKey | undefined },
+): Promise<SwapAnswer> => d.custody.createSwap({ amountLamports: amount, client, ...(key ? { key } : {}) });
 
 /** Everything but the reservation and the signature. @throws AppError with the refusal's code */
 export async function previewSwap(
@@ -27,19 +19,12 @@ export async function previewSwap(
 ): Promise<Extract<SwapPreview, { type: 'possible' }>> {
   const preview = await d.custody.previewSwap({ amountLamports: request.amount, client: request.client });
   if (preview.type === 'possible') return preview;
-  throw refusalError(preview.refusal, false);
+  throw refusalError(preview.refusal);
 }
 
-/** Marks an error as the stored answer of an earlier call. */
-export class ReplayedError extends AppError {
-  readonly replayed = true;
-}
-
-function refusalError(refusal: Refusal, replayed: boolean): AppError {
-  const { code, message, retryAfterSeconds, details } = refusal;
-  const options = {
+/** A refusal with its code, as it is thrown. */
+export const refusalError = ({ code, message, retryAfterSeconds, details }: Refusal): AppError =>
+  new AppError(code, message, {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(details ? { details } : {}),
-  };
-  return replayed ? new ReplayedError(code, message, options) : new AppError(code, message, options);
-}
+  });

@@ -7,7 +7,7 @@ import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import { type CreateSwapDeps, createSwap, previewSwap } from './create-swap.ts';
+import { type CreateSwapDeps, createSwap, previewSwap, refusalError } from './create-swap.ts';
 import { SWAP_ERRORS } from './errors.ts';
 import { getEstimate } from './get-estimate.ts';
 import { getMinimum, type SwapMinimumDeps } from './get-minimum.ts';
@@ -322,8 +322,10 @@ export const swapRoutes = newRouter<SwapDeps>()
     const text = idempotencyKey(c);
     const key =
       text === undefined ? undefined : requestFingerprint('swap/create', text, { amount: request.amount });
-    const { swap, replayed } = await createSwap(deps, { ...request, key });
-    if (replayed) c.header('Idempotency-Replayed', 'true');
+    const answer = await createSwap(deps, { ...request, key });
+    if (answer.replayed) c.header('Idempotency-Replayed', 'true');
+    if (answer.type === 'refused') throw refusalError(answer.refusal);
+    const { swap } = answer;
     return c.json(
       {
         initiated: true,
