@@ -162,6 +162,31 @@ it('one key with another body is refused, and creates nothing', async () => {
   expect(made).toEqual([]);
 });
 
+it('a caller who hangs up finds the answer under the same key', async () => {
+  const key = freshKey();
+  world.resetStats();
+  world.faults.set('changenow', { kind: 'delay', ms: 300, match: 'POST /v2/exchange' });
+  const made = await newExchanges(async () => {
+    const hangUp = new AbortController();
+    const cut = world
+      .fetch('/api/exchange/create', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(order),
+        signal: hangUp.signal,
+      })
+      .catch(() => 'hung up');
+    await expect
+      .poll(() => world.stats().changenow?.byLabel['POST /v2/exchange'], { timeout: 10_000 })
+      .toBe(1);
+    hangUp.abort();
+    expect(await cut).toBe('hung up');
+    const { status, replayed } = await create(order, key);
+    expect([status, replayed]).toEqual([200, 'true']);
+  });
+  expect(made).toHaveLength(1);
+});
+
 it('a Worker that is killed while it waits for the provider does not ask a second time', async () => {
   const key = freshKey();
   const asked = () => world.stats().changenow?.byLabel['POST /v2/exchange'];

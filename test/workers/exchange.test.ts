@@ -1,0 +1,301 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { apiDeps } from '../../src/deps.ts';
+import { createExchangeStore } from '../../src/features/exchange/exchange-store.ts';
+import { createCache } from '../../src/http/cached.ts';
+import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
+
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const COIN = 10n ** 18n;
+const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qpayout' };
+
+let clock: number;
+let asked: ExchangeOrder[];
+let answerCreate: (order: ExchangeOrder) => Promise<CreateOutcome>;
+let apiKey: boolean;
+
+const created = async (o: ExchangeOrder): Promise<CreateOutcome> => ({
+  outcome: 'created',
+  exchange: {
+    id: `exchange${asked.length}`,
+    fromAmount: o.amount,
+    toAmount: COIN / 1000n,
+    payinAddress: 'payin-address',
+    payinExtraId: null,
+    payoutAddress: o.payoutAddress,
+    fromCurrency: o.from.ticker,
+    fromNetwork: o.from.network,
+    toCurrency: o.to.ticker,
+    toNetwork: o.to.network,
+  },
+});
+
+const changenow = (): ChangeNow => ({
+  currencies: async () =>
+    ['sol', 'btc', 'eth'].map((ticker) => ({ legacyTicker: ticker, ticker, network: ticker })),
+  range: async () => ({ ok: true, value: { minAmount: COIN / 100n, maxAmount: null } }),
+  estimate: async () => ({ ok: true, value: { toAmount: COIN, transactionSpeedForecast: '10-60' } }),
+  status: async () => ({ ok: false, code: 'not_found' }),
+  create: async (o) => {
+    asked.push(o);
+    return answerCreate(o);
+  },
+});
+
+let app: ReturnType<typeof createApp>;
+beforeEach(() => {
+  clock = NOON;
+  asked = [];
+  answerCreate = created;
+  apiKey = true;
+  const memory = () => createCache({ kv: undefined, now: () => clock, defer: () => undefined });
+  const fixed = { ...apiDeps(env), log: () => undefined, cache: memory(), memory: memory() };
+  app = createApp(() => ({
+    ...fixed,
+    changenow: apiKey ? changenow() : undefined,
+    exchanges: createExchangeStore(env.DB),
+    now: () => clock,
+    sleep: async (ms) => {
+      clock += ms;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    },
+    defer: () => undefined,
+  }));
+});
+
+async function create(body: unknown, headers: Record<string, string> = {}) {
+  const response = await app.request(
+    '/api/exchange/create',
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    },
+    { ...env, LIMITER: { limit: async () => ({ success: true }) } },
+  );
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await response.json<Record<string, unknown>>(),
+  };
+}
+const keyed = (key = KEY) => ({ 'idempotency-key': key });
+
+const states = async () =>
+  (await env.DB.prepare('SELECT state, exchange_id, reason FROM exchange_requests ORDER BY created_at').all())
+    .results;
+
+it.each([
+  ['from missing', { from: undefined }],
+  ['to missing', { to: undefined }],
+  ['amount missing', { amount: undefined }],
+  ['payoutAddress missing', { payoutAddress: undefined }],
+  ['from that is no code', { from: 's o l' }],
+  ['from with a path', { from: '../admin' }],
+  ['from as a number', { from: 1 }],
+  ['to equal to from', { to: 'SOL' }],
+  ['amount zero', { amount: 0 }],
+  ['amount zero with digits', { amount: '0.000' }],
+  ['amount negative', { amount: -1 }],
+  ['amount in words', { amount: 'abc' }],
+  ['amount with an exponent', { amount: '1e3' }],
+  ['amount with a sign', { amount: '+1' }],
+  ['amount with 19 digits after the point', { amount: '0.1234567890123456789' }],
+  ['amount of 10,000 digits', { amount: '9'.repeat(10_000) }],
+  ['amount as null', { amount: null }],
+  ['amount as an array', { amount: [1] }],
+  ['amount as an object', { amount: {} }],
+  ['an empty payoutAddress', { payoutAddress: '' }],
+  ['a payoutAddress with a space', { payoutAddress: 'bc1q payout' }],
+  ['a payoutAddress with a line break', { payoutAddress: 'bc1q\npayout' }],
+  ['a payoutAddress that is not ASCII', { payoutAddress: 'bc1qé' }],
+  ['a payoutAddress of 300 characters', { payoutAddress: 'b'.repeat(300) }],
+  ['a refundAddress as a number', { refundAddress: 5 }],
+])('%s is 400, and the provider is not asked', async (_name, change) => {
+  const { status, body } = await create({ ...order, ...change }, keyed());
+  expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
+  expect(typeof body.error).toBe('string');
+  expect([asked, await states()]).toEqual([[], []]);
+});
+
+it.each([
+  ['1e400', 400],
+  ['0.10', 200],
+  ['1.0', 200],
+  ['0.000000000000000001', 400],
+])('an amount written as %s is %i', async (amount, status) => {
+  const answer = await create(`{"from":"sol","to":"btc","payoutAddress":"bc1qpayout","amount":${amount}}`);
+  expect(answer.status).toBe(status);
+});
+
+it.each(['short', 'x'.repeat(129), 'aaaaaaaa aaaaaaaa'])('the key %j is refused', async (key) => {
+  const { status, body } = await create(order, keyed(key));
+  expect([status, body.error_code]).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
+  expect(asked).toEqual([]);
+});
+
+it('without an API key every route is 503 and names the variable', async () => {
+  apiKey = false;
+  const { status, body } = await create(order);
+  expect([status, body.error_code, body.details]).toEqual([
+    503,
+    'NOT_CONFIGURED',
+    { variables: ['CHANGENOW_API_KEY'] },
+  ]);
+  const limited = { ...env, LIMITER: { limit: async () => ({ success: true }) } };
+  for (const path of ['min?from=sol&to=btc', 'estimate?from=sol&to=btc&amount=1', 'status/abc']) {
+    expect((await app.request(`/api/exchange/${path}`, {}, limited)).status).toBe(503);
+  }
+});
+
+it('a repeat gets the first answer and says so', async () => {
+  const first = await create(order, keyed());
+  const second = await create(
+    { payoutAddress: 'bc1qpayout', to: 'BTC', from: 'SOL', amount: '0.50' },
+    keyed(),
+  );
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.body).toEqual(first.body);
+  expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+  expect(asked).toHaveLength(1);
+  expect(await states()).toEqual([{ state: 'done', exchange_id: 'exchange1', reason: null }]);
+});
+
+it('the key is not stored, only its hash', async () => {
+  await create(order, keyed());
+  const { results } = await env.DB.prepare('SELECT * FROM exchange_requests').all();
+  expect(JSON.stringify(results)).not.toContain(KEY);
+  expect(results[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/);
+});
+
+it('without a key each request is its own, and is recorded', async () => {
+  const [a, b] = [await create(order), await create(order)];
+  expect(a.body.id).not.toBe(b.body.id);
+  expect(await states()).toHaveLength(2);
+});
+
+it('a repeat that arrives while the first runs waits for its answer', async () => {
+  let answer = () => {};
+  answerCreate = async (o) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return created(o);
+  };
+  const first = create(order, keyed());
+  await expect.poll(() => asked.length).toBe(1);
+  const second = create(order, keyed());
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  answer();
+  expect((await second).body).toEqual((await first).body);
+  expect(asked).toHaveLength(1);
+});
+
+it('a repeat that waited 25 seconds is told to come back', async () => {
+  answerCreate = () => new Promise(() => undefined);
+  void create(order, keyed());
+  await expect.poll(() => asked.length).toBe(1);
+  const { status, headers, body } = await create(order, keyed());
+  expect([status, body.error_code, headers.get('retry-after')]).toEqual([
+    409,
+    'IDEMPOTENCY_IN_PROGRESS',
+    '5',
+  ]);
+  expect(clock - NOON).toBeGreaterThan(20_000);
+  expect(clock - NOON).toBeLessThanOrEqual(25_000);
+});
+
+it('a create whose Worker was lost is unknown once its timeouts are over, and is not sent again', async () => {
+  answerCreate = () => new Promise(() => undefined);
+  void create(order, keyed());
+  await expect.poll(() => asked.length).toBe(1);
+  clock += 61_000;
+  const { status, body } = await create(order, keyed());
+  expect([status, body.error_code]).toEqual([502, 'EXCHANGE_OUTCOME_UNKNOWN']);
+  expect(asked).toHaveLength(1);
+  expect(await states()).toEqual([{ state: 'unknown', exchange_id: null, reason: 'abandoned' }]);
+});
+
+it('an answer that comes after all ends the doubt', async () => {
+  let answer = () => {};
+  answerCreate = async (o) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return created(o);
+  };
+  const first = create(order, keyed());
+  await expect.poll(() => asked.length).toBe(1);
+  clock += 61_000;
+  expect((await create(order, keyed())).status).toBe(502);
+  answer();
+  const { body } = await first;
+  expect(await create(order, keyed())).toMatchObject({ status: 200, body });
+});
+
+it('a refusal frees the key while another waits for it: that one is told to come back at once', async () => {
+  let answer = () => {};
+  answerCreate = async () => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return { outcome: 'refused', code: 'not_valid_address' };
+  };
+  const first = create(order, keyed());
+  await expect.poll(() => asked.length).toBe(1);
+  const second = create(order, keyed());
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  answer();
+  expect((await first).body.error_code).toBe('EXCHANGE_ADDRESS_INVALID');
+  const { status, headers } = await second;
+  expect([status, headers.get('retry-after')]).toEqual([409, '1']);
+  expect(await states()).toEqual([]);
+});
+
+it.each([
+  ['pair_is_inactive', 400, 'EXCHANGE_PAIR_INACTIVE'],
+  ['out_of_range', 400, 'EXCHANGE_AMOUNT_OUT_OF_RANGE'],
+  ['deposit_too_small', 400, 'EXCHANGE_AMOUNT_OUT_OF_RANGE'],
+  ['not_valid_address', 400, 'EXCHANGE_ADDRESS_INVALID'],
+  ['not_valid_refund_memo', 400, 'EXCHANGE_REFUSED'],
+  ['invalid_api_key', 503, 'NOT_CONFIGURED'],
+  ['rate_limited', 502, 'UPSTREAM_FAILED'],
+  ['status_403', 502, 'UPSTREAM_FAILED'],
+])('the provider’s refusal %s is %i %s and frees the key', async (code, status, errorCode) => {
+  answerCreate = async () => ({ outcome: 'refused', code });
+  const { status: got, body } = await create(order, keyed());
+  expect([got, body.error_code]).toEqual([status, errorCode]);
+  expect(await states()).toEqual([]);
+});
+
+it('while D1 fails nothing is created: 503', async () => {
+  await env.DB.prepare('DROP TABLE exchange_requests').run();
+  for (const headers of [{}, keyed()]) {
+    const { status, body } = await create(order, headers);
+    expect([status, body.error_code]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+  }
+  expect(asked).toEqual([]);
+});
+
+it('a caller hears of the exchange even when it cannot be stored; a repeat never makes a second one', async () => {
+  await env.DB.prepare(
+    "CREATE TRIGGER full BEFORE UPDATE ON exchange_requests BEGIN SELECT RAISE(ABORT, 'full'); END",
+  ).run();
+  const first = await create(order, keyed());
+  expect([first.status, first.body.id]).toEqual([200, 'exchange1']);
+  await env.DB.prepare('DROP TRIGGER full').run();
+  clock += 61_000;
+  const { body } = await create(order, keyed());
+  expect(body.error_code).toBe('EXCHANGE_OUTCOME_UNKNOWN');
+  expect(asked).toHaveLength(1);
+});
+
+it('requests are forgotten after their time', async () => {
+  await create(order, keyed());
+  const store = createExchangeStore(env.DB);
+  expect(await store.purge(NOON)).toBe(0);
+  expect(await store.purge(NOON + 1)).toBe(1);
+  expect(await states()).toEqual([]);
+});
