@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { getExchangeStatus, publicStatus } from '../../src/features/exchange/get-exchange-status.ts';
+import { createCache } from '../../src/http/cached.ts';
+import type { ExchangeState, Read } from '../../src/providers/changenow.ts';
+
+const COIN = 10n ** 18n;
+const STATE: ExchangeState = {
+  id: 'a1b2',
+  status: 'exchanging',
+  fromCurrency: 'sol',
+  fromNetwork: 'sol',
+  toCurrency: 'btc',
+  toNetwork: 'btc',
+  expectedAmountFrom: COIN / 2n,
+  expectedAmountTo: COIN / 1000n,
+  amountFrom: null,
+  amountTo: null,
+  payinAddress: 'payin',
+  payinExtraId: null,
+  payinHash: null,
+  payoutHash: null,
+  refundHash: null,
+};
+
+function over(answer: () => Read<ExchangeState>) {
+  let reads = 0;
+  const deps = {
+    memory: createCache({ kv: undefined, now: () => 0, defer: () => undefined }),
+    changenow: {
+      status: async () => {
+        reads++;
+        return answer();
+      },
+    },
+  };
+  return { read: (id = 'a1b2') => getExchangeStatus(deps, id), reads: () => reads };
+}
+const withState = (change: Partial<ExchangeState>) =>
+  over(() => ({ ok: true, value: { ...STATE, ...change } })).read();
+
+it.each([
+  ['new', 'waiting'],
+  ['waiting', 'waiting'],
+  ['confirming', 'pending'],
+  ['exchanging', 'pending'],
+  ['sending', 'pending'],
+  ['verifying', 'pending'],
+  ['finished', 'finished'],
+  ['failed', 'failed'],
+  ['refunded', 'refunded'],
+  ['expired', 'expired'],
+  ['overdue', 'pending'],
+  ['FINISHED', 'pending'],
+  ['', 'pending'],
+  ['constructor', 'pending'],
+])('the provider’s %j is %s', (state, status) => {
+  expect(publicStatus(state)).toBe(status);
+});
+
+it('a hold is pending and says so', async () => {
+  expect(await withState({ status: 'verifying' })).toMatchObject({
+    status: 'pending',
+    providerStatus: 'verifying',
+    hold: true,
+  });
+  expect(await withState({ status: 'exchanging' })).toMatchObject({ hold: false });
+});
+
+it('a state that is no word is not passed on', async () => {
+  expect(await withState({ status: '<b>pay here</b>' })).toMatchObject({
+    status: 'pending',
+    providerStatus: 'unknown',
+  });
+});
+
+it('SOL is what came in, before that what is expected; sats are only what was paid out', async () => {
+  expect(await withState({})).toMatchObject({ amountSol: 0.5, btcSats: null, expectedAmountTo: '0.001' });
+  expect(await withState({ amountFrom: COIN / 4n, amountTo: 62_112_345_678_901n })).toMatchObject({
+    amountSol: 0.25,
+    btcSats: 6211,
+    amountTo: '0.000062112345678901',
+  });
+});
+
+it.each([
+  ['another coin', { fromCurrency: 'eth', fromNetwork: 'eth', toCurrency: 'eth', toNetwork: 'eth' }],
+  ['the coin on another chain', { fromNetwork: 'bsc', toNetwork: 'bsc' }],
+])('amountSol and btcSats are null for %s', async (_name, assets) => {
+  expect(await withState({ ...assets, amountFrom: COIN, amountTo: COIN })).toMatchObject({
+    amountSol: null,
+    btcSats: null,
+    amountFrom: '1',
+    amountTo: '1',
+  });
+});
+
+it('many polls at once are one question to the provider', async () => {
+  const { read, reads } = over(() => ({ ok: true, value: STATE }));
+  await Promise.all(Array.from({ length: 50 }, () => read()));
+  expect(reads()).toBe(1);
+});
+
+it.each([
+  ['not_found', 'NOT_FOUND'],
+  ['transaction_not_found', 'NOT_FOUND'],
+  ['not_valid_id', 'NOT_FOUND'],
+  ['status_404', 'NOT_FOUND'],
+  ['status_403', 'UPSTREAM_FAILED'],
+  ['rate_limited', 'UPSTREAM_FAILED'],
+  ['invalid_api_key', 'NOT_CONFIGURED'],
+])('the refusal %s is %s', async (code, errorCode) => {
+  await expect(over(() => ({ ok: false, code })).read()).rejects.toMatchObject({ code: errorCode });
+});
+
+it('an answer about another exchange is a failure of the provider', async () => {
+  await expect(over(() => ({ ok: true, value: STATE })).read('other')).rejects.toMatchObject({
+    code: 'UPSTREAM_FAILED',
+  });
+});

@@ -1,0 +1,248 @@
+import { expect, it } from 'vitest';
+import { createChangeNow } from '../../src/providers/changenow.ts';
+import { readCoins } from '../../src/providers/coin-amount.ts';
+
+const PAIR = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
+const ORDER = { ...PAIR, amount: 123_456_789_123_456_780_000_000_000n, payoutAddress: 'bc1qpayout' };
+const ASSETS = { fromCurrency: 'sol', fromNetwork: 'sol', toCurrency: 'btc', toNetwork: 'btc' };
+
+type Sent = { url: URL; method: string; headers: Headers; body: string };
+
+/** A provider that gives one answer; also what it was asked. */
+function answering(status: number, body: unknown) {
+  const sent: Sent[] = [];
+  const changenow = createChangeNow({
+    baseUrl: 'https://changenow.test/v2',
+    apiKey: 'canary-key',
+    fetch: async (url, init = {}) => {
+      sent.push({
+        url: new URL(url),
+        method: init.method ?? 'GET',
+        headers: new Headers(init.headers),
+        body: String(init.body ?? ''),
+      });
+      return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status });
+    },
+  });
+  return { changenow, sent };
+}
+
+it.each([
+  ['0.1', '100000000000000000'],
+  [0.1, '100000000000000000'],
+  [1e-8, '10000000000'],
+  ['1e-8', '10000000000'],
+  [123456789.12345678, '123456789123456780000000000'],
+  ['0.000000000000000001', '1'],
+  ['1E+3', '1000000000000000000000'],
+  [0, '0'],
+])('the amount %s is %s attocoins', (amount, atto) => {
+  expect(readCoins(amount)).toBe(BigInt(atto));
+});
+
+it('digits beyond the 18th are dropped, or rounded up where nothing may be undercut', () => {
+  expect(readCoins('0.0000000000000000011')).toBe(1n);
+  expect(readCoins('0.0000000000000000011', 'up')).toBe(2n);
+  expect(readCoins('1e-19', 'up')).toBe(1n);
+  expect(readCoins('1e-18', 'up')).toBe(1n);
+});
+
+it.each([
+  null,
+  undefined,
+  '',
+  '-1',
+  -1,
+  'abc',
+  '1,5',
+  {},
+  [],
+  true,
+  '1e999',
+  '9'.repeat(50),
+  'Infinity',
+  '.5',
+  '5.',
+])('%j is no amount', (value) => {
+  expect(readCoins(value)).toBeUndefined();
+});
+
+it('the currency list keeps legacy ticker, ticker and network; odd rows are left out', async () => {
+  const row = {
+    ticker: 'usdt',
+    network: 'eth',
+    legacyTicker: 'usdterc20',
+    name: 'Tether',
+    tokenContract: null,
+  };
+  const { changenow, sent } = answering(200, [row, { ticker: 'x' }, null, 'y']);
+  expect(await changenow.currencies()).toEqual([
+    { ticker: 'usdt', network: 'eth', legacyTicker: 'usdterc20' },
+  ]);
+  expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/currencies?active=true&flow=standard');
+});
+
+it.each([
+  ['an empty list', 200, []],
+  ['a list of nothing known', 200, [{ ticker: 'x' }]],
+  ['an object', 200, {}],
+  ['HTML', 200, '<html>'],
+  ['a refusal', 403, { error: 'invalid_api_key', message: 'canary-key' }],
+])('%s as currency list is a failure, never no currencies', async (_name, status, body) => {
+  const failed = answering(status, body).changenow.currencies();
+  await expect(failed).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+});
+
+it('a range asks with ticker and network of both, and the key in its header only', async () => {
+  const { changenow, sent } = answering(200, {
+    ...ASSETS,
+    flow: 'standard',
+    minAmount: 1e-8,
+    maxAmount: null,
+  });
+  expect(await changenow.range(PAIR)).toEqual({
+    ok: true,
+    value: { minAmount: 10_000_000_000n, maxAmount: null },
+  });
+  expect(sent[0]?.url.href).toBe(
+    'https://changenow.test/v2/exchange/range?fromCurrency=sol&fromNetwork=sol&toCurrency=btc&toNetwork=btc&flow=standard',
+  );
+  expect(sent[0]?.headers.get('x-changenow-api-key')).toBe('canary-key');
+});
+
+it('a range without an upper bound in the answer has none', async () => {
+  const { changenow } = answering(200, { ...ASSETS, minAmount: '0.1' });
+  expect(await changenow.range(PAIR)).toMatchObject({ ok: true, value: { maxAmount: null } });
+});
+
+it('an estimate sends its amount as decimal text, and survives a strange forecast', async () => {
+  const { changenow, sent } = answering(200, { toAmount: 0.000621, transactionSpeedForecast: 7 });
+  expect(await changenow.estimate(PAIR, ORDER.amount)).toEqual({
+    ok: true,
+    value: { toAmount: 621_000_000_000_000n, transactionSpeedForecast: null },
+  });
+  expect(sent[0]?.url.searchParams.get('fromAmount')).toBe('123456789.12345678');
+});
+
+it.each([
+  ['a code of its own', 400, { error: 'pair_is_inactive', message: 'x' }, 'pair_is_inactive'],
+  ['a code that comes with 200', 200, { error: 'out_of_range', message: 'min 1' }, 'out_of_range'],
+  ['a code that is free text', 400, { error: 'Key canary-key is bad' }, 'other'],
+  ['too many requests', 429, '<html>', 'rate_limited'],
+  ['an unknown key', 403, { error: 'invalid_api_key', message: 'canary-key' }, 'invalid_api_key'],
+  ['no authorization', 401, '', 'invalid_api_key'],
+  ['a wall in front of it', 403, '<html>', 'status_403'],
+])('a read refused with %s answers the code', async (_name, status, body, code) => {
+  const { changenow } = answering(status, body);
+  expect(await changenow.range(PAIR)).toEqual({ ok: false, code });
+  expect(await changenow.create(ORDER)).toEqual({ outcome: 'refused', code });
+});
+
+it.each([
+  ['a server error', 500, { error: 'internal' }],
+  ['a redirect', 302, ''],
+  ['HTML', 200, '<html>'],
+  ['a range without its minimum', 200, { ...ASSETS, maxAmount: 5 }],
+  ['a range with a negative minimum', 200, { ...ASSETS, minAmount: -1 }],
+  ['null', 200, 'null'],
+])('%s on a read is UPSTREAM_FAILED', async (_name, status, body) => {
+  await expect(answering(status, body).changenow.range(PAIR)).rejects.toMatchObject({
+    code: 'UPSTREAM_FAILED',
+  });
+});
+
+const CREATED = {
+  ...ASSETS,
+  id: 'a1b2c3d4e5f6a7',
+  fromAmount: 0.5,
+  toAmount: 0.000621,
+  payinAddress: 'payin',
+  payoutAddress: 'bc1qpayout',
+};
+
+it('a create sends the amount to the last digit, the other side empty, and is a POST', async () => {
+  const { changenow, sent } = answering(200, CREATED);
+  await changenow.create({ ...ORDER, refundAddress: 'back', payoutExtraId: '7' });
+  expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(['POST /v2/exchange']);
+  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
+    ...ASSETS,
+    fromAmount: '123456789.12345678',
+    toAmount: '',
+    address: 'bc1qpayout',
+    extraId: '7',
+    refundAddress: 'back',
+    refundExtraId: '',
+    flow: 'standard',
+    type: 'direct',
+  });
+});
+
+it.each([
+  ['absent', {}, null],
+  ['null', { payinExtraId: null }, null],
+  ['empty', { payinExtraId: '' }, null],
+  ['given', { payinExtraId: '1234' }, '1234'],
+])('a memo that is %s is read as %s', async (_name, part, payinExtraId) => {
+  const outcome = await answering(200, { ...CREATED, ...part }).changenow.create(ORDER);
+  expect(outcome).toMatchObject({ outcome: 'created', exchange: { payinExtraId } });
+});
+
+it.each([
+  ['a server error', 500, 'x', 'status_500'],
+  ['a bad gateway', 502, { error: 'bad_gateway' }, 'status_502'],
+  ['a request timeout', 408, { error: 'timeout' }, 'status_408'],
+  ['a redirect', 302, '', 'status_302'],
+  ['HTML', 200, '<html>', 'not_json'],
+  ['half an answer', 200, '{"id":"a1b2', 'not_json'],
+  ['an answer without its pay-in address', 200, { ...CREATED, payinAddress: undefined }, 'unexpected_shape'],
+  [
+    'an answer with a line break in the address',
+    200,
+    { ...CREATED, payinAddress: 'a\nb' },
+    'unexpected_shape',
+  ],
+  ['null', 200, 'null', 'unexpected_shape'],
+])('%s after a create leaves its outcome unknown', async (_name, status, body, reason) => {
+  const { changenow, sent } = answering(status, body);
+  expect(await changenow.create(ORDER)).toEqual({ outcome: 'unknown', reason });
+  expect(sent).toHaveLength(1);
+});
+
+it('a connection that breaks after a create leaves its outcome unknown, and is not tried again', async () => {
+  let calls = 0;
+  const changenow = createChangeNow({
+    baseUrl: 'https://changenow.test/v2',
+    apiKey: 'canary-key',
+    fetch: async () => {
+      calls++;
+      throw new TypeError('connection reset while sending canary-key');
+    },
+  });
+  expect(await changenow.create(ORDER)).toEqual({ outcome: 'unknown', reason: 'unreachable' });
+  expect(calls).toBe(1);
+});
+
+it('a status gives amounts that come as number, text, null, empty or not at all', async () => {
+  const state = {
+    ...ASSETS,
+    id: 'a1b2',
+    status: 'sending',
+    expectedAmountFrom: '0.5',
+    expectedAmountTo: 0.000621,
+    amountFrom: null,
+    amountTo: '',
+    payinAddress: 'payin',
+  };
+  const { changenow, sent } = answering(200, state);
+  expect(await changenow.status('a1b2')).toMatchObject({
+    ok: true,
+    value: {
+      expectedAmountFrom: 500_000_000_000_000_000n,
+      expectedAmountTo: 621_000_000_000_000n,
+      amountFrom: null,
+      amountTo: null,
+      payinHash: null,
+    },
+  });
+  expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/by-id?id=a1b2');
+});
