@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorld, type World } from '../world/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ cron: false, blockMs: 0 });
+});
+afterAll(() => world?.stop());
+
+const view = (body: unknown, ip: string, headers: Record<string, string> = {}) =>
+  world.fetch('/api/analytics/pageview', {
+    method: 'POST',
+    ip,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+type Stats = { totals: { pageviews: number }; by_path: { path: string; count: number }[] };
+const stats = async () => (await (await world.fetch('/api/analytics/stats')).json()) as Stats;
+const logged = async () => {
+  const [row] = (await world.worker.query('SELECT count(*) AS n FROM pageviews')) as { n: number }[];
+  return row?.n ?? 0;
+};
+
+it('200 page views at once are all logged and all counted', async () => {
+  const before = await logged();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => view({ path: `/parallel/${n % 10}` }, `198.51.100.${n}`)),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+  expect(await logged()).toBe(before + 200);
+  const { totals, by_path } = await stats();
+  expect(totals.pageviews).toBe(before + 200);
+  const counted = by_path.filter(({ path }) => path.startsWith('/parallel/'));
+  expect(counted.reduce((sum, { count }) => sum + count, 0)).toBe(200);
+});
+
+const SPOOFS = [
+  'cf-connecting-ip',
+  'x-forwarded-for',
+  'x-real-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-originating-ip',
+  'x-remote-ip',
+  'x-remote-addr',
+  'x-forwarded',
+  'x-forwarded-host',
+  'x-original-forwarded-for',
+  'x-envoy-external-address',
+  'forwarded',
+  'forwarded-for',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'client-ip',
+  'via',
+  'user-agent',
+  'origin',
+] as const;
+
+it('one address is limited whatever its other headers say, and nobody else is', async () => {
+  // The window is a minute by the clock: even across its turn no address passes more than twice the limit.
+  const answers: Response[] = [];
+  const refused = () => answers.find(({ status }) => status === 429);
+  for (let sent = 0; sent <= 1_200 && !refused(); sent += 40) {
+    const more = Array.from({ length: 40 }, (_, n) => {
+      const name = SPOOFS[(sent + n) % SPOOFS.length] ?? 'via';
+      return view({ path: '/spoof' }, '203.0.113.50', { [name]: `10.${n}.${sent % 250}.7` });
+    });
+    answers.push(...(await Promise.all(more)));
+  }
+  expect(answers.filter(({ status }) => status === 204).length).toBeGreaterThanOrEqual(600);
+  expect(refused()?.headers.get('retry-after')).toBe('60');
+  expect(await refused()?.json()).toMatchObject({ error_code: 'RATE_LIMITED', retryable: true });
+  expect((await view({ path: '/spoof' }, '203.0.113.51')).status).toBe(204);
+  const ips = await world.worker.query("SELECT DISTINCT ip FROM pageviews WHERE path = '/spoof' ORDER BY ip");
+  expect(ips).toEqual([{ ip: '203.0.113.50' }, { ip: '203.0.113.51' }]);
+});
+
+it('the beacon of the site counts a view through the service', async () => {
+  const script = readFileSync(join(import.meta.dirname, '../../site/public/beacon.js'), 'utf8');
+  const requests: Promise<Response>[] = [];
+  runInNewContext(script, {
+    navigator: {},
+    location: { pathname: '/from-the-beacon' },
+    document: { referrer: 'https://example.com/post?utm=1' },
+    fetch: (path: string, init: RequestInit) => {
+      const request = world.fetch(path, init);
+      requests.push(request);
+      return request;
+    },
+  });
+  const [answer] = await Promise.all(requests);
+  expect(answer?.status).toBe(204);
+  expect((await stats()).by_path).toContainEqual({ path: '/from-the-beacon', count: 1 });
+});
+
+it('the site serves the beacon', async () => {
+  const response = await world.fetch('/beacon.js');
+  expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([
+    200,
+    'text/javascript',
+  ]);
+  expect((await response.text()).length).toBeLessThan(1024);
+});
+
+it('no raw address is in what the public sees or in a log line', async () => {
+  await view({ path: '/private' }, '203.0.113.77');
+  const body = await (await world.fetch('/api/analytics/stats')).text();
+  expect(body).toContain('203.0.113.0/24');
+  expect(body).not.toContain('203.0.113.77');
+  expect(world.worker.logs().join('\n')).not.toContain('203.0.113.77');
+});
+
+it('a database without its tables is 500 with the code of each route', async () => {
+  await world.worker.query('ALTER TABLE pageviews RENAME TO lost');
+  const write = await view({ path: '/' }, '203.0.113.60');
+  expect([write.status, await write.json()]).toEqual([
+    500,
+    expect.objectContaining({ error_code: 'ANALYTICS_WRITE_FAILED' }),
+  ]);
+  const read = await world.fetch('/api/analytics/stats');
+  expect([read.status, await read.json()]).toEqual([
+    500,
+    expect.objectContaining({ error_code: 'ANALYTICS_READ_FAILED' }),
+  ]);
+  await world.worker.query('ALTER TABLE lost RENAME TO pageviews');
+  expect((await view({ path: '/' }, '203.0.113.60')).status).toBe(204);
+});
