@@ -39,6 +39,8 @@ const MAX_TURNS = 8;
 /** How often a row is looked at that nobody knows what to do with. */
 const HOLD_MS = 3_600_000;
 
+type Ready = Extract<Prepared, { ok: true }>;
+
 export type Driver = ReturnType<typeof createDriver>;
 
 export function createDriver(p: DriverPorts) {
@@ -51,44 +53,37 @@ export function createDriver(p: DriverPorts) {
     return next === op ? op : journal.update(op, next, now());
   }
 
+  /** The kind's transaction with our signature, or what became of the intent instead. */
+  async function sign(
+    op: Operation,
+    kind: KindDriver,
+  ): Promise<{ prepared: Ready; signing: Signing } | { seen: Observation }> {
+    try {
+      const prepared = await kind.prepare(op);
+      if (!prepared.ok) return { seen: declined(prepared) };
+      const { message, cosignatures = [], lastValidBlockHeight, slot } = prepared;
+      const { wire, signature } = p.assemble(message, await p.signer.sign(message), cosignatures);
+      return { prepared, signing: { signature, wire, lastValidBlockHeight, slot } };
+    } catch (error) {
+      // Bytes that were signed but not stored never leave: nothing has happened.
+      const reason = failureReason(error);
+      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason });
+      return { seen: { type: 'unprepared', reason: `upstream_${reason}` } };
+    }
+  }
+
   async function prepare(op: Operation, kind: KindDriver): Promise<void> {
     const stopped = p.stop(op.kind);
     if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
-    let prepared: Prepared;
-    try {
-      prepared = await kind.prepare(op);
-    } catch (error) {
-      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason: failureReason(error) });
-      return void observe(op, kind, { type: 'unprepared', reason: `upstream_${failureReason(error)}` });
-    }
-    if (!prepared.ok && 'found' in prepared) {
-      return void observe(op, kind, { type: 'found', outcome: prepared.found });
-    }
-    if (!prepared.ok) {
-      return void observe(op, kind, {
-        type: 'refused',
-        reason: prepared.reason,
-        outcome: prepared.outcome ?? {},
-      });
-    }
-    const signed = p.assemble(
-      prepared.message,
-      await p.signer.sign(prepared.message),
-      prepared.cosignatures ?? [],
-    );
-    const { lastValidBlockHeight, slot } = prepared;
-    storeSigned(op, kind, prepared, { ...signed, lastValidBlockHeight, slot });
+    const signed = await sign(op, kind);
+    if ('seen' in signed) return void observe(op, kind, signed.seen);
+    storeSigned(op, kind, signed.prepared, signed.signing);
     // The fence: an instance that was replaced while it prepared fails here, and its bytes never leave.
     await p.storage.sync();
   }
 
   /** One critical section: the limits as they are now, the names taken, the bytes stored. */
-  function storeSigned(
-    op: Operation,
-    kind: KindDriver,
-    prepared: Prepared & { ok: true },
-    signing: Signing,
-  ): void {
+  function storeSigned(op: Operation, kind: KindDriver, prepared: Ready, signing: Signing): void {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
@@ -112,14 +107,15 @@ export function createDriver(p: DriverPorts) {
 
   async function watch(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
     const views = await chain.views(signing);
-    if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
     const verdict = judgeAttempt(signing, views);
     let landing: Landing | null = null;
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature).catch(() => null);
     } else if (verdict === 'unseen') {
+      // Also when no node gave a view: one that cannot tell may still carry.
       await chain.send(signing.wire);
     }
+    if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
     // More left than the operation may move: something is wrong that nobody has thought of.
     if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
     observe(op, kind, { type: 'viewed', views, landing });
@@ -190,6 +186,11 @@ export function createDriver(p: DriverPorts) {
     },
   };
 }
+
+const declined = (prepared: Exclude<Prepared, { ok: true }>): Observation =>
+  'found' in prepared
+    ? { type: 'found', outcome: prepared.found }
+    : { type: 'refused', reason: prepared.reason, outcome: prepared.outcome ?? {} };
 
 const refusedOrLater = (kind: KindDriver, reason: string): Observation =>
   kind.rules.retriesPreparation ? { type: 'unprepared', reason } : { type: 'refused', reason };

@@ -107,11 +107,12 @@ export function effectOf(operation: Operation): Effect {
     case 'planned':
       return operation.reason?.startsWith('held') ? 'none' : 'prepare';
     case 'signed':
-      return operation.detail === 'signed' ? 'send' : 'watch';
+      // Sent once, then watched even if no node said that it took it: its answer alone may be what was lost.
+      return operation.looks === 0 ? 'send' : 'watch';
     case 'settling':
       return 'settle';
     case 'failed':
-      return operation.unsettled > 0n ? 'settle' : 'none';
+      return isOutstanding(operation) ? 'settle' : 'none';
     default:
       // A state that this version does not know is held, never acted on.
       return 'none';
@@ -175,16 +176,17 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now, wait) : op;
 
     case 'settlement':
-      return op.state === 'settling' || (op.state === 'failed' && op.unsettled > 0n)
-        ? settled(op, seen.settlement, now, wait)
-        : op;
+      return op.state === 'settling' || isOutstanding(op) ? settled(op, seen.settlement, now, wait) : op;
 
     case 'unreachable':
       if (op.state === 'signed') return { ...op, ...wait(WATCH_MS) };
       if (op.state === 'settling') return { ...op, ...wait(SETTLE_MS), ...stuck(op, now) };
-      return op.state === 'failed' ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
+      return isOutstanding(op) ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
   }
 }
+
+/** Failed, but what was sent for it may still arrive. */
+const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
 
 /** Over before anything left: nothing is reserved, nothing counts. */
 const nothingLeft = (op: Operation): Operation => ({

@@ -1,0 +1,61 @@
+/** A chain that says what a test tells it to. */
+import { lamports } from '../../src/core/amount.ts';
+import type { ChainPort } from '../../src/custody/chain-port.ts';
+import type { Balance } from '../../src/custody/ledger.ts';
+import type { NodeView } from '../../src/custody/machine.ts';
+import type { Landing } from '../../src/custody/operation.ts';
+import { FEE, SOL, statusOf, view } from './sample-operations.ts';
+
+export type FakeChain = ChainPort & {
+  /** Wire bytes in the order in which they were sent. */
+  readonly sent: string[];
+  reads: { balance: number; views: number; landing: number };
+  /** What the next calls answer; a function may throw or wait. */
+  nextBalance: (minSlot: bigint) => Promise<Balance>;
+  nextViews: () => NodeView[];
+  nextLanding: () => Landing | null;
+  accepts: boolean;
+};
+
+export function createFakeChain(): FakeChain {
+  const chain: FakeChain = {
+    sent: [],
+    reads: { balance: 0, views: 0, landing: 0 },
+    accepts: true,
+    nextBalance: async (minSlot) => ({
+      lamports: lamports(10n * SOL),
+      slot: minSlot > 100n ? minSlot : 100n,
+    }),
+    nextViews: () => [view()],
+    nextLanding: () => null,
+    async balance(minSlot) {
+      chain.reads.balance++;
+      return chain.nextBalance(minSlot);
+    },
+    async send(wire) {
+      chain.sent.push(wire);
+      return chain.accepts;
+    },
+    async views() {
+      chain.reads.views++;
+      return chain.nextViews();
+    },
+    async landing() {
+      chain.reads.landing++;
+      return chain.nextLanding();
+    },
+  };
+  return chain;
+}
+
+/** From now on every node shows the attempt as final, and the transaction that moved `amount`. */
+export function land(chain: FakeChain, change: Partial<Landing> = {}): void {
+  chain.nextViews = () => [view({ status: statusOf('finalized') })];
+  chain.nextLanding = () => ({
+    slot: 940n,
+    blockTime: 1_790_000_000,
+    fee: lamports(FEE),
+    debit: lamports(SOL + FEE),
+    ...change,
+  });
+}
