@@ -96,12 +96,26 @@ CREATE TABLE IF NOT EXISTS tokens (
   token_id INTEGER NOT NULL UNIQUE,
   mint_address TEXT NOT NULL UNIQUE,
   creator_address TEXT,
-  name TEXT NOT NULL,
-  symbol TEXT NOT NULL,
+  name TEXT NOT NULL,                  -- NFKC, case-folded: for search only
+  symbol TEXT NOT NULL,                -- likewise
+  listed_at TEXT,                      -- null while nobody has paid for its listing
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS tokens_by_creator ON tokens (creator_address, token_id DESC);
+CREATE INDEX IF NOT EXISTS tokens_by_creator ON tokens (creator_address, token_id DESC) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
+
+-- Substrings of names and symbols of listed tokens, by trigram.
+CREATE VIRTUAL TABLE IF NOT EXISTS tokens_text USING fts5 (name, symbol, tokenize = 'trigram');
+CREATE TRIGGER IF NOT EXISTS tokens_listed AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
+BEGIN
+  INSERT INTO tokens_text (rowid, name, symbol) VALUES (new.token_id, new.name, new.symbol);
+END;
+CREATE TRIGGER IF NOT EXISTS tokens_listed_later AFTER UPDATE ON tokens WHEN old.listed_at IS NULL AND new.listed_at IS NOT NULL
+BEGIN
+  INSERT INTO tokens_text (rowid, name, symbol) VALUES (new.token_id, new.name, new.symbol);
+END;
 
 CREATE TABLE IF NOT EXISTS listings (
   id TEXT PRIMARY KEY,                 -- listing_request_id, UUID

@@ -11,7 +11,13 @@ import type { ChainTransaction } from '../providers/solana-rpc.ts';
 import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from './api.ts';
 import type { Desk, DeskTools } from './desk.ts';
 import type { Facts } from './operation.ts';
-import { mirrorRefund, mirrorRequest, mirrorToken, requestView } from './request-mirror.ts';
+import {
+  mirrorCreatedListing,
+  mirrorRefund,
+  mirrorRequest,
+  mirrorToken,
+  requestView,
+} from './request-mirror.ts';
 import { openRequestStore, type PaymentRequest, type RefundDue } from './request-store.ts';
 import { createTreasuryScan, type PaymentTaker, type TreasuryScanPorts } from './treasury-scan.ts';
 import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
@@ -130,10 +136,34 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
       requestId: request.id,
       createdAt: now(),
     };
-    const listed = { ...token, listedAt: now() };
+    const listed = { ...token, listedAt: token.listedAt ?? now() };
     store.putToken(listed);
     mirrorToken(journal, listed, now());
-    save({ ...request, state: 'completed', completedAt: now(), tokenId: token.tokenId, reason: null });
+    const done = save({
+      ...request,
+      state: 'completed',
+      completedAt: now(),
+      tokenId: token.tokenId,
+      reason: null,
+    });
+    if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
+  }
+
+  const ownMint = (id: string, subject: OpenRequest['subject']) => {
+    const mint = p.mintAddress(id);
+    return { ...subject, mint, uri: p.metadataUri(mint) };
+  };
+
+  /** A token made elsewhere gets its number when somebody first asks for its listing. */
+  function foreignMint(subject: OpenRequest['subject']): OpenRequest['subject'] {
+    const mint = String(subject.mint);
+    let token = store.tokenByMint(mint);
+    if (!token) {
+      token = { ...subject, mint, tokenId: store.nextTokenId(), createdAt: now(), listedAt: null };
+      store.putToken(token);
+      mirrorToken(journal, token, now());
+    }
+    return { ...subject, tokenId: token.tokenId };
   }
 
   /** Begins the creation of a paid token, or takes over what became of it. */
@@ -227,16 +257,18 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
           retryAfterSeconds: 600,
         });
       }
+      const known = asked.kind === 'listing' ? store.tokenByMint(String(asked.subject.mint)) : undefined;
+      if (known?.listedAt) {
+        const details = { tokenId: known.tokenId };
+        return refuse({ code: 'ALREADY_LISTED', message: 'This token is listed already.', details });
+      }
       const id = p.randomId();
-      const mint = p.mintAddress(id);
-      const subject =
-        asked.kind === 'token' ? { ...asked.subject, mint, uri: p.metadataUri(mint) } : asked.subject;
       const request = storage.transaction(() =>
         save({
           id,
           kind: asked.kind,
           state: 'open',
-          subject,
+          subject: asked.kind === 'token' ? ownMint(id, asked.subject) : foreignMint(asked.subject),
           fee: fee.toString(),
           reference: encodeBase58(p.randomBytes(32)),
           client: asked.client,

@@ -2,6 +2,7 @@
  * How requests, tokens and refunds look from outside and in D1.
  * @module
  */
+import { foldText } from '../chain/solana/token-text.ts';
 import type { RequestView } from './api.ts';
 import type { Journal } from './journal.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
@@ -70,6 +71,13 @@ export function mirrorRequest(
   }
 }
 
+/** A token that we made is listed with its creation: its record costs nothing and needs no payment of its own. */
+export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
+  const view = { ...requestView(request, []), kind: 'listing' as const, feeLamports: '0' };
+  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
+  journal.publish('listings', request.id, { ...columns, journal: JSON.stringify({ view }) }, now);
+}
+
 export function mirrorToken(journal: Journal, token: TokenEntry, now: number): void {
   journal.publish(
     'tokens',
@@ -78,8 +86,9 @@ export function mirrorToken(journal: Journal, token: TokenEntry, now: number): v
       token_id: token.tokenId,
       mint_address: token.mint,
       creator_address: typeof token.creator === 'string' ? token.creator : null,
-      name: String(token.name),
-      symbol: String(token.symbol),
+      name: foldText(String(token.name)),
+      symbol: foldText(String(token.symbol)),
+      listed_at: typeof token.listedAt === 'number' ? new Date(token.listedAt).toISOString() : null,
       created_at: new Date(Number(token.createdAt)).toISOString(),
       journal: JSON.stringify(token),
     },

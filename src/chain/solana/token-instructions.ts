@@ -9,6 +9,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { AccountRole, address, type IInstruction } from '@solana/web3.js';
 import { addressSeed, programAddress } from './program-address.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from './token-metadata-read.ts';
 import { TOKEN_2022_PROGRAM } from './token-program.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
@@ -156,16 +157,6 @@ export const setMetadataAuthority = (p: { mint: string; authority: string; next:
     keyOrZero(p.next),
   );
 
-export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
-
-/** The Metaplex metadata account of a mint. */
-export const findMetaplexMetadata = (mint: string): string =>
-  programAddress(METAPLEX_PROGRAM, [
-    utf8ToBytes('metadata'),
-    addressSeed(METAPLEX_PROGRAM),
-    addressSeed(mint),
-  ]);
-
 /** CreateMetadataAccountV3 (33): no creators, no royalties, no collection. */
 export const createMetaplexMetadata = (p: {
   mint: string;
@@ -180,7 +171,7 @@ export const createMetaplexMetadata = (p: {
   instruction(
     METAPLEX_PROGRAM,
     [
-      writable(findMetaplexMetadata(p.mint)),
+      writable(metaplexAddress(p.mint)),
       readonly(p.mint),
       signer(p.mintAuthority),
       writableSigner(p.payer),

@@ -1,5 +1,5 @@
 import { creationMessage, type TokenDesign } from '../../chain/solana/token-creation.ts';
-import { METAPLEX_PROGRAM } from '../../chain/solana/token-instructions.ts';
+import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, Refusal, RequestView } from '../../custody/api.ts';
 import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
