@@ -110,7 +110,12 @@ describe('what keeps a swap from being signed', () => {
 
   it('a stop before the preparation asks no upstream', async () => {
     let asked = 0;
-    const w = setUp({ prepare: async () => (asked++, ready()) });
+    const w = setUp({
+      prepare: async () => {
+        asked++;
+        return ready();
+      },
+    });
     w.stop('stopped_disabled');
     w.add(planned());
     await w.driver.drive('swap:one');
