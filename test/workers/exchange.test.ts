@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { apiDeps } from '../../src/deps.ts';
 import { createExchangeStore } from '../../src/features/exchange/exchange-store.ts';
+import { purgeExchange } from '../../src/features/exchange/purge-exchange.ts';
 import { createCache } from '../../src/http/cached.ts';
 import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
 
@@ -270,6 +271,34 @@ it.each([
   expect(await states()).toEqual([]);
 });
 
+it('one address opens at most 100 exchanges in any hour, exactly, however many it asks for at once', async () => {
+  const from = (ip: string) => ({ 'cf-connecting-ip': ip });
+  const answers = await Promise.all(
+    Array.from({ length: 130 }, () => create(order, from('2001:db8:1:2::1'))),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
+  const refused = answers.find(({ status }) => status !== 200);
+  expect([refused?.status, refused?.body.error_code]).toEqual([429, 'RATE_LIMITED']);
+  expect(refused?.headers.get('retry-after')).toBe('3600');
+  expect(asked).toHaveLength(100);
+  expect((await create(order, from('2001:db8:1:2:ffff::2'))).status).toBe(429);
+  expect((await create(order, from('203.0.113.9'))).status).toBe(200);
+  clock += 3_600_000;
+  expect((await create(order, from('2001:db8:1:2::1'))).status).toBe(200);
+  const { results } = await env.DB.prepare('SELECT DISTINCT client FROM exchange_requests').all();
+  expect(results.map(({ client }) => client)).toEqual([
+    expect.stringMatching(/^[0-9a-f]{64}$/),
+    expect.stringMatching(/^[0-9a-f]{64}$/),
+  ]);
+});
+
+it('a repeat is served from the store even when the address has used up its hour', async () => {
+  await create(order, keyed());
+  await Promise.all(Array.from({ length: 110 }, () => create(order)));
+  expect((await create(order)).status).toBe(429);
+  expect((await create(order, keyed())).status).toBe(200);
+});
+
 it('while D1 fails nothing is created: 503', async () => {
   await env.DB.prepare('DROP TABLE exchange_requests').run();
   for (const headers of [{}, keyed()]) {
@@ -292,10 +321,13 @@ it('a caller hears of the exchange even when it cannot be stored; a repeat never
   expect(asked).toHaveLength(1);
 });
 
-it('requests are forgotten after their time', async () => {
+it('requests are forgotten after 7 days', async () => {
   await create(order, keyed());
-  const store = createExchangeStore(env.DB);
-  expect(await store.purge(NOON)).toBe(0);
-  expect(await store.purge(NOON + 1)).toBe(1);
+  const purge = () => purgeExchange({ exchanges: createExchangeStore(env.DB), now: () => clock });
+  clock = NOON + 7 * 24 * 3_600_000;
+  expect(await purge()).toBe(0);
+  expect((await create(order, keyed())).headers.get('idempotency-replayed')).toBe('true');
+  clock += 1;
+  expect(await purge()).toBe(1);
   expect(await states()).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { MAX_WAIT_MS } from '../../core/limits.ts';
+import { HOUR_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ChangeNow, ExchangeOrder } from '../../providers/changenow.ts';
 import type { AttoCoins } from '../../providers/coin-amount.ts';
@@ -30,6 +30,9 @@ export type CreateExchange = {
   readonly refundExtraId?: string | undefined;
 };
 
+/** Who asks, and the Idempotency-Key's fingerprint; without one each call is a request of its own. */
+export type Caller = { readonly client: string; readonly guard: RequestFingerprint | undefined };
+
 /** `unknown`: the provider may have acted, but no answer came that could be trusted. */
 export type CreateResult =
   | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
@@ -44,19 +47,25 @@ const LONGEST_POLL_MS = 2_000;
  * Opens an exchange at the provider, at most once for a key: the key's row is written before the provider is asked, and
  * nothing ever asks a second time for a row. A refusal frees the key.
  *
- * @param guard the Idempotency-Key's fingerprint; without one each call is a request of its own
- * @throws AppError what the provider or the range refuses, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
+ * @throws AppError what the provider or the range refuses, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS,
+ *   RATE_LIMITED
  */
 export async function createExchange(
   d: CreateExchangeDeps,
   request: CreateExchange,
-  guard: RequestFingerprint | undefined,
+  { client, guard }: Caller,
 ): Promise<CreateResult> {
   if (guard && (await d.exchanges.find(guard.keyHash))) return replay(d, guard);
   const pair = await getPair(d, request.from, request.to);
   assertInRange(request.amount, await readRange(d.changenow, pair), request.from);
   const fingerprint = guard ?? { keyHash: `unguarded:${crypto.randomUUID()}`, bodyHash: '' };
-  if (!(await d.exchanges.claim(fingerprint, d.now()))) return replay(d, fingerprint);
+  if (!(await d.exchanges.claim(fingerprint, client, d.now()))) {
+    if (await d.exchanges.find(fingerprint.keyHash)) return replay(d, fingerprint);
+    throw new AppError('RATE_LIMITED', 'Too many exchanges from this address in an hour.', {
+      retryAfterSeconds: HOUR_MS / 1000,
+      details: { limit: 'exchanges_per_hour' },
+    });
+  }
   const { from: fromCode, to: toCode, ...rest } = request;
   const work = send(d, fingerprint.keyHash, { ...rest, ...pair, fromCode, toCode });
   d.defer(work.catch(() => undefined));

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { parseJson, stringifyJson } from '../../core/json.ts';
+import { HOUR_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './exchange-answer.ts';
 
@@ -13,6 +14,9 @@ export type ExchangeRequest =
   | { state: 'unknown'; bodyHash: string; createdAt: number };
 
 type Row = { state: ExchangeRequest['state']; body_hash: string; created_at: string; answer: string | null };
+
+/** Creates of one client in any hour. They cost it nothing, and the provider's patience with us. */
+const MAX_CLIENT_HOUR = 100;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 
@@ -33,16 +37,21 @@ export function createExchangeStore(db: D1Database) {
         : { ...common, state: row.state === 'in_progress' ? 'in_progress' : 'unknown' };
     },
 
-    /** Takes the key; false when someone has it. The row is what forbids a second create, so it comes first. */
-    async claim({ keyHash, bodyHash }: RequestFingerprint, now: number): Promise<boolean> {
+    /**
+     * Takes the key; false when someone has it, or when the client has too many of this hour. The row is what forbids a
+     * second create, so it comes first.
+     */
+    async claim({ keyHash, bodyHash }: RequestFingerprint, client: string, now: number): Promise<boolean> {
       const at = new Date(now).toISOString();
       const { meta } = await reach(() =>
         db
           .prepare(
-            `INSERT INTO exchange_requests (key_hash, body_hash, state, created_at, updated_at)
-             VALUES (?, ?, 'in_progress', ?, ?) ON CONFLICT (key_hash) DO NOTHING`,
+            `INSERT INTO exchange_requests (key_hash, body_hash, client, state, created_at, updated_at)
+             SELECT ?1, ?2, ?3, 'in_progress', ?4, ?4
+             WHERE (SELECT count(*) FROM exchange_requests WHERE client = ?3 AND created_at > ?5) < ?6
+             ON CONFLICT (key_hash) DO NOTHING`,
           )
-          .bind(keyHash, bodyHash, at, at)
+          .bind(keyHash, bodyHash, client, at, new Date(now - HOUR_MS).toISOString(), MAX_CLIENT_HOUR)
           .run(),
       );
       return meta.changes === 1;

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
+import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
@@ -45,7 +46,8 @@ const create = createRoute({
   summary: 'Opens an exchange: pay in at the returned address, receive at payoutAddress',
   description:
     'Moves no money by itself. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
-    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; it is not asked a second time.',
+    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; it is not asked a second time. At ' +
+    'most 100 exchanges an hour from one IPv4 address or one IPv6 /64.',
   middleware: [exchangeLimit, jsonBody] as const,
   request: {
     headers: z.object({
@@ -110,7 +112,9 @@ export const exchangeRoutes = newRouter<ExchangeDeps>()
     const body = c.req.valid('json');
     const key = idempotencyKey(c);
     const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
-    const result = await createExchange(configured(c.var.deps), body, guard);
+    // Only equal or not matters: the address itself need not lie in a table.
+    const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
+    const result = await createExchange(configured(c.var.deps), body, { client, guard });
     if (result.replayed) c.header('Idempotency-Replayed', 'true');
     if (result.outcome === 'created') return c.json(result.answer, 200);
     throw new AppError(
