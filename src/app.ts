@@ -29,6 +29,7 @@ import { SWAP_ERRORS } from './features/swap/errors.ts';
 import { type SwapDeps, swapRoutes } from './features/swap/routes.ts';
 import { TOKEN_ERRORS } from './features/tokens/errors.ts';
 import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
+import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import type { Cache } from './http/cached.ts';
 import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
@@ -45,7 +46,8 @@ export type Deps = StatusDeps &
   PoolsDeps &
   NostrFeedDeps &
   InvoiceDeps &
-  TokenDeps & {
+  TokenDeps &
+  ListingDeps & {
     config: Config;
     custody: CustodianApi;
     cache: Cache;
@@ -135,6 +137,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', swapRoutes);
   app.route('/api', invoiceRoutes);
   app.route('/api', tokenRoutes);
+  app.route('/api', listingRoutes);
   app.route('/api', exchangeRoutes);
   app.route('/api', analyticsRoutes);
   app.route('/api', poolsRoutes);

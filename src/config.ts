@@ -58,6 +58,8 @@ const VARIABLES = {
   BTC_PRIVATE_KEY_WIF: secret.optional(),
   TREASURY_SOLANA_ADDRESS: address.optional(),
   ABSR_MINT_ADDRESS: address.optional(),
+  /** Confirmations that make an income part of the reserve that is minted against. */
+  ABSR_CONFIRMATIONS: uint.refine((depth) => depth > 0 && depth <= 100, 'not 1 to 100').default(3),
   ASRY_MINT_ADDRESS: address.optional(),
   USDC_MINT_ADDRESS: address.default('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
   USDT_MINT_ADDRESS: address.default('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
@@ -93,6 +95,7 @@ const VARIABLES = {
   SWAP_MAX_COST_SOL_DAY: sol.default(lamports(100_000_000n)),
   SWAP_MAX_CREATES_IP_HOUR: uint.default(6),
   MINT_KEY_SEED: z.string().min(32).optional(),
+  LISTING_FEE_SOL: sol.default(lamports(20_000_000n)),
   INVOICE_MARGIN_SOL: sol.default(lamports(10_000_000n)),
   RESERVE_FLOOR_SOL: sol.default(lamports(100_000_000n)),
   OPS_SECRET: z.string().min(32).optional(),

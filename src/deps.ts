@@ -18,7 +18,16 @@ import { createChainPort } from './custody/chain-port.ts';
 import type { CustodyDeps } from './custody/create-custodian.ts';
 import { createTokenKind } from './custody/kinds/token.ts';
 import { createD1Mirror } from './custody/outbox.ts';
-import { addressOfSecret, createMintKeys, createSigner, type MintKeys } from './custody/signer.ts';
+import type { Signer } from './custody/ports.ts';
+import { createReservePorts } from './custody/reserve-ports.ts';
+import {
+  addressOfSecret,
+  createMintKeys,
+  createProofSigner,
+  createSigner,
+  isBitcoinKey,
+  type MintKeys,
+} from './custody/signer.ts';
 import { createAbsrStore } from './features/absr/absr-store.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
@@ -27,6 +36,7 @@ import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
+import { createSearchStore } from './features/tokens/search-store.ts';
 import { createTokenStore } from './features/tokens/token-store.ts';
 import { type Cache, createCache } from './http/cached.ts';
 import { createChangeNow } from './providers/changenow.ts';
@@ -78,6 +88,10 @@ function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
 const missingForSwaps = (config: Config): string[] =>
   (['SOLANA_PRIVATE_KEY', 'RESERVE_BTC_ADDRESS', 'PUBLIC_BASE_URL'] as const).filter((name) => !config[name]);
 
+/** The Bitcoin key, where one is configured, must be the reserve's. */
+const wrongBitcoinKey = ({ BTC_PRIVATE_KEY_WIF: wif, RESERVE_BTC_ADDRESS: address }: Config): string[] =>
+  address === undefined || isBitcoinKey(wif, address) ? [] : ['BTC_PRIVATE_KEY_WIF'];
+
 function reserveOf(config: Config) {
   const secret = config.SOLANA_PRIVATE_KEY;
   return {
@@ -114,6 +128,11 @@ function custodianClient(env: Env, reserveAddress: string | null): CustodianApi 
     openRequest: (request) => call(async (stub) => stub.openRequest(request)),
     findRequest: (id) => call(async (stub) => stub.findRequest(id)),
     confirmPayment: (id, signature) => call(async (stub) => stub.confirmPayment(id, signature)),
+    proof: () => call(async (stub) => stub.proof()),
+    draftProof: () => call(async (stub) => stub.draftProof()),
+    submitProof: (signature) => call(async (stub) => stub.submitProof(signature)),
+    previewMint: () => call(async (stub) => stub.previewMint()),
+    listMints: (limit) => call(async (stub) => stub.listMints(limit)),
     ops: (command) => call(async (stub) => stub.ops(command)),
     wake: () => call(async (stub) => stub.wake()),
   };
@@ -159,7 +178,7 @@ function buildApiDeps(env: Env): Deps {
       : null,
     absr: createAbsrStore(env.DB),
     opsSecret: config.OPS_SECRET,
-    missingVariables: [...new Set([...missing, ...config.invalid])],
+    missingVariables: [...new Set([...missing, ...wrongBitcoinKey(config), ...config.invalid])],
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     probeUpstreams: () =>
       Promise.all([
@@ -198,7 +217,9 @@ function buildApiDeps(env: Env): Deps {
       (await rpc.first((node) => node.accounts([address], 'confirmed'))).accounts[0] !== null,
     invoiceMargin: config.INVOICE_MARGIN_SOL,
     randomAddress: () => encodeBase58(randomBytes(32)),
+    listingFee: config.LISTING_FEE_SOL,
     tokens: createTokenStore(env.DB),
+    search: createSearchStore(env.DB),
     requirePayments: () => {
       const absent = [...missing, ...(config.MINT_KEY_SEED ? [] : ['MINT_KEY_SEED'])];
       const treasury = config.TREASURY_SOLANA_ADDRESS ?? solanaAddress;
@@ -256,6 +277,7 @@ export function custodyDeps(env: Env): CustodyDeps {
         rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
       transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
     },
+    ...reserveDesks(config, { signer, bitcoinAddress }),
     ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL
       ? paidRequests(rpc, {
           reserveAddress,
@@ -283,6 +305,54 @@ export function custodyDeps(env: Env): CustodyDeps {
     randomId: () => crypto.randomUUID(),
     within,
     log,
+  };
+}
+
+/** The daily mint and the ownership proof, each where it is configured. */
+function reserveDesks(
+  config: Config,
+  p: { signer: Signer; bitcoinAddress: string },
+): Pick<CustodyDeps, 'absr' | 'proof'> {
+  const { rpc, esploras, readPrices } = clients(config);
+  const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl, BTC_PRIVATE_KEY_WIF: wif } = config;
+  const { signer, bitcoinAddress } = p;
+  const { reserveViews, supplyViews, solanaFigures } = createReservePorts({
+    indexes: esploras,
+    nodes: rpc.nodes,
+    bitcoinAddress,
+    solanaAddress: signer.address,
+    absrMint: mint ?? null,
+  });
+  const depth = config.ABSR_CONFIRMATIONS;
+  return {
+    ...(mint && depth
+      ? {
+          absr: {
+            reserveAddress: signer.address,
+            mint,
+            treasury: config.TREASURY_SOLANA_ADDRESS ?? signer.address,
+            depth,
+            nodes: rpc.nodes.length,
+            reserveViews,
+            supplyViews,
+            readPrices,
+            latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+            now: Date.now,
+          },
+        }
+      : {}),
+    ...(publicBaseUrl && isBitcoinKey(wif, bitcoinAddress)
+      ? {
+          proof: {
+            service: new URL(publicBaseUrl).host,
+            bitcoinAddress,
+            signer: createProofSigner({ solana: signer, bitcoinAddress, wif }),
+            indexes: esploras.length,
+            reserveViews,
+            solanaFigures,
+          },
+        }
+      : {}),
   };
 }
 

@@ -20,6 +20,9 @@ export const TOKEN_ERRORS = {
     ...badRequest,
     meaning: 'The chain refuses this creation in a simulation. Nothing was charged.',
   },
+  NOT_A_MINT: { ...badRequest, meaning: 'The chain has no token mint at this address.' },
+  NO_METADATA: { ...badRequest, meaning: 'The token has no name on the chain, by either metadata standard.' },
+  ALREADY_LISTED: { ...conflict, meaning: 'The token is listed already; details.tokenId names it.' },
   INVALID_SIGNATURE: { ...badRequest, meaning: 'tx_signature is not a Solana signature.' },
   PAYMENT_FAILED: { ...badRequest, meaning: 'The transaction failed on the chain; it paid nothing.' },
   PAYMENT_NOT_FINAL: {

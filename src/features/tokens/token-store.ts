@@ -41,7 +41,7 @@ export type TokenRow = {
   readonly listedAt: number | null;
 };
 
-function tokenRow(text: string): TokenRow {
+export function tokenRow(text: string): TokenRow {
   const row = Journal.parse(JSON.parse(text));
   return {
     ...row,
@@ -80,13 +80,24 @@ export const createTokenStore = (db: D1Database) => {
     byMint: (mint: string) => one('SELECT journal FROM tokens WHERE mint_address = ?', mint),
 
     /** Newest first. */
-    list: (limit: number) => many('SELECT journal FROM tokens ORDER BY token_id DESC LIMIT ?', limit),
+    list: (limit: number) =>
+      many('SELECT journal FROM tokens WHERE listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?', limit),
     ofCreator: (creator: string, limit: number) =>
       many(
-        'SELECT journal FROM tokens WHERE creator_address = ? ORDER BY token_id DESC LIMIT ?',
+        'SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?',
         creator,
         limit,
       ),
+
+    /** Listing records of one token or of all, newest first. */
+    async listings(tokenId: number | undefined, limit: number): Promise<RequestView[]> {
+      const where = tokenId === undefined ? '' : 'WHERE token_id = ?';
+      const { results } = await db
+        .prepare(`SELECT journal FROM listings ${where} ORDER BY created_at DESC LIMIT ?`)
+        .bind(...(tokenId === undefined ? [] : [tokenId]), limit)
+        .all<Stored>();
+      return results.map((row) => (JSON.parse(row.journal) as { view: RequestView }).view);
+    },
 
     async invoice(id: string): Promise<RequestView | undefined> {
       const row = await db.prepare('SELECT journal FROM invoices WHERE id = ?').bind(id).first<Stored>();

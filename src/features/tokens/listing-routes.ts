@@ -1,0 +1,266 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { isAddress } from '../../chain/solana/address.ts';
+import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { jsonBody } from '../../http/body.ts';
+import { clientKey } from '../../http/client.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { refusalError } from './create-invoice.ts';
+import { TOKEN_ERRORS } from './errors.ts';
+import { type RequestListingDeps, requestListing } from './request-listing.ts';
+import { Token } from './routes.ts';
+import { decodeCursor, encodeCursor } from './search-cursor.ts';
+import type { SearchStore } from './search-store.ts';
+import { paymentAnswer, tokenAnswer } from './token-answer.ts';
+import type { TokenStore } from './token-store.ts';
+
+export type ListingDeps = RequestListingDeps & {
+  readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
+  readonly tokens: TokenStore;
+  readonly search: SearchStore;
+  readonly requirePayments: () => string;
+};
+
+const instant = z.iso.datetime();
+const Listing = z
+  .object({
+    listing_request_id: z.string(),
+    token_id: z.number().int(),
+    fee_sol: z.number(),
+    fee_lamports: z.number().int(),
+    status: z.enum(['pending', 'confirmed']),
+    payment_tx_signature: z.string().nullable(),
+    created_at: instant,
+    confirmed_at: instant.nullable(),
+  })
+  .openapi('Listing');
+
+const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
+  listing_request_id: view.id,
+  token_id: view.tokenId ?? Number(view.subject.tokenId),
+  fee_sol: toNumber(BigInt(view.feeLamports), SOL_DECIMALS),
+  fee_lamports: Number(view.feeLamports),
+  status: view.status === 'completed' ? 'confirmed' : 'pending',
+  payment_tx_signature: view.paymentSignature,
+  created_at: view.createdAt,
+  confirmed_at: view.completedAt,
+});
+
+const bodyErrors = pickErrors(
+  SHARED_ERRORS,
+  'INVALID_INPUT',
+  'INVALID_JSON',
+  'UNSUPPORTED_CONTENT_TYPE',
+  'BODY_TOO_LARGE',
+);
+const serviceErrors = pickErrors(
+  SHARED_ERRORS,
+  'NOT_CONFIGURED',
+  'CUSTODIAN_UNAVAILABLE',
+  'UPSTREAM_FAILED',
+  'RATE_LIMITED',
+);
+const tokenId = z.number().int().positive();
+
+const searchRoute = createRoute({
+  method: 'get',
+  path: '/listings/search',
+  operationId: 'searchTokens',
+  tags: ['tokens'],
+  summary: 'Listed tokens by symbol, name, mint or creator',
+  request: {
+    query: z.object({
+      q: z
+        .string()
+        .trim()
+        .min(1)
+        .max(64)
+        .openapi({ description: 'Any part of name or symbol, or the start of an address' }),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(100)
+        .optional()
+        .openapi({ description: '1 to 100, default 20' }),
+      cursor: z.string().max(800).optional().openapi({ description: 'next_cursor of the page before' }),
+    }),
+  },
+  responses: {
+    200: jsonResponse(
+      z.object({ tokens: z.array(Token), next_cursor: z.string().nullable() }).openapi('TokenSearch'),
+      'Best matches first',
+    ),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT')),
+  },
+});
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/listings',
+  operationId: 'listListings',
+  tags: ['tokens'],
+  summary: 'Listing records, newest first, up to 100',
+  request: { query: z.object({ token_id: z.coerce.number().int().positive().optional() }) },
+  responses: {
+    200: jsonResponse(z.object({ listings: z.array(Listing) }).openapi('Listings'), 'Listings'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT')),
+  },
+});
+
+const requestRoute = createRoute({
+  method: 'post',
+  path: '/listings/request',
+  operationId: 'requestListing',
+  tags: ['tokens'],
+  summary: 'Ask for the listing of a token made elsewhere; answers what to pay and where',
+  middleware: [rateLimit('invoices'), jsonBody] as const,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .object({
+              token_id: tokenId.optional(),
+              tokenId: tokenId.optional(),
+              mint_address: z.string().refine(isAddress, 'not a Solana address').optional(),
+              mintAddress: z.string().refine(isAddress, 'not a Solana address').optional(),
+            })
+            .openapi('ListingRequest'),
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          listing_request_id: z.uuid(),
+          token_id: z.number().int(),
+          treasury_address: z.string(),
+          fee_sol: z.number(),
+          fee_lamports: z.number().int(),
+          amount: z.string(),
+          currency: z.literal('SOL'),
+          reference: z.string(),
+          solana_pay_url: z.string(),
+          message: z.string(),
+          created_at: instant,
+          expires_at: instant,
+        })
+        .openapi('ListingRequested'),
+      'What to pay',
+    ),
+    ...errorResponses(
+      bodyErrors,
+      serviceErrors,
+      pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
+      pickErrors(
+        TOKEN_ERRORS,
+        'ALREADY_LISTED',
+        'NOT_A_MINT',
+        'NO_METADATA',
+        'INVALID_TOKEN_TEXT',
+        'TOO_MANY_OPEN_REQUESTS',
+      ),
+    ),
+  },
+});
+
+const confirmRoute = createRoute({
+  method: 'post',
+  path: '/listings/confirm',
+  operationId: 'confirmListing',
+  tags: ['tokens'],
+  summary: 'Point at the payment of a listing; payments are found without it too',
+  middleware: [rateLimit('invoices'), jsonBody] as const,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .object({
+              listing_request_id: z.string().optional(),
+              listingRequestId: z.string().optional(),
+              tx_signature: z.string().optional(),
+              txSignature: z.string().optional(),
+            })
+            .openapi('ListingConfirm'),
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonResponse(
+      z.object({ ok: z.literal(true), listing: Listing, message: z.string() }).openapi('ListingConfirmed'),
+      'The token is listed',
+    ),
+    ...errorResponses(
+      bodyErrors,
+      serviceErrors,
+      pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
+      pickErrors(
+        TOKEN_ERRORS,
+        'INVALID_SIGNATURE',
+        'PAYMENT_FAILED',
+        'PAYMENT_NOT_FINAL',
+        'PAYMENT_NOT_BOUND',
+        'PAYMENT_ALREADY_USED',
+        'PAYMENT_INCOMPLETE',
+        'REFUND_DUE',
+        'INVOICE_IN_PROGRESS',
+      ),
+    ),
+  },
+});
+
+const LIST_LIMIT = 100;
+const SEARCH_LIMIT = 20;
+
+export const listingRoutes = newRouter<ListingDeps>()
+  .openapi(searchRoute, async (c) => {
+    const { q, limit = SEARCH_LIMIT, cursor } = c.req.valid('query');
+    const from = cursor === undefined ? null : decodeCursor(cursor);
+    if (from === undefined) throw new AppError('INVALID_INPUT', 'cursor: not one of this service.');
+    const { tokens, next } = await c.var.deps.search.search(q, from, limit);
+    return c.json({ tokens: tokens.map(tokenAnswer), next_cursor: next && encodeCursor(next) }, 200);
+  })
+  .openapi(listRoute, async (c) => {
+    const rows = await c.var.deps.tokens.listings(c.req.valid('query').token_id, LIST_LIMIT);
+    return c.json({ listings: rows.map(listingAnswer) }, 200);
+  })
+  .openapi(requestRoute, async (c) => {
+    const treasury = c.var.deps.requirePayments();
+    const body = c.req.valid('json');
+    const id = body.token_id ?? body.tokenId;
+    const mint = body.mint_address ?? body.mintAddress;
+    if ((id === undefined) === (mint === undefined)) {
+      throw new AppError('INVALID_INPUT', 'Give either token_id or mint_address.');
+    }
+    const asked = id === undefined ? { mint: mint ?? '' } : { tokenId: id };
+    const request = await requestListing(c.var.deps, asked, clientKey(c));
+    const payment = paymentAnswer(request, treasury, `Listing ${String(request.subject.symbol)}`);
+    const message = `Pay exactly ${payment.amount} SOL to ${treasury}, or open the solana_pay_url. The token is listed when the payment is final.`;
+    return c.json(
+      { listing_request_id: request.id, token_id: Number(request.subject.tokenId), ...payment, message },
+      200,
+    );
+  })
+  .openapi(confirmRoute, async (c) => {
+    c.var.deps.requirePayments();
+    const body = c.req.valid('json');
+    const id = body.listing_request_id ?? body.listingRequestId;
+    const signature = body.tx_signature ?? body.txSignature;
+    if (!id || !signature)
+      throw new AppError('INVALID_INPUT', 'listing_request_id and tx_signature are required.');
+    const answer = await c.var.deps.custody.confirmPayment(id, signature);
+    if (answer.type === 'refused') throw refusalError(answer.refusal);
+    return c.json(
+      { ok: true as const, listing: listingAnswer(answer.request), message: 'The token is listed.' },
+      200,
+    );
+  });

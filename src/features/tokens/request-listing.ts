@@ -1,0 +1,87 @@
+import { decodeMint, type Mint } from '../../chain/solana/mint.ts';
+import {
+  decodeMetaplexMetadata,
+  metadataInMint,
+  metaplexAddress,
+} from '../../chain/solana/token-metadata-read.ts';
+import { TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
+import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, textFault } from '../../chain/solana/token-text.ts';
+import { AppError } from '../../core/errors.ts';
+import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { refusalError } from './create-invoice.ts';
+import type { TokenRow, TokenStore } from './token-store.ts';
+
+export type RequestListingDeps = {
+  readonly custody: Pick<CustodianApi, 'openRequest'>;
+  readonly tokens: Pick<TokenStore, 'byId'>;
+  readonly readAccounts: (
+    addresses: readonly string[],
+  ) => Promise<{ accounts: readonly ({ readonly owner: string; readonly data: Uint8Array } | null)[] }>;
+  readonly listingFee: bigint;
+};
+
+/** By our number, or by the mint of a token made elsewhere. */
+export type ListingAsked = { readonly tokenId: number } | { readonly mint: string };
+
+/**
+ * Opens a request to list a token. What is listed is read from the chain, never taken from the caller.
+ * @throws AppError
+ */
+export async function requestListing(
+  d: RequestListingDeps,
+  asked: ListingAsked,
+  client: string,
+): Promise<RequestView> {
+  const subject =
+    'mint' in asked ? await readToken(d, asked.mint) : subjectOf(await knownToken(d, asked.tokenId));
+  const opened = await d.custody.openRequest({
+    kind: 'listing',
+    subject,
+    baseFeeLamports: d.listingFee,
+    client,
+  });
+  if (opened.type === 'refused') throw refusalError(opened.refusal);
+  return opened.request;
+}
+
+async function knownToken(d: RequestListingDeps, tokenId: number): Promise<TokenRow> {
+  const token = await d.tokens.byId(tokenId);
+  if (!token) throw new AppError('NOT_FOUND', 'No token has this id.');
+  return token;
+}
+
+const subjectOf = (token: TokenRow) => ({
+  mint: token.mint,
+  name: token.name,
+  symbol: token.symbol,
+  decimals: token.decimals,
+  supply: token.supply.toString(),
+  program: token.program,
+  creator: token.creator,
+  uri: token.uri,
+});
+
+/** Mint and metadata of a token, from either program and either metadata standard. */
+async function readToken(d: RequestListingDeps, address: string) {
+  const [account, beside] = (await d.readAccounts([address, metaplexAddress(address)])).accounts;
+  const mint = account && decodeMint(account.owner, account.data);
+  if (!mint) throw new AppError('NOT_A_MINT', 'The chain has no token mint at this address.');
+  const metadata =
+    metadataInMint(address, mint) ?? (beside ? decodeMetaplexMetadata(address, beside.data) : undefined);
+  if (!metadata) {
+    throw new AppError('NO_METADATA', 'This token has no name on the chain, so nobody could find it.');
+  }
+  const { name, symbol, uri } = metadata;
+  const fault = textFault(name, MAX_NAME_BYTES) ?? textFault(symbol, MAX_SYMBOL_BYTES);
+  if (fault)
+    throw new AppError('INVALID_TOKEN_TEXT', `Its name or symbol cannot be shown: ${fault}`, {
+      details: { fault },
+    });
+  return { mint: address, name, symbol, uri, creator: null, ...facts(mint) };
+}
+
+const facts = (mint: Mint) => ({
+  decimals: mint.decimals,
+  supply: mint.supply.toString(),
+  program: mint.program === TOKEN_2022_PROGRAM ? 'token-2022' : 'token',
+});
