@@ -61,8 +61,11 @@ const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export const createSearchStore = (db: D1Database) => ({
-  /** @param query as the caller wrote it, trimmed, not empty */
-  async search(query: string, from: SearchCursor | null, limit: number): Promise<SearchPage> {
+  /** @param asked as the caller wrote it, trimmed, not empty */
+  async search(asked: string, from: SearchCursor | null, limit: number): Promise<SearchPage> {
+    // No name holds a control character, and SQLite's text ends at NUL.
+    const query = asked.replace(/\p{C}/gu, '');
+    if (query === '') return { tokens: [], next: null };
     const folded = foldText(query);
     const bounds = [folded, folded + END, query, query + END];
     const steps = [...folded].length < TRIGRAM ? SUBSTRING : STEPS.length;
