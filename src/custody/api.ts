@@ -61,8 +61,82 @@ export type SwapRoom = {
 
 export type CapUse = { readonly usedLamports: bigint; readonly maximumLamports: bigint };
 
+/** How today's mint of ABSR stands. */
+export type MintReport = {
+  /** UTC date. */
+  readonly day: string;
+  readonly state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';
+  /** Stable code of why nothing is minted. */
+  readonly reason: string | null;
+  /** False when somebody should look. */
+  readonly ok: boolean;
+};
+
+/** What a mint would do now. Decimal text for atoms and sats. */
+export type MintPreview = {
+  readonly day: string;
+  readonly verdict: 'mint' | 'none' | 'wait';
+  readonly reason: string | null;
+  readonly mintAtoms: string | null;
+  readonly reserveSats: string | null;
+  readonly supplyAtoms: string | null;
+  readonly decimals: number | null;
+  /** Confirmations that an income needs to count. */
+  readonly depth: number;
+  readonly indexes: readonly {
+    readonly name: string;
+    readonly tipHeight: number;
+    readonly confirmedSats: string;
+    readonly pendingSpentSats: string;
+    readonly youngTransactions: number;
+  }[];
+  readonly nodes: readonly { readonly name: string; readonly slot: string; readonly supplyAtoms: string }[];
+};
+
+/** A day's mint, for the operator. */
+export type MintRow = {
+  readonly day: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly mintAtoms: string | null;
+  readonly reserveSats: string | null;
+  readonly supplyAtoms: string | null;
+  readonly signature: string | null;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+};
+
+/** An ownership proof as it is archived. */
+export type ProofRecord = {
+  readonly message: string;
+  /** The time in the message, ISO 8601. */
+  readonly timestamp: string;
+  /** What the next proof names as the one before it. */
+  readonly hash: string;
+  readonly bitcoin: {
+    readonly scheme: string;
+    readonly signature: string;
+    /** The same signature as verifiers from before 2026 read it, where that differs. */
+    readonly unprefixed: string | null;
+  };
+  readonly solana: { readonly scheme: string; readonly signature: string };
+  /** The Bitcoin signature was made outside the service. */
+  readonly offline: boolean;
+};
+
+export type ProofAnswer =
+  | { readonly type: 'proof'; readonly proof: ProofRecord }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+/** A text that waits for an offline signature. */
+export type ProofDraft =
+  | { readonly type: 'draft'; readonly message: string }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
 export type CustodyReport = {
   readonly reserveAddress: string;
+  /** Null where no mint is configured. */
+  readonly mint: MintReport | null;
   readonly frozen: string | null;
   readonly paused: string | null;
   readonly openOperations: number;
@@ -144,6 +218,16 @@ export type CustodianApi = {
   findRequest(id: string): Promise<RequestView | null>;
   /** Points at a payment and waits for what it buys. */
   confirmPayment(id: string, signature: string): Promise<PaymentConfirmed>;
+  /** The newest ownership proof; a new one is signed at most once an hour. */
+  proof(): Promise<ProofAnswer>;
+  /** The text of the next proof, for a Bitcoin key that is kept elsewhere. */
+  draftProof(): Promise<ProofDraft>;
+  /** Takes the Bitcoin signature of the draft. */
+  submitProof(signature: string): Promise<ProofAnswer>;
+  /** A dry run of the daily mint. */
+  previewMint(): Promise<MintPreview>;
+  /** The days' mints, newest first. */
+  listMints(limit: number): Promise<MintRow[]>;
   /** Sets the alarm again from what is stored; the cron's tick calls it, in case an alarm was lost. */
   wake(): Promise<void>;
   /** The operator's commands; the route in front checks who asks. */

@@ -3,6 +3,7 @@
  * Everything comes from outside, so the simulator drives the same code as the Durable Object.
  * @module
  */
+import { lamports } from '../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
@@ -14,13 +15,16 @@ import { type Assemble, createDriver } from './driver.ts';
 import { type Begin, createBegin, type IntentKind } from './intake.ts';
 import { openJournal } from './journal.ts';
 import type { KindDriver } from './kind.ts';
+import { type AbsrPorts, createAbsrKind } from './kinds/absr.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
 import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
+import { createMintDesk, earlierIn } from './mint-desk.ts';
 import { isTerminal, type Kind } from './operation.ts';
 import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
 import { createPaymentDesk, type PaymentDeskPorts } from './payment-desk.ts';
 import type { Log, Mirror, Signer, Storage } from './ports.ts';
+import { archivedProof, createProofDesk, type ProofPorts } from './proof-desk.ts';
 import { reconcile } from './reconcile.ts';
 import { swapView } from './swap-answer.ts';
 import { createSwapIntake } from './swap-intake.ts';
@@ -34,6 +38,10 @@ export type CustodyDeps = {
   readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
   /** Paid requests; absent where no treasury or mint seed is configured. */
   readonly payments?: PaymentDeskPorts;
+  /** The daily mint; absent where no mint is configured. */
+  readonly absr?: AbsrPorts;
+  /** The ownership proof; absent where the service has no public name. */
+  readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
   readonly limits: Limits;
   readonly swapsDisabled: boolean;
   readonly maxCreatesPerClientHour: number;
@@ -110,7 +118,11 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     storage,
     chain: d.chain,
     signer: d.signer,
-    kinds: { ...d.kinds, swap: createSwapKind(d.swap) },
+    kinds: {
+      ...d.kinds,
+      swap: createSwapKind(d.swap),
+      ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
+    },
     limits: d.limits,
     now,
     log,
@@ -134,28 +146,36 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     within: d.within,
   });
 
-  const begin = createBegin({
-    journal,
-    storage,
-    readBalance,
-    limits: d.limits,
-    now,
-    stop: stopBeginning,
-  });
+  const beginning = { journal, storage, readBalance, now, stop: stopBeginning };
+  const begin = createBegin({ ...beginning, limits: d.limits });
+  // The floor is what swaps leave for fees; a mint is nothing but fees.
+  const beginMint = createBegin({ ...beginning, limits: { ...d.limits, floor: lamports(0n) } });
+
+  const starting =
+    (from: Begin): Begin =>
+    async (kind, id, decide) => {
+      const begun = await from(kind, id, decide);
+      if (begun.type === 'begun') await driver.drive(id);
+      return begun;
+    };
 
   const tools: DeskTools = {
     journal,
     storage,
     now,
     log,
-    begin: async (kind, id, decide) => {
-      const begun = await begin(kind, id, decide);
-      if (begun.type === 'begun') await driver.drive(id);
-      return begun;
-    },
+    begin: starting(begin),
   };
   const payments = d.payments && createPaymentDesk(tools, d.payments);
-  const desks: Desk[] = payments ? [payments] : [];
+  const mints = d.absr && createMintDesk({ ...tools, begin: starting(beginMint) }, d.absr);
+  const proofs =
+    d.proof &&
+    createProofDesk(tools, {
+      ...d.proof,
+      archived: () => archivedProof(d.mirror),
+      stop: () => stop('absr'),
+    });
+  const desks: Desk[] = [payments, mints, proofs].filter((one) => one !== undefined);
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
   async function runDesks(): Promise<void> {
@@ -200,6 +220,12 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     findRequest: async (id) => desk(payments).find(id),
     confirmPayment: (id, signature) => working(() => desk(payments).confirm(id, signature, d.within)),
 
+    proof: () => working(async () => desk(proofs).proof()),
+    draftProof: () => working(async () => desk(proofs).draft()),
+    submitProof: (signature) => working(async () => desk(proofs).submit(signature)),
+    previewMint: async () => desk(mints).preview(),
+    listMints: async (limit) => mints?.history(limit) ?? [],
+
     previewSwap: (request) => intake.previewSwap(request),
     swapRoom: () => intake.swapRoom(),
 
@@ -213,6 +239,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
       return {
         reserveAddress: d.signer.address,
+        mint: mints?.report() ?? null,
         frozen: frozenReason(journal) ?? null,
         paused: d.swapsDisabled ? 'disabled' : journal.getMeta('paused') || null,
         openOperations: operations.filter((operation) => !isTerminal(operation)).length,

@@ -48,6 +48,26 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
       return this.#custody.confirmPayment(id, signature);
     }
 
+    proof() {
+      return this.#custody.proof();
+    }
+
+    draftProof() {
+      return this.#custody.draftProof();
+    }
+
+    submitProof(signature: string) {
+      return this.#custody.submitProof(signature);
+    }
+
+    previewMint() {
+      return this.#custody.previewMint();
+    }
+
+    listMints(limit: number) {
+      return this.#custody.listMints(limit);
+    }
+
     ops(command: OpsCommand) {
       return this.#custody.ops(command);
     }

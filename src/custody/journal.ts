@@ -22,6 +22,7 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
+  `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS calls_by_client ON calls (purpose, client, at)`,
   `CREATE TABLE IF NOT EXISTS claims (
@@ -185,6 +186,13 @@ export function openJournal(storage: Storage) {
 
     audit(command: string, facts: string, now: number): void {
       exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
+    },
+
+    /** Newest first. */
+    ofKind(kind: Operation['kind'], limit: number): Operation[] {
+      return exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
+        operationOf,
+      );
     },
 
     latest(limit: number): Operation[] {

@@ -39,6 +39,7 @@ export const RECORD_TABLES = [
   'refunds',
   'asry_claims',
   'asry_epochs',
+  'proofs',
 ] as const;
 export type RecordTable = (typeof RECORD_TABLES)[number];
 

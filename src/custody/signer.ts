@@ -6,6 +6,9 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { parseProofMessage } from '../chain/bitcoin/proof-message.ts';
+import { type SignedMessage, signMessage } from '../chain/bitcoin/signed-message.ts';
+import { wifControls } from '../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
 import type { Signer } from './ports.ts';
 
@@ -51,6 +54,48 @@ export function createSigner(text: string): Signer {
   return {
     address: encodeBase58(bytes.slice(32)),
     sign: async (message) => new Uint8Array(await crypto.subtle.sign('Ed25519', await key, message)),
+  };
+}
+
+/** Signs proofs of the reserve and no other text, so that nobody can have a transaction or a login signed. */
+export type ProofSigner = {
+  readonly solanaAddress: string;
+  /** False while the Bitcoin address is only watched. */
+  readonly holdsBitcoinKey: boolean;
+  /**
+   * Both signatures over the same text; Bitcoin's is null where its key is not here.
+   * @throws RangeError when the text is not a proof message of the two addresses, to the byte
+   */
+  sign(message: string): Promise<{ readonly solana: string; readonly bitcoin: SignedMessage | null }>;
+};
+
+/** False for a key that is not the address's; none at all is fine: the address is then only watched. */
+export const isBitcoinKey = (wif: string | undefined, address: string): boolean =>
+  wif === undefined || wifControls(wif, address);
+
+/** @throws Error without the text when `wif` is no key of the address */
+export function createProofSigner(p: {
+  readonly solana: Signer;
+  readonly bitcoinAddress: string;
+  readonly wif: string | undefined;
+}): ProofSigner {
+  const { solana, bitcoinAddress, wif } = p;
+  if (!isBitcoinKey(wif, bitcoinAddress)) {
+    throw new Error('BTC_PRIVATE_KEY_WIF is not the key of RESERVE_BTC_ADDRESS');
+  }
+  return {
+    solanaAddress: solana.address,
+    holdsBitcoinKey: wif !== undefined,
+    async sign(message) {
+      const proof = parseProofMessage(message);
+      if (proof.solanaAddress !== solana.address || proof.bitcoinAddress !== bitcoinAddress) {
+        throw new RangeError('proof message: other addresses');
+      }
+      return {
+        solana: encodeBase58(await solana.sign(utf8ToBytes(message))),
+        bitcoin: wif === undefined ? null : signMessage({ wif, address: bitcoinAddress, message }),
+      };
+    },
   };
 }
 

@@ -9,6 +9,8 @@ import { tokenExtensions } from './token-program.ts';
 export type Mint = {
   /** The program that owns the mint. */
   readonly program: string;
+  /** Who may make more of it; null when nobody may. */
+  readonly mintAuthority: string | null;
   /** Atoms. */
   readonly supply: bigint;
   readonly decimals: number;
@@ -16,15 +18,15 @@ export type Mint = {
   readonly extensions: ReadonlyMap<number, Uint8Array>;
 };
 
-/** After the mint authority (u32 tag and 32 bytes). */
-const SUPPLY_OFFSET = 36;
-
 /** @param owner program that owns the account; undefined is returned for anything but an initialized mint */
 export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
   const extensions = tokenExtensions(owner, data, 'mint');
   if (!extensions) return undefined;
-  const read = createByteReader(data, SUPPLY_OFFSET);
+  const read = createByteReader(data);
+  const hasAuthority = read.u32() === 1;
+  const authority = read.address();
   const supply = read.u64();
   const decimals = read.u8();
-  return read.u8() === 0 ? undefined : { program: owner, supply, decimals, extensions };
+  if (read.u8() === 0) return undefined;
+  return { program: owner, mintAuthority: hasAuthority ? authority : null, supply, decimals, extensions };
 }

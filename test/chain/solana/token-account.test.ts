@@ -24,10 +24,10 @@ const accountBytes = (state: AccountState) =>
       closeAuthority: none(),
     }),
   );
-const mintBytes = (isInitialized: boolean) =>
+const mintBytes = (isInitialized: boolean, authority: string | null = OWNER) =>
   new Uint8Array(
     getMintEncoder().encode({
-      mintAuthority: some(address(OWNER)),
+      mintAuthority: authority === null ? none() : some(address(authority)),
       supply: U64_MAX,
       decimals: 6,
       isInitialized,
@@ -43,10 +43,12 @@ it('an account and a mint read as the token library wrote them, under both progr
     expect(decodeTokenAccount(program, account)).toEqual({ mint: USDC, owner: OWNER, atoms: U64_MAX });
     expect(decodeMint(program, mint)).toEqual({
       program,
+      mintAuthority: OWNER,
       supply: U64_MAX,
       decimals: 6,
       extensions: new Map(),
     });
+    expect(decodeMint(program, mintBytes(true, null))?.mintAuthority).toBeNull();
   }
   expect(decodeTokenAccount(TOKEN_PROGRAM, accountBytes(AccountState.Frozen))?.atoms).toBe(U64_MAX);
 });

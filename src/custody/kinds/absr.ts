@@ -1,0 +1,244 @@
+/**
+ * The daily mint of ABSR: reserve sats less supply, to the treasury. One sat is one whole token, so the reserve is
+ * scaled by the mint's decimals. What is not certain is not minted; the next day's difference holds it.
+ * @module
+ */
+import { MINT_FEE, mintMessage } from '../../chain/solana/token-mint.ts';
+import type { Lifetime } from '../../chain/solana/transaction.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import { agreePrices, type PriceReport } from '../../core/price.ts';
+import type { KindDriver, Prepared } from '../kind.ts';
+import type { KindRules } from '../machine.ts';
+import type { Facts, Operation } from '../operation.ts';
+import { type AgreementRefusal, agreeAtDepth, type ReserveView } from '../reserve-agreement.ts';
+
+export const ABSR_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
+
+/** Lamports at most for the treasury's account, should it be missing; Token-2022 asks for a few more than the other. */
+const ACCOUNT_RENT = 3_000_000n;
+/** All that a mint may take from the reserve. */
+export const MINT_RESERVED = MINT_FEE + ACCOUNT_RENT;
+
+const U64_MAX = 2n ** 64n - 1n;
+/** Two venues may differ by so much and still tell one price. */
+const MAX_DIVERGENCE_BPS = 100n;
+
+/** One node's finalized view of the mint. */
+export type SupplyView = {
+  readonly source: string;
+  readonly slot: bigint;
+  readonly program: string;
+  readonly mintAuthority: string | null;
+  readonly atoms: bigint;
+  readonly decimals: number;
+};
+
+/** What is known of the mints before this one. */
+export type EarlierMints = {
+  /** Another one is signed and not decided. */
+  readonly open: boolean;
+  /** The newest that landed; its supply must be in every view. */
+  readonly last: { readonly slot: bigint; readonly day: string } | null;
+};
+
+export type MintFacts = {
+  readonly reserves: readonly ReserveView[];
+  readonly supplies: readonly SupplyView[];
+  /** Nodes that are configured: with two, one alone is not believed. */
+  readonly nodes: number;
+  readonly depth: number;
+  readonly authority: string;
+  readonly earlier: EarlierMints;
+};
+
+export type MintFigures = {
+  readonly reserveSats: bigint;
+  readonly supplyAtoms: bigint;
+  readonly decimals: number;
+  readonly program: string;
+  readonly supplySlot: bigint;
+  readonly tip: ReserveView['tip'];
+};
+
+type SupplyRefusal = 'one_node' | 'supply_outdated' | 'supplies_disagree';
+
+export type MintDecision =
+  | { readonly verdict: 'mint'; readonly atoms: bigint; readonly figures: MintFigures }
+  /** Nothing today. */
+  | {
+      readonly verdict: 'none';
+      readonly reason: 'nothing_to_mint' | 'supply_above_reserve' | 'not_mint_authority' | 'supply_overflow';
+      readonly figures: MintFigures;
+    }
+  /** Not known now; later today it may be. */
+  | {
+      readonly verdict: 'wait';
+      readonly reason: AgreementRefusal | SupplyRefusal | 'earlier_mint_open';
+    };
+
+/** UTC date of a time in Unix milliseconds, `2026-11-20`. */
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const ID = 'absr:';
+export const mintId = (day: string): string => `${ID}${day}`;
+export const dayOf = (id: string): string => id.slice(ID.length);
+
+/** How much may be minted now. Pure. */
+export function decideMint(p: MintFacts): MintDecision {
+  if (p.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
+  const reserve = agreeAtDepth(p.reserves, p.depth);
+  if (!reserve.ok) return { verdict: 'wait', reason: reserve.reason };
+  const supply = agreeSupply(p);
+  if (typeof supply === 'string') return { verdict: 'wait', reason: supply };
+  const figures = {
+    reserveSats: reserve.sats,
+    supplyAtoms: supply.atoms,
+    decimals: supply.decimals,
+    program: supply.program,
+    supplySlot: supply.slot,
+    tip: reserve.tip,
+  };
+  const covered = reserve.sats * 10n ** BigInt(supply.decimals);
+  const atoms = covered - supply.atoms;
+  if (atoms < 0n) return { verdict: 'none', reason: 'supply_above_reserve', figures };
+  if (atoms === 0n) return { verdict: 'none', reason: 'nothing_to_mint', figures };
+  if (supply.mintAuthority !== p.authority) return { verdict: 'none', reason: 'not_mint_authority', figures };
+  if (covered > U64_MAX) return { verdict: 'none', reason: 'supply_overflow', figures };
+  return { verdict: 'mint', atoms, figures };
+}
+
+/** Views that show the last mint, two of them where two nodes are configured, and all the same. */
+function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
+  const lastSlot = p.earlier.last?.slot ?? 0n;
+  const current = p.supplies.filter((view) => view.slot >= lastSlot);
+  const [first, ...others] = current;
+  if (!first) return p.supplies.length > 0 ? 'supply_outdated' : 'one_node';
+  if (current.length < Math.min(p.nodes, 2)) {
+    return p.supplies.length > current.length ? 'supply_outdated' : 'one_node';
+  }
+  const same = others.every(
+    (view) =>
+      view.atoms === first.atoms &&
+      view.decimals === first.decimals &&
+      view.program === first.program &&
+      view.mintAuthority === first.mintAuthority,
+  );
+  return same ? first : 'supplies_disagree';
+}
+
+export type AbsrPorts = {
+  readonly reserveAddress: string;
+  readonly mint: string;
+  /** Whose account receives. */
+  readonly treasury: string;
+  readonly depth: number;
+  /** Solana nodes that are configured. */
+  readonly nodes: number;
+  /** One view an index, those that answer. */
+  reserveViews(depth: number): Promise<ReserveView[]>;
+  /** One view a node, those that answer. */
+  supplyViews(): Promise<SupplyView[]>;
+  readPrices(): Promise<PriceReport[]>;
+  latestBlockhash(): Promise<Lifetime & { readonly slot: bigint }>;
+  readonly now: () => number;
+};
+
+/** @param earlier what the journal knows of mints other than this one */
+export async function readMintFacts(ports: AbsrPorts, earlier: () => EarlierMints): Promise<MintFacts> {
+  const { depth, nodes, reserveAddress: authority } = ports;
+  const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
+  return { reserves, supplies, nodes, depth, authority, earlier: earlier() };
+}
+
+export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => EarlierMints): KindDriver {
+  /** Why this operation's day can have no mint of its own; a day ends while upstreams are read as well. */
+  function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
+    const today = utcDay(ports.now());
+    if (id !== mintId(today)) return 'day_over';
+    return earlier(id).last?.day === today ? 'minted_today' : undefined;
+  }
+
+  async function prepare(operation: Operation): Promise<Prepared> {
+    const early = closed(operation);
+    if (early) return { ok: false, reason: early };
+    const [facts, price] = await Promise.all([
+      readMintFacts(ports, () => earlier(operation.id)),
+      readBtcUsd(ports),
+    ]);
+    const decision = decideMint(facts);
+    if (decision.verdict === 'wait') throw upstreamFailed('absr', decision.reason);
+    const { figures } = decision;
+    if (decision.verdict === 'none') {
+      return { ok: false, reason: decision.reason, outcome: figuresOf(figures) };
+    }
+    const lifetime = await ports.latestBlockhash();
+    const late = closed(operation);
+    if (late) return { ok: false, reason: late, outcome: figuresOf(figures) };
+    const { atoms } = decision;
+    const { program, decimals } = figures;
+    const message = mintMessage(
+      { authority: ports.reserveAddress, mint: ports.mint, program, owner: ports.treasury, atoms, decimals },
+      lifetime,
+    );
+    return {
+      ok: true,
+      message,
+      lastValidBlockHeight: lifetime.lastValidBlockHeight,
+      slot: lifetime.slot,
+      cost: 0n,
+      claims: [],
+      plan: {
+        ...figuresOf(figures),
+        mintAtoms: atoms.toString(),
+        mintSats: (atoms / 10n ** BigInt(decimals)).toString(),
+        priceBtcUsd: price?.toString() ?? null,
+      },
+    };
+  }
+
+  return {
+    rules: ABSR_RULES,
+    prepare,
+    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
+  };
+}
+
+const figuresOf = (figures: MintFigures): Facts => ({
+  reserveSats: figures.reserveSats.toString(),
+  supplyAtoms: figures.supplyAtoms.toString(),
+  decimals: figures.decimals,
+  supplySlot: figures.supplySlot.toString(),
+  bitcoinHeight: figures.tip.height,
+  bitcoinHash: figures.tip.hash,
+});
+
+/** For the books only: a mint does not wait for a price. */
+async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
+  try {
+    const reports = await ports.readPrices();
+    const agreed = agreePrices(reports, MAX_DIVERGENCE_BPS);
+    if (agreed.ok) return agreed.price.btcUsd;
+    return reports.length === 1 ? reports[0]?.btcUsd : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the journal's rows say of mints other than `id`. */
+export function earlierMints(rows: readonly Operation[], id: string): EarlierMints {
+  const others = rows.filter((row) => row.kind === 'absr' && row.id !== id);
+  const last = others.reduce<EarlierMints['last']>((newest, row) => {
+    const { landing } = row;
+    if (!landing || (newest && newest.slot >= landing.slot)) return newest;
+    const day = landing.blockTime === null ? dayOf(row.id) : utcDay(landing.blockTime * 1_000);
+    return { slot: landing.slot, day };
+  }, null);
+  return { open: others.some((row) => row.state === 'signed'), last };
+}
+
+/** The time of day, in milliseconds after 00:00 UTC, from which a day's mint is due. */
+export const MINT_TIME_MS = 5 * 60_000;
+
+/** Unix milliseconds from which the mint of the day that holds `ms` is due. */
+export const mintDueAt = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS + MINT_TIME_MS;

@@ -1,0 +1,126 @@
+/**
+ * Sees to it that each UTC day gets its one mint operation. The alarm brings it up at its time; a cron tick that comes
+ * twice, late or never changes nothing, since the day's name is the operation's.
+ * @module
+ */
+import { lamports } from '../core/amount.ts';
+import { DAY_MS } from '../core/limits.ts';
+import type { MintPreview, MintReport, MintRow } from './api.ts';
+import type { Desk, DeskTools } from './desk.ts';
+import {
+  type AbsrPorts,
+  dayOf,
+  decideMint,
+  type EarlierMints,
+  earlierMints,
+  MINT_RESERVED,
+  mintDueAt,
+  mintId,
+  readMintFacts,
+  utcDay,
+} from './kinds/absr.ts';
+import type { Operation } from './operation.ts';
+
+/** Between tries to begin, while there is not enough SOL or signing is stopped. */
+const RETRY_MS = 60_000;
+/** Rows that are looked through for the newest mint: one a day. */
+const LOOK_BACK = 100;
+const NONE = lamports(0n);
+
+/** Ends of a day's operation that are as they should be. */
+const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
+
+export type MintDesk = ReturnType<typeof createMintDesk>;
+
+/** What this journal knows of mints other than `id`. */
+export const earlierIn =
+  (journal: DeskTools['journal']) =>
+  (id: string): EarlierMints =>
+    earlierMints(journal.ofKind('absr', LOOK_BACK), id);
+
+export function createMintDesk({ journal, begin, now, log }: DeskTools, ports: AbsrPorts) {
+  let retryAt = 0;
+  let refused: string | null = null;
+  const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
+
+  const desk: Desk = {
+    nextAt: () => (today() ? mintDueAt(now()) + DAY_MS : Math.max(mintDueAt(now()), retryAt)),
+
+    async run() {
+      if (today()) return;
+      retryAt = now() + RETRY_MS;
+      const day = utcDay(now());
+      const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day }, claims: [] };
+      const begun = await begin('absr', mintId(day), () => ({ ok: true, intent }));
+      refused = begun.type === 'refused' ? begun.refusal.code : null;
+      if (refused) log({ level: 'warn', event: 'mint_not_begun', day, code: refused });
+    },
+  };
+
+  return {
+    ...desk,
+
+    report(): MintReport {
+      const day = utcDay(now());
+      const row = today();
+      if (!row) return { day, state: 'scheduled', reason: refused, ok: refused === null };
+      const { reason } = row;
+      if (row.state === 'done') return { day, state: 'minted', reason: null, ok: true };
+      if (row.state !== 'failed') return { day, state: 'waiting', reason, ok: reason === null };
+      const ok = HARMLESS.includes(reason);
+      return { day, state: ok ? 'none' : 'failed', reason, ok };
+    },
+
+    /** What a mint would do now. Nothing is begun. @throws AppError UPSTREAM_FAILED */
+    async preview(): Promise<MintPreview> {
+      const day = utcDay(now());
+      const facts = await readMintFacts(ports, () => earlierIn(journal)(mintId(day)));
+      const decision = decideMint(facts);
+      const done = today()?.state === 'done' || facts.earlier.last?.day === day;
+      const figures = decision.verdict === 'wait' ? null : decision.figures;
+      return {
+        day,
+        verdict: done ? 'none' : decision.verdict,
+        reason: done ? 'minted_today' : decision.verdict === 'mint' ? null : decision.reason,
+        mintAtoms: !done && decision.verdict === 'mint' ? decision.atoms.toString() : null,
+        reserveSats: figures?.reserveSats.toString() ?? null,
+        supplyAtoms: figures?.supplyAtoms.toString() ?? null,
+        decimals: figures?.decimals ?? null,
+        depth: facts.depth,
+        indexes: facts.reserves.map((view) => ({
+          name: view.source,
+          tipHeight: view.tip.height,
+          confirmedSats: view.confirmed.toString(),
+          pendingSpentSats: view.pendingSpent.toString(),
+          youngTransactions: view.young.length,
+        })),
+        nodes: facts.supplies.map((view) => ({
+          name: view.source,
+          slot: view.slot.toString(),
+          supplyAtoms: view.atoms.toString(),
+        })),
+      };
+    },
+
+    /** Newest first. */
+    history: (limit: number): MintRow[] => journal.ofKind('absr', limit).map(rowOf),
+  };
+}
+
+function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation): MintRow {
+  const figures = { ...plan, ...outcome };
+  const text = (name: string): string | null => {
+    const value = figures[name];
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    day: dayOf(id),
+    state,
+    reason,
+    mintAtoms: text('mintAtoms'),
+    reserveSats: text('reserveSats'),
+    supplyAtoms: text('supplyAtoms'),
+    signature: landing && signing ? signing.signature : null,
+    blockTime: landing?.blockTime ?? null,
+  };
+}

@@ -1,0 +1,280 @@
+/**
+ * The ownership proof: both reserve keys over one text, at most once an hour, each naming the one before. Where the
+ * Bitcoin key is not here, the text waits as a draft for the operator to sign elsewhere.
+ * @module
+ */
+import {
+  buildProofMessage,
+  type ProofMessage,
+  parseProofMessage,
+  proofHash,
+} from '../chain/bitcoin/proof-message.ts';
+import { verifyMessage } from '../chain/bitcoin/signed-message.ts';
+import { upstreamFailed } from '../core/errors.ts';
+import { DAY_MS, HOUR_MS } from '../core/limits.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
+import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from './api.ts';
+import type { Desk, DeskTools } from './desk.ts';
+import type { Mirror } from './ports.ts';
+import { agreeAtTip, type ReserveView } from './reserve-agreement.ts';
+import type { ProofSigner } from './signer.ts';
+
+/** What one Solana node says of the reserve, all of it at finalized. */
+export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
+
+export type ProofPorts = {
+  /** Host of the service, with its port where it has one. */
+  readonly service: string;
+  readonly bitcoinAddress: string;
+  readonly signer: ProofSigner;
+  /** Bitcoin indexes that are configured. */
+  readonly indexes: number;
+  /** One view an index, those that answer. */
+  reserveViews(depth: number): Promise<ReserveView[]>;
+  /** @throws AppError UPSTREAM_FAILED */
+  solanaFigures(): Promise<SolanaFigures>;
+  /** The newest archived proof; asked once, when this journal has none. @throws when the archive cannot be read */
+  archived(): Promise<ProofRecord | undefined>;
+  /** Why nothing may be signed now. */
+  readonly stop: () => string | undefined;
+};
+
+export const PROOF_EVERY_MS = HOUR_MS;
+const RETRY_MS = 60_000;
+/** A draft is signed by hand: a cold key may be some days away. */
+const DRAFT_LIFE_MS = 7 * DAY_MS;
+
+const LAST = 'proof';
+const DRAFT = 'proof_draft';
+
+export type ProofDesk = ReturnType<typeof createProofDesk>;
+
+export function createProofDesk({ journal, storage, now, log }: DeskTools, p: ProofPorts) {
+  const { signer } = p;
+  let retryAt = 0;
+  let failure: string | undefined;
+  let signing: Promise<void> | undefined;
+
+  const stored = (): ProofRecord | undefined => {
+    const text = journal.getMeta(LAST);
+    return text ? (JSON.parse(text) as ProofRecord) : undefined;
+  };
+
+  /** The proof that the next one follows. A journal that has none may have lost it. */
+  async function last(): Promise<ProofRecord | undefined> {
+    return stored() ?? (await p.archived());
+  }
+
+  async function message(previous: ProofRecord | undefined): Promise<string> {
+    const [views, solana] = await Promise.all([p.reserveViews(0), p.solanaFigures()]);
+    const agreed = agreeAtTip(views, p.indexes);
+    if (!agreed.ok) throw upstreamFailed('esplora', agreed.reason);
+    return buildProofMessage({
+      service: p.service,
+      bitcoinAddress: p.bitcoinAddress,
+      solanaAddress: signer.solanaAddress,
+      reserveSats: agreed.sats,
+      bitcoinTip: agreed.tip,
+      ...solana,
+      time: new Date(now()).toISOString(),
+      previousProof: previous?.hash ?? null,
+    });
+  }
+
+  /** Keeps a proof and leaves word for the archive, unless another has followed `previous` meanwhile. */
+  function keep(proof: ProofRecord, previous: ProofRecord | undefined): boolean {
+    return storage.transaction(() => {
+      const known = stored();
+      if (known && known.hash !== previous?.hash) return false;
+      const text = JSON.stringify(proof);
+      journal.setMeta(LAST, text);
+      const created_at = new Date(now()).toISOString();
+      journal.publish('proofs', proof.timestamp, { hash: proof.hash, created_at, journal: text }, now());
+      return true;
+    });
+  }
+
+  async function sign(): Promise<void> {
+    const previous = await last();
+    if (previous && !isDue(previous)) {
+      if (!stored()) journal.setMeta(LAST, JSON.stringify(previous));
+      return;
+    }
+    const text = await message(previous);
+    const { solana, bitcoin } = await signer.sign(text);
+    // Stopped while the chains were read: what was signed is dropped, and nobody has seen it.
+    if (!bitcoin || p.stop()) return;
+    const signatures = { bitcoin: bitcoin.signature, solana };
+    keep(
+      {
+        message: text,
+        timestamp: parseProofMessage(text).time,
+        hash: proofHash(text, signatures),
+        bitcoin: {
+          scheme: bitcoin.scheme,
+          signature: bitcoin.signature,
+          unprefixed: bitcoin.signatureUnprefixed ?? null,
+        },
+        solana: { scheme: SOLANA_SCHEME, signature: solana },
+        offline: false,
+      },
+      previous,
+    );
+  }
+
+  /** One attempt for all who ask at the same time; a failure waits before the next. */
+  function signOnce(): Promise<void> {
+    signing ??= sign()
+      .then(
+        () => {
+          failure = undefined;
+        },
+        (error: unknown) => {
+          failure = failureReason(error);
+          retryAt = now() + RETRY_MS;
+          log({ level: 'warn', event: 'proof_failed', reason: failure });
+        },
+      )
+      .finally(() => {
+        signing = undefined;
+      });
+    return signing;
+  }
+
+  const isDue = (proof: ProofRecord): boolean => Date.parse(proof.timestamp) + PROOF_EVERY_MS <= now();
+  const refuse = (refusal: Refusal): { readonly type: 'refused'; readonly refusal: Refusal } => ({
+    type: 'refused',
+    refusal,
+  });
+
+  const desk: Desk = {
+    nextAt() {
+      if (!signer.holdsBitcoinKey) return undefined;
+      const proof = stored();
+      const due = proof ? Date.parse(proof.timestamp) + PROOF_EVERY_MS : 0;
+      return Math.max(due, retryAt);
+    },
+
+    async run() {
+      // Whoever lifts the stop is not waited for in a hurry.
+      if (p.stop()) retryAt = now() + RETRY_MS;
+      else await signOnce();
+    },
+  };
+
+  return {
+    ...desk,
+
+    /** The newest proof; a first one is signed for whoever asks. */
+    async proof(): Promise<ProofAnswer> {
+      const known = stored() ?? (await p.archived().catch(() => undefined));
+      if (known && (!signer.holdsBitcoinKey || !isDue(known))) return { type: 'proof', proof: known };
+      const why = p.stop();
+      if (signer.holdsBitcoinKey && !why && retryAt <= now()) await signOnce();
+      const proof = stored() ?? known;
+      if (proof) return { type: 'proof', proof };
+      if (!signer.holdsBitcoinKey) return refuse(WATCH_ONLY);
+      return refuse({
+        code: 'UPSTREAM_FAILED',
+        message: 'No proof can be signed now: the chains cannot be read, or signing is stopped.',
+        retryAfterSeconds: RETRY_MS / 1_000,
+        details: { reason: why ?? failure ?? 'unknown' },
+      });
+    },
+
+    /** The text for an offline signature; the same one until it is signed, outdated or a newer proof exists. */
+    async draft(): Promise<ProofDraft> {
+      const why = p.stop();
+      if (why)
+        return refuse({ code: 'UPSTREAM_FAILED', message: 'Signing is stopped.', details: { reason: why } });
+      const previous = await last();
+      const kept = journal.getMeta(DRAFT);
+      if (kept && isCurrent(kept, previous)) return { type: 'draft', message: kept };
+      const text = await message(previous);
+      journal.setMeta(DRAFT, text);
+      return { type: 'draft', message: text };
+    },
+
+    /** Checks an offline signature of the draft, adds the Solana one and archives both. */
+    async submit(signature: string): Promise<ProofAnswer> {
+      const text = journal.getMeta(DRAFT);
+      const previous = await last();
+      if (!text || !isCurrent(text, previous)) {
+        return refuse({
+          code: 'NOT_FOUND',
+          message: 'There is no current draft; ask for the message first.',
+        });
+      }
+      const checked = verifyMessage({ address: p.bitcoinAddress, message: text, signature });
+      if (checked.verdict !== 'valid' || !checked.scheme) {
+        const reason = checked.verdict === 'valid' ? 'scheme' : checked.reason;
+        const message = `This is no signature of the draft by ${p.bitcoinAddress}.`;
+        return refuse({ code: 'INVALID_INPUT', message, details: { reason } });
+      }
+      const why = p.stop();
+      if (why)
+        return refuse({ code: 'UPSTREAM_FAILED', message: 'Signing is stopped.', details: { reason: why } });
+      const { solana } = await signer.sign(text);
+      const bitcoin = { scheme: checked.scheme, ...spellings(checked.scheme, signature) };
+      const proof: ProofRecord = {
+        message: text,
+        timestamp: parseProofMessage(text).time,
+        hash: proofHash(text, { bitcoin: bitcoin.signature, solana }),
+        bitcoin,
+        solana: { scheme: SOLANA_SCHEME, signature: solana },
+        offline: true,
+      };
+      if (!keep(proof, previous)) {
+        return refuse({
+          code: 'NOT_FOUND',
+          message: 'Another proof was kept meanwhile; ask for the message again.',
+        });
+      }
+      journal.setMeta(DRAFT, '');
+      await storage.sync();
+      return { type: 'proof', proof };
+    },
+  };
+
+  function isCurrent(text: string, previous: ProofRecord | undefined): boolean {
+    const { time, previousProof, service, bitcoinAddress, solanaAddress } = parseProofMessage(text);
+    return (
+      previousProof === (previous?.hash ?? null) &&
+      Date.parse(time) + DRAFT_LIFE_MS > now() &&
+      service === p.service &&
+      bitcoinAddress === p.bitcoinAddress &&
+      solanaAddress === signer.solanaAddress
+    );
+  }
+}
+
+/** Rows of the archive in one read. */
+const ARCHIVE_PAGE = 1_000;
+
+/** The newest proof that the mirror holds; their ids are times, so the last in order is it. */
+export async function archivedProof(mirror: Pick<Mirror, 'recordsAfter'>): Promise<ProofRecord | undefined> {
+  let newest: string | undefined;
+  for (let after = ''; ; ) {
+    const rows = await mirror.recordsAfter('proofs', after, ARCHIVE_PAGE);
+    const last = rows.at(-1);
+    newest = last?.journal ?? newest;
+    if (!last || rows.length < ARCHIVE_PAGE) break;
+    after = last.id;
+  }
+  return newest === undefined ? undefined : (JSON.parse(newest) as ProofRecord);
+}
+
+const SOLANA_SCHEME = 'ed25519-utf8';
+
+const WATCH_ONLY: Refusal = {
+  code: 'NOT_CONFIGURED',
+  message: 'The Bitcoin address is watch-only and no proof has been signed for it yet.',
+  details: { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true },
+};
+
+/** BIP-322 simple as it is written since 2026 and as older verifiers read it; any other scheme has one spelling. */
+function spellings(scheme: string, signature: string): { signature: string; unprefixed: string | null } {
+  if (scheme !== 'bip322-simple') return { signature, unprefixed: null };
+  const bare = signature.replace(/^smp/, '');
+  return { signature: `smp${bare}`, unprefixed: bare };
+}
