@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS quote_budget (
 CREATE TABLE IF NOT EXISTS exchange_requests (
   key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random for a request without one
   body_hash TEXT NOT NULL,
+  client TEXT NOT NULL,                -- hash of the caller's network, for the limit an hour
   state TEXT NOT NULL CHECK (state IN ('in_progress', 'done', 'unknown')),
   exchange_id TEXT,                    -- the provider's
   answer TEXT,                         -- JSON of the answer, when done
@@ -42,6 +43,7 @@ CREATE TABLE IF NOT EXISTS exchange_requests (
   updated_at TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS exchange_requests_by_age ON exchange_requests (created_at);
+CREATE INDEX IF NOT EXISTS exchange_requests_by_client ON exchange_requests (client, created_at);
 
 -- The page-view log. Rows are only appended; ip is emptied after ANALYTICS_IP_RETENTION_DAYS.
 CREATE TABLE IF NOT EXISTS pageviews (
@@ -125,6 +127,7 @@ CREATE TABLE IF NOT EXISTS listings (
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
+CREATE INDEX IF NOT EXISTS listings_by_time ON listings (created_at DESC);
 CREATE INDEX IF NOT EXISTS listings_by_token ON listings (token_id, created_at DESC);
 
 -- Payments that bought nothing and are owed back.
