@@ -30,7 +30,9 @@ import {
 } from './custody/signer.ts';
 import { createAbsrStore } from './features/absr/absr-store.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
+import { purgeAnalytics } from './features/analytics/purge-analytics.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
+import { purgeExchange } from './features/exchange/purge-exchange.ts';
 import { createFeedReader } from './features/nostr-feed/read-feed.ts';
 import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
@@ -47,6 +49,7 @@ import { createNostrRelays } from './providers/nostr-relays.ts';
 import { createOrca } from './providers/orca.ts';
 import { createCoinbase, createHyperliquid, createKraken } from './providers/price-venues.ts';
 import { createSolanaRpc, type SolanaRpc } from './providers/solana-rpc.ts';
+import type { ScheduledDeps } from './scheduled.ts';
 
 const log = (line: Readonly<Record<string, unknown>>) => console.log(stringifyJson(line));
 const fetchUpstream: Fetch = (url, init) => fetch(url, init);
@@ -250,6 +253,18 @@ let built: Deps | undefined;
 export function apiDeps(env: Env): Deps {
   built ??= buildApiDeps(env);
   return built;
+}
+
+export function scheduledDeps(env: Env): ScheduledDeps {
+  const deps = apiDeps(env);
+  return {
+    log,
+    everyMinute: [
+      { name: 'wake', run: () => deps.custody.wake() },
+      { name: 'purge_analytics', run: () => purgeAnalytics(deps) },
+    ],
+    daily: [{ name: 'purge_exchange', run: () => purgeExchange(deps) }],
+  };
 }
 
 /** What the custodian runs on. @throws AppError NOT_CONFIGURED */

@@ -1,6 +1,7 @@
 import { createApp } from './app.ts';
 import { custodianClass } from './custody/custodian.ts';
-import { apiDeps, custodyDeps } from './deps.ts';
+import { apiDeps, custodyDeps, scheduledDeps } from './deps.ts';
+import { runScheduled } from './scheduled.ts';
 
 export class Custodian extends custodianClass(custodyDeps) {}
 
@@ -8,5 +9,5 @@ const app = createApp(apiDeps);
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
-  scheduled: (_controller, env) => apiDeps(env).custody.wake(),
+  scheduled: ({ cron }, env) => runScheduled(cron, scheduledDeps(env)),
 } satisfies ExportedHandler<Env>;
