@@ -256,14 +256,17 @@ export function apiDeps(env: Env): Deps {
 }
 
 export function scheduledDeps(env: Env): ScheduledDeps {
-  const deps = apiDeps(env);
+  const { custody, config, now } = apiDeps(env);
+  const analytics = createAnalyticsStore(env.DB);
+  const ipRetentionDays = config.ANALYTICS_IP_RETENTION_DAYS ?? 0;
+  const exchanges = createExchangeStore(env.DB);
   return {
     log,
     everyMinute: [
-      { name: 'wake', run: () => deps.custody.wake() },
-      { name: 'purge_analytics', run: () => purgeAnalytics(deps) },
+      { name: 'wake', run: () => custody.wake() },
+      { name: 'purge_analytics', run: () => purgeAnalytics({ analytics, ipRetentionDays, now }) },
     ],
-    daily: [{ name: 'purge_exchange', run: () => purgeExchange(deps) }],
+    daily: [{ name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) }],
   };
 }
 
