@@ -96,6 +96,10 @@ const SETTLE_MS = [1_500, 60_000] as const;
 const PREPARE_MS = [2_000, 60_000] as const;
 /** How often a failed operation with money outstanding is looked at, for what may still arrive. */
 const OUTSTANDING_MS = 3_600_000;
+/** Looks at an attempt before they grow rare: some five minutes, and no blockhash lives for two. */
+const QUICK_LOOKS = 150;
+/** After so many, some six hours, no node can prove what became of it: the operator is called, the looks go on. */
+const UNPROVEN_LOOKS = 500;
 /** After this long without a settlement the operator is called; the looks go on. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 
@@ -126,10 +130,7 @@ export function step(operation: Operation, seen: Observation, rules: KindRules, 
 }
 
 function advance(op: Operation, seen: Observation, rules: KindRules, now: number): Operation {
-  const wait = (range: readonly [number, number]) => ({
-    looks: op.looks + 1,
-    dueAt: now + spaced(op.looks, range[0], range[1]),
-  });
+  const wait: Wait = (range) => lookAgain(op, range, now);
 
   switch (seen.type) {
     case 'refused':
@@ -170,16 +171,16 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 
     case 'sent':
       if (op.state !== 'signed') return op;
-      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...wait(WATCH_MS) };
+      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...watchAgain(op, now) };
 
     case 'viewed':
-      return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now, wait) : op;
+      return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now) : op;
 
     case 'settlement':
       return op.state === 'settling' || isOutstanding(op) ? settled(op, seen.settlement, now, wait) : op;
 
     case 'unreachable':
-      if (op.state === 'signed') return { ...op, ...wait(WATCH_MS) };
+      if (op.state === 'signed') return { ...op, ...watchAgain(op, now) };
       if (op.state === 'settling') return { ...op, ...wait(SETTLE_MS), ...stuck(op, now) };
       return isOutstanding(op) ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
   }
@@ -201,7 +202,18 @@ const nothingLeft = (op: Operation): Operation => ({
   plan: { ...op.plan, askedLamports: op.amount.toString() },
 });
 
-type Wait = (range: readonly [number, number]) => { looks: number; dueAt: number };
+type Range = readonly [first: number, most: number];
+type Wait = (range: Range) => { looks: number; dueAt: number };
+
+const lookAgain = (op: Operation, [first, most]: Range, now: number) => ({
+  looks: op.looks + 1,
+  dueAt: now + spaced(op.looks, first, most),
+});
+
+const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
+  ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
+  reason: op.looks < UNPROVEN_LOOKS ? null : 'held_unproven',
+});
 
 function judged(
   op: Operation,
@@ -209,11 +221,10 @@ function judged(
   seen: Extract<Observation, { type: 'viewed' }>,
   rules: KindRules,
   now: number,
-  wait: Wait,
 ): Operation {
   switch (judgeAttempt(signing, seen.views)) {
     case 'landed': {
-      if (!seen.landing) return { ...op, detail: 'landed', ...wait(WATCH_MS) };
+      if (!seen.landing) return { ...op, detail: 'landed', ...watchAgain(op, now) };
       const landed = {
         ...op,
         landing: seen.landing,
@@ -230,18 +241,14 @@ function judged(
       const slot = seen.views.find((view) => view.status?.commitment === 'finalized')?.status?.slot ?? null;
       return ended(op, 'rejected', slot, rules, now);
     }
-    case 'dead': {
-      const slot = seen.views.reduce(
-        (most, view) => (view.finalizedSlot > most ? view.finalizedSlot : most),
-        0n,
-      );
-      return ended(op, 'expired', slot, rules, now);
-    }
+    case 'dead':
+      // Nothing left, so a balance of any slot is right.
+      return ended(op, 'expired', null, rules, now);
     case 'seen':
-      return { ...op, detail: 'landed', ...wait(WATCH_MS) };
+      return { ...op, detail: 'landed', ...watchAgain(op, now) };
     case 'unseen':
       // A landing that a fork took back is on its way again: the same bytes are sent until the chain has decided.
-      return { ...op, detail: 'sent', ...wait(WATCH_MS) };
+      return { ...op, detail: 'sent', ...watchAgain(op, now) };
   }
 }
 
