@@ -197,7 +197,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
 
   /** D1 first, then the alarm: a caller who was answered finds its row. */
   async function publish(): Promise<void> {
-    await flushOutbox(journal, d.mirror, log);
+    await flushOutbox(journal, storage, d.mirror, log);
     await rearm();
   }
 

@@ -5,17 +5,27 @@
  */
 import type { Journal } from './journal.ts';
 import { decodeOperation, encodeOperation, type Operation } from './operation.ts';
-import { type Log, type Mirror, type MirrorRow, RECORD_TABLES } from './ports.ts';
+import { type Log, type Mirror, type MirrorRow, RECORD_TABLES, type Storage } from './ports.ts';
 import { mirrorStatus } from './public-state.ts';
 
 /** Rows of one D1 batch. */
 const BATCH = 40;
 
-/** Delivers what is waiting. False when the mirror did not take it; it stays for the next time. */
-export async function flushOutbox(journal: Journal, mirror: Mirror, log: Log): Promise<boolean> {
+/**
+ * Delivers what is waiting. False when the mirror did not take it; it stays for the next time.
+ * @throws in an instance that was replaced: what it believes must not reach the mirror
+ */
+export async function flushOutbox(
+  journal: Journal,
+  storage: Pick<Storage, 'sync'>,
+  mirror: Mirror,
+  log: Log,
+): Promise<boolean> {
   for (;;) {
     const rows = journal.outbox(BATCH);
     if (rows.length === 0) return true;
+    // A mirror that knew of a change which a crash took back would freeze the next instance.
+    await storage.sync();
     try {
       await mirror.apply(rows);
     } catch (error) {
