@@ -93,6 +93,10 @@ export function openJournal(storage: Storage) {
       row.createdAt,
       encodeOperation(row),
     );
+    if (row.releasedSlot !== null && row.releasedSlot > BigInt(getMeta('released_slot') ?? 0)) {
+      setMeta('released_slot', row.releasedSlot.toString());
+      setMeta('released_seq', String(row.seq));
+    }
     exec(
       `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?)
        ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision`,
@@ -164,11 +168,13 @@ export function openJournal(storage: Storage) {
       return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
     },
 
-    /** Every row that a sum of the ledger needs. */
+    /** Every row that a sum of the ledger needs, and the one that says how new a balance must be. */
     counting(now: number): Operation[] {
-      return exec('SELECT row FROM operations WHERE counts = 1 OR created_at > ?', now - DAY_MS).map(
-        operationOf,
-      );
+      return exec(
+        'SELECT row FROM operations WHERE counts = 1 OR created_at > ? OR seq = ?',
+        now - DAY_MS,
+        Number(getMeta('released_seq') ?? 0),
+      ).map(operationOf);
     },
 
     due(now: number, limit: number): Operation[] {

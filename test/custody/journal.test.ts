@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import { DAY_MS } from '../../src/core/limits.ts';
+import { openJournal } from '../../src/custody/journal.ts';
+import { releasedSlot } from '../../src/custody/ledger.ts';
+import type { Operation } from '../../src/custody/operation.ts';
+import {
+  closed,
+  done,
+  NOW,
+  outstanding,
+  planned,
+  SOL,
+  settling,
+  signed,
+  signingOf,
+} from './sample-operations.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+
+function setUp() {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const add = (op: Operation): Operation => storage.transaction(() => journal.insert(op));
+  return { storage, journal, add };
+}
+const at = (id: string, change: Partial<Operation> = {}): Operation => planned({ id, ...change });
+const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
+
+describe('rows', () => {
+  it('get numbers without gaps and revisions that only rise, whatever they came with', () => {
+    const { journal, add } = setUp();
+    const first = add(at('swap:a', { seq: 99, revision: 99 }));
+    const second = add(at('swap:b'));
+    expect([first.seq, second.seq, first.revision, second.revision]).toEqual([1, 2, 1, 2]);
+    const changed = journal.update(first, { ...first, detail: 'x' }, NOW);
+    expect(changed).toMatchObject({ seq: 1, revision: 3, detail: 'x' });
+    expect(journal.revision()).toBe(3);
+    expect(journal.latest(1)).toMatchObject([{ id: 'swap:b' }]);
+  });
+
+  it('come back exactly as they were written', () => {
+    const { journal, add } = setUp();
+    for (const op of [
+      planned({ id: 'a' }),
+      signed({ id: 'b' }),
+      settling({ id: 'c', signing: signingOf('c') }),
+    ]) {
+      const stored = add(op);
+      expect(journal.get(op.id)).toEqual({ ...op, seq: stored.seq, revision: stored.revision });
+    }
+  });
+
+  it('amounts above 2^53 lose nothing', () => {
+    const { journal, add } = setUp();
+    add(at('a', { amount: lamports(2n ** 64n - 1n), releasedSlot: 2n ** 60n + 1n }));
+    expect(journal.get('a')).toMatchObject({ amount: 2n ** 64n - 1n, releasedSlot: 2n ** 60n + 1n });
+  });
+
+  it('a natural key exists once', () => {
+    const { journal, add } = setUp();
+    const first = add(at('swap:a'));
+    expect(() => add(at('swap:a', { amount: lamports(5n) }))).toThrow(/UNIQUE/);
+    expect(journal.get('swap:a')).toEqual(first);
+    expect(journal.revision()).toBe(first.revision);
+  });
+
+  it('a signature belongs to one row', () => {
+    const { journal, add } = setUp();
+    add(signed({ id: 'a' }));
+    expect(() => add(signed({ id: 'b' }))).toThrow(/UNIQUE/);
+    expect(journal.get('b')).toBeUndefined();
+    expect(journal.bySignature('signature-one')?.id).toBe('a');
+    expect(journal.bySignature('signature-two')).toBeUndefined();
+  });
+
+  it('an update of a row that has changed since it was read is refused, and nothing is written', () => {
+    const { journal, add } = setUp();
+    const read = add(at('a'));
+    const winner = journal.update(read, { ...read, detail: 'winner' }, NOW);
+    expect(journal.update(read, { ...read, detail: 'loser' }, NOW)).toBeUndefined();
+    expect(journal.get('a')).toEqual(winner);
+    expect(journal.update({ ...read, seq: 77 }, read, NOW)).toBeUndefined();
+  });
+
+  it('a transaction that throws leaves neither row, revision, claim nor word for the mirror', () => {
+    const { storage, journal } = setUp();
+    expect(() =>
+      storage.transaction(() => {
+        journal.insert(at('a'));
+        journal.claim('payment:x', 'a', NOW);
+        journal.recordCall('create', 'ip', NOW);
+        throw new Error('power cut');
+      }),
+    ).toThrow('power cut');
+    expect(journal.isEmpty()).toBe(true);
+    expect([
+      journal.revision(),
+      journal.claimant('payment:x'),
+      journal.outbox(9),
+      journal.calls('create', 'ip', 0),
+    ]).toEqual([0, undefined, [], []]);
+  });
+
+  it('an opened journal keeps what another instance wrote', () => {
+    const { storage, add } = setUp();
+    const stored = add(signed({ id: 'a' }));
+    expect(openJournal(storage).get('a')).toEqual(stored);
+  });
+});
+
+describe('what counts for the sums', () => {
+  const old = NOW - 2 * DAY_MS;
+  it('is everything that is open, however old, and the last day whatever became of it', () => {
+    const { journal, add } = setUp();
+    const bare = { signing: null };
+    add(planned({ id: 'open-old', createdAt: old }));
+    add(signed({ id: 'signed-old', createdAt: old }));
+    add(settling({ id: 'settling-old', createdAt: old, ...bare }));
+    add(outstanding({ id: 'outstanding-old', createdAt: old, ...bare }));
+    add(done({ id: 'done-new', ...bare }));
+    add(closed({ id: 'closed-new' }));
+    add(done({ id: 'done-old', createdAt: old, releasedSlot: 1n, ...bare }));
+    add(closed({ id: 'closed-old', createdAt: old }));
+    const counting = ids(journal.counting(NOW));
+    expect(counting).toEqual(
+      expect.arrayContaining([
+        'open-old',
+        'signed-old',
+        'settling-old',
+        'outstanding-old',
+        'done-new',
+        'closed-new',
+      ]),
+    );
+    expect(counting).not.toContain('closed-old');
+    expect(ids(journal.open())).toEqual(['open-old', 'outstanding-old', 'settling-old', 'signed-old']);
+  });
+
+  it('never forgets how new a balance must be, even when the row that says so is more than a day old', () => {
+    const { journal, add } = setUp();
+    const waited = add(signed({ id: 'asry:x', kind: 'asry', createdAt: old, unsettled: lamports(0n) }));
+    journal.update(
+      waited,
+      { ...waited, state: 'done', reserved: lamports(0n), releasedSlot: 7_777n, dueAt: null },
+      NOW,
+    );
+    expect(releasedSlot(journal.counting(NOW))).toBe(7_777n);
+    expect(releasedSlot(journal.counting(NOW + 10 * DAY_MS))).toBe(7_777n);
+    // A lower slot that is released later does not take its place.
+    add(done({ id: 'swap:low', createdAt: old, releasedSlot: 5n, signing: null }));
+    expect(releasedSlot(journal.counting(NOW + 10 * DAY_MS))).toBe(7_777n);
+  });
+});
+
+describe('what is due', () => {
+  it('is found by its time, the longest overdue first, and the next one is known', () => {
+    const { journal, add } = setUp();
+    add(at('late', { dueAt: NOW - 5 }));
+    add(at('later', { dueAt: NOW - 9 }));
+    add(at('now', { dueAt: NOW }));
+    add(at('fraction', { dueAt: NOW + 0.4 }));
+    add(at('soon', { dueAt: NOW + 7 }));
+    add(at('never', { dueAt: null }));
+    expect(journal.due(NOW, 9).map(({ id }) => id)).toEqual(['later', 'late', 'now']);
+    expect(journal.due(NOW, 1).map(({ id }) => id)).toEqual(['later']);
+    expect(journal.due(NOW + 1, 9)).toHaveLength(4);
+    expect(journal.nextDue()).toBe(NOW - 9);
+  });
+
+  it('nothing is due in an empty journal', () => {
+    const { journal } = setUp();
+    expect([journal.due(NOW, 9), journal.nextDue(), journal.isEmpty()]).toEqual([[], undefined, true]);
+  });
+});
+
+describe('names', () => {
+  it('serve one purpose for ever; the same purpose may take them again', () => {
+    const { journal } = setUp();
+    expect(journal.claim('output:t:0', 'swap:a', NOW)).toBe(true);
+    expect(journal.claim('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
+    expect(journal.claim('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
+    expect(journal.claimant('output:t:0')).toBe('swap:a');
+    expect(journal.claimant('output:t:1')).toBeUndefined();
+    journal.purge(NOW + 1_000 * DAY_MS);
+    expect(journal.claim('output:t:0', 'swap:b', NOW)).toBe(false);
+  });
+});
+
+describe('calls', () => {
+  it('are counted by purpose and client since a time, oldest first', () => {
+    const { journal } = setUp();
+    for (const ms of [30, 10, 20]) journal.recordCall('create', 'ip-1', NOW + ms);
+    journal.recordCall('create', 'ip-2', NOW);
+    journal.recordCall('key', 'ip-1', NOW);
+    expect(journal.calls('create', 'ip-1', NOW)).toEqual([NOW + 10, NOW + 20, NOW + 30]);
+    expect(journal.calls('create', 'ip-1', NOW + 10)).toEqual([NOW + 20, NOW + 30]);
+  });
+
+  it('are dropped after a day, rows and names never', () => {
+    const { journal, add } = setUp();
+    add(closed({ id: 'a', createdAt: 0 }));
+    journal.recordCall('create', 'ip', NOW - DAY_MS - 1);
+    journal.recordCall('create', 'ip', NOW - DAY_MS);
+    journal.purge(NOW);
+    expect(journal.calls('create', 'ip', 0)).toEqual([NOW - DAY_MS]);
+    expect(journal.get('a')).toBeDefined();
+  });
+});
+
+describe('word for the mirror', () => {
+  it('is left for every change, one row each, the oldest change first', () => {
+    const { journal, add } = setUp();
+    const a = add(at('a'));
+    add(at('b'));
+    journal.update(a, { ...a, detail: 'again' }, NOW + 5);
+    const rows = journal.outbox(9);
+    expect(rows.map(({ id, revision }) => [id, revision])).toEqual([
+      ['b', 2],
+      ['a', 3],
+    ]);
+    expect(rows[1]).toMatchObject({ entity: 'operation', operation: { detail: 'again', revision: 3 } });
+    expect(journal.outbox(1).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('is gone when the mirror has it, unless the row has changed meanwhile', () => {
+    const { journal, add } = setUp();
+    const a = add(at('a'));
+    add(at('b'));
+    const delivered = journal.outbox(9);
+    journal.update(a, { ...a, detail: 'newer' }, NOW);
+    journal.delivered(delivered);
+    expect(journal.outbox(9).map(({ id, revision }) => [id, revision])).toEqual([['a', 3]]);
+    journal.delivered(journal.outbox(9));
+    expect(journal.outbox(9)).toEqual([]);
+    expect(journal.undeliveredSince()).toBeUndefined();
+  });
+
+  it('waits since the first undelivered change, not the last', () => {
+    const { journal, add } = setUp();
+    const a = add(at('a', { createdAt: NOW }));
+    const newer = journal.update(a, { ...a, detail: 'x' }, NOW + 50_000);
+    expect(journal.undeliveredSince()).toBe(NOW);
+    if (newer) journal.delivered(journal.outbox(9));
+    expect(journal.undeliveredSince()).toBeUndefined();
+  });
+});
+
+it('meta values are replaced', () => {
+  const { journal } = setUp();
+  journal.setMeta('paused', 'operator');
+  journal.setMeta('paused', '');
+  expect([journal.getMeta('paused'), journal.getMeta('other')]).toEqual(['', undefined]);
+});
+
+it('a row of SOL counts as text in the table, so that no column can round it', () => {
+  const { storage, add } = setUp();
+  add(at('a', { amount: lamports(SOL) }));
+  const [stored] = storage.exec('SELECT row FROM operations');
+  expect(String(stored?.row)).toContain(`"amount":"${SOL}"`);
+});
