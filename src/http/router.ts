@@ -42,18 +42,23 @@ export function errorResponses(...tables: ErrorTable[]) {
   );
 }
 
-const problemSchema = (codes: string[]) =>
-  z.object({
-    error_code: z
-      .enum(codes as [string, ...string[]])
-      .openapi({ description: 'Stable machine-readable code' }),
+const Problem = z
+  .object({
+    error_code: z.string().openapi({ description: 'Stable machine-readable code' }),
     error: z.string().openapi({ description: 'What happened, for people' }),
     action: z.string().optional().openapi({ description: 'What to do next' }),
-    request_id: z.string(),
+    request_id: z.string().openapi({ description: 'As in the header X-Request-Id' }),
     retryable: z.boolean().openapi({ description: 'The same request can succeed later' }),
     retry_after_s: z.int().optional().openapi({ description: 'Seconds to wait, as in Retry-After' }),
-    details: z.record(z.string(), z.unknown()).optional(),
-  });
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .openapi({ description: 'What the meaning of the code promises' }),
+  })
+  .openapi('Problem');
+
+const problemSchema = (codes: string[]) =>
+  Problem.extend({ error_code: z.enum(codes as [string, ...string[]]) });
 
 /** The entries of a table under these codes. */
 export const pickErrors = <T extends ErrorTable>(table: T, ...codes: (keyof T & string)[]): ErrorTable =>
