@@ -1,4 +1,5 @@
 import { type BitcoinKey, randomHex } from './keys.ts';
+import type { WorldPools } from './orca-pools.ts';
 import type { SolanaWorld } from './solana-world.ts';
 
 export interface Endpoints {
@@ -33,6 +34,7 @@ export interface WorldSecrets {
 export function createBindings(options: {
   baseUrl: string;
   endpoints: Endpoints;
+  pools: WorldPools;
   solana: SolanaWorld;
   reserveBitcoin: BitcoinKey;
   secrets: WorldSecrets;
@@ -58,6 +60,9 @@ export function createBindings(options: {
     KRAKEN_API_URL: endpoints.kraken,
     LIFI_API_URL: `${endpoints.lifi}/v1`,
     ORCA_API_URL: `${endpoints.orca}/v2/solana`,
+    POOL_DEFAULT_ADDRESS: options.pools.sabtcUsdc.address,
+    POOL_SAETH_SAUSD_ADDRESS: options.pools.saethSausd.address,
+    POOL_SAUSD_USDC_ADDRESS: options.pools.sausdUsdc.address,
     CHANGENOW_API_URL: `${endpoints.changenow}/v2`,
     CHANGENOW_API_KEY: secrets.changenowKey,
     NOSTR_RELAYS: `${endpoints.relay1},${endpoints.relay2}`,

@@ -7,6 +7,8 @@ import { startUpstream, text, type Upstream } from './fault-gate.ts';
 import type { BitcoinKey, QuoteKey } from './keys.ts';
 import { createNostrSeed } from './nostr-seed.ts';
 import { startOneClick } from './one-click.ts';
+import { startOrca } from './orca.ts';
+import { plantPools, type WorldPools } from './orca-pools.ts';
 import { type PriceBook, startPriceVenues } from './price-venues.ts';
 import { startRelay } from './relay.ts';
 import type { RequestCounts } from './request-counts.ts';
@@ -29,6 +31,7 @@ export interface UpstreamsOptions {
 export interface Upstreams {
   readonly endpoints: Endpoints;
   readonly npub: string;
+  readonly pools: WorldPools;
   stop(): Promise<void>;
 }
 
@@ -37,6 +40,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
   const { solana, bitcoin, faults, counts, prices } = options;
   const { ledger } = solana;
   const seed = createNostrSeed(Date.now());
+  const pools = await plantPools(solana);
 
   const [rpc1, rpc2, esplora1, esplora2, oneclick, venues, relay1, relay2, lifi, orca, changenow] =
     await Promise.all([
@@ -60,7 +64,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
       startRelay({ name: 'relay1', faults, counts }),
       startRelay({ name: 'relay2', faults, counts }),
       startClosed('lifi', faults, counts),
-      startClosed('orca', faults, counts),
+      startOrca({ ledger, pools, faults, counts }),
       startChangeNow({ prices, faults, counts, apiKey: options.changenowKey }),
     ]);
   for (const relay of [relay1, relay2]) relay.seed(seed.events);
@@ -83,6 +87,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
       relay2: relay2.url,
     },
     npub: seed.npub,
+    pools,
     async stop() {
       await Promise.all(Object.values(all).map((one) => one.stop()));
     },

@@ -10,6 +10,7 @@ import { startCron } from './cron.ts';
 import { startEdge } from './edge.ts';
 import { createFaultBook, type FaultBook } from './fault-book.ts';
 import { createBitcoinKey, createQuoteKey, createSolanaKey, randomHex, type SolanaKey } from './keys.ts';
+import type { WorldPools } from './orca-pools.ts';
 import { createPriceBook, type PriceBook } from './price-venues.ts';
 import { createRequestCounts, type UpstreamCounts } from './request-counts.ts';
 import { type FaucetAsset, type SolanaWorld, startSolanaWorld } from './solana-world.ts';
@@ -61,6 +62,8 @@ export interface World {
   readonly bindings: Readonly<Record<string, string>>;
   readonly reserve: { readonly solana: string; readonly bitcoin: string };
   readonly treasury: string;
+  /** Whirlpools on the chain, also listed by the pool API. */
+  readonly pools: WorldPools;
   readonly mints: Readonly<Record<'usdc' | 'usdt' | 'asry' | 'absr', string>>;
   /** Throw-away wallets with SOL, USDC and USDT. */
   readonly users: readonly SolanaKey[];
@@ -176,6 +179,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       ...createBindings({
         baseUrl: edge.url,
         endpoints: upstreams.endpoints,
+        pools: upstreams.pools,
         solana,
         reserveBitcoin,
         secrets: { oneClickToken, changenowKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
@@ -221,6 +225,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       bindings,
       reserve: { solana: solana.reserve.address, bitcoin: reserveBitcoin.address },
       treasury: solana.treasury.address,
+      pools: upstreams.pools,
       mints: {
         usdc: solana.mints.usdc.mint,
         usdt: solana.mints.usdt.mint,

@@ -1,0 +1,108 @@
+import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
+import { base58 } from '@scure/base';
+import type { FaultBook } from './fault-book.ts';
+import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
+import type { WorldPool, WorldPools } from './orca-pools.ts';
+import type { RequestCounts } from './request-counts.ts';
+import type { SolanaLedger } from './solana-ledger.ts';
+import { readTokenAccount } from './token-account.ts';
+
+export interface OrcaOptions {
+  readonly ledger: SolanaLedger;
+  readonly pools: WorldPools;
+  readonly faults: FaultBook;
+  readonly counts: RequestCounts;
+}
+
+const PATH = /^\/v2\/solana\/pools\/([^/]+)$/;
+const HUGE_BYTES = 3 * 1024 * 1024;
+
+function isAddress(word: string): boolean {
+  try {
+    return base58.decode(word).length === 32;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Orca's public API as far as one pool goes. State and balances come from the chain; volumes are made up. Its own
+ * faults: `unlisted` (404), `zeroBalances`, `empty`, `redirect`, `huge`.
+ */
+export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promise<Upstream> {
+  const listed = new Map<string, WorldPool>(
+    Object.values(pools).map((pool: WorldPool) => [pool.address, pool]),
+  );
+
+  async function handle({ method, path, label }: WorldRequest): Promise<Answer> {
+    const word = PATH.exec(path)?.[1];
+    if (method !== 'GET' || word === undefined) return text(404, 'Not Found');
+    if (!isAddress(word)) return json(400, { error: 'Invalid whirlpool address' });
+    const take = (kind: string) => faults.take('orca', kind, label, path) !== null;
+    if (take('empty')) return { status: 200, body: '' };
+    if (take('redirect'))
+      return { status: 302, headers: { location: `/v2/solana/pools/${word}/elsewhere` }, body: '' };
+    if (take('huge')) return json(200, { data: { address: word, padding: 'x'.repeat(HUGE_BYTES) } });
+    const pool = listed.get(word);
+    if (pool === undefined || take('unlisted')) return json(404, { error: 'Whirlpool not found' });
+    return json(200, { data: await show(pool, take('zeroBalances')), meta: { cursor: null } });
+  }
+
+  async function show(pool: WorldPool, isUnindexed: boolean): Promise<unknown> {
+    const slot = ledger.clock.slot('confirmed');
+    const account = await ledger.account(pool.address, slot);
+    if (account === null) throw new Error(`pool ${pool.address} is gone`);
+    const state = getWhirlpoolDecoder().decode(account.data);
+    const balance = async (vault: string) =>
+      String(isUnindexed ? 0n : (readTokenAccount(await ledger.account(vault, slot))?.amount ?? 0n));
+    const { tokenA, tokenB } = pool;
+    const token = ({ mint, name, symbol, decimals, program }: WorldPool['tokenA']) => ({
+      address: mint,
+      programId: program,
+      imageUrl: '',
+      name,
+      symbol,
+      decimals,
+      tags: [],
+    });
+    const raw = (Number(state.sqrtPrice) / 2 ** 64) ** 2;
+    const tier = (state.tickSpacingSeed[0] ?? 0) + 256 * (state.tickSpacingSeed[1] ?? 0);
+    const stats = { volume: '1292320.5', fees: '1292.32', rewards: '0', yieldOverTvl: '0.00067' };
+    return {
+      address: pool.address,
+      whirlpoolsConfig: state.whirlpoolsConfig,
+      whirlpoolBump: [...state.whirlpoolBump],
+      tickSpacing: state.tickSpacing,
+      tickSpacingSeed: [...state.tickSpacingSeed],
+      feeTierIndex: tier,
+      feeRate: state.feeRate,
+      protocolFeeRate: state.protocolFeeRate,
+      liquidity: String(state.liquidity),
+      sqrtPrice: String(state.sqrtPrice),
+      tickCurrentIndex: state.tickCurrentIndex,
+      protocolFeeOwedA: String(state.protocolFeeOwedA),
+      protocolFeeOwedB: String(state.protocolFeeOwedB),
+      tokenMintA: state.tokenMintA,
+      tokenMintB: state.tokenMintB,
+      tokenVaultA: state.tokenVaultA,
+      tokenVaultB: state.tokenVaultB,
+      feeGrowthGlobalA: String(state.feeGrowthGlobalA),
+      feeGrowthGlobalB: String(state.feeGrowthGlobalB),
+      price: (raw * 10 ** (tokenA.decimals - tokenB.decimals)).toFixed(20),
+      tvlUsdc: '1920000.00',
+      tokenBalanceA: await balance(state.tokenVaultA),
+      tokenBalanceB: await balance(state.tokenVaultB),
+      stats: { '24h': stats, '7d': stats, '30d': stats },
+      tokenA: token(tokenA),
+      tokenB: token(tokenB),
+      rewards: [],
+      adaptiveFeeEnabled: tier !== state.tickSpacing,
+      poolType: 'whirlpool',
+      hasWarning: false,
+      updatedSlot: slot,
+      writeVersion: 1_459_165_811_157,
+    };
+  }
+
+  return startUpstream({ name: 'orca', faults, counts, handle });
+}
