@@ -64,23 +64,39 @@ const SPOOFS = [
   'origin',
 ] as const;
 
-it('one address is limited whatever its other headers say, and nobody else is', async () => {
-  // The window is a minute by the clock: even across its turn no address passes more than twice the limit.
-  const answers: Response[] = [];
-  const refused = () => answers.find(({ status }) => status === 429);
-  for (let sent = 0; sent <= 1_200 && !refused(); sent += 40) {
-    const more = Array.from({ length: 40 }, (_, n) => {
-      const name = SPOOFS[(sent + n) % SPOOFS.length] ?? 'via';
-      return view({ path: '/spoof' }, '203.0.113.50', { [name]: `10.${n}.${sent % 250}.7` });
-    });
-    answers.push(...(await Promise.all(more)));
+const LIMITED = '203.0.113.50';
+const spoofed = (name: string, value: string) => view({ path: '/spoof' }, LIMITED, { [name]: value });
+
+/** Sends plain views until one is refused. The window is a minute by the clock: its turn lets 600 more pass. */
+async function reachLimit(): Promise<Response | undefined> {
+  for (let sent = 0; sent <= 1_200; sent += 40) {
+    const more = Array.from({ length: 40 }, () => view({ path: '/spoof' }, LIMITED));
+    const refused = (await Promise.all(more)).find(({ status }) => status === 429);
+    if (refused) return refused;
   }
-  expect(answers.filter(({ status }) => status === 204).length).toBeGreaterThanOrEqual(600);
-  expect(refused()?.headers.get('retry-after')).toBe('60');
-  expect(await refused()?.json()).toMatchObject({ error_code: 'RATE_LIMITED', retryable: true });
+  return undefined;
+}
+
+it('an address that reached its limit stays refused whatever its other headers say, and nobody else is', async () => {
+  let passed: string[] = [...SPOOFS];
+  // Again only when the minute turned between: what passes three times passes by its header.
+  for (let attempt = 0; attempt < 3 && passed.length > 0; attempt++) {
+    const refused = await reachLimit();
+    expect(refused?.headers.get('retry-after')).toBe('60');
+    expect(await refused?.json()).toMatchObject({ error_code: 'RATE_LIMITED', retryable: true });
+    const answers = await Promise.all(
+      SPOOFS.map(async (name) => ({ name, status: (await spoofed(name, '198.51.100.7')).status })),
+    );
+    passed = answers.filter(({ status }) => status !== 429).map(({ name }) => name);
+  }
+  expect(passed).toEqual([]);
+  const [row] = (await world.worker.query("SELECT count(*) AS n FROM pageviews WHERE path = '/spoof'")) as {
+    n: number;
+  }[];
+  expect(row?.n).toBeGreaterThanOrEqual(600);
   expect((await view({ path: '/spoof' }, '203.0.113.51')).status).toBe(204);
   const ips = await world.worker.query("SELECT DISTINCT ip FROM pageviews WHERE path = '/spoof' ORDER BY ip");
-  expect(ips).toEqual([{ ip: '203.0.113.50' }, { ip: '203.0.113.51' }]);
+  expect(ips).toEqual([{ ip: LIMITED }, { ip: '203.0.113.51' }]);
 });
 
 it('the beacon of the site counts a view through the service', async () => {

@@ -16,6 +16,7 @@ let clock: number;
 let asked: ExchangeOrder[];
 let answerCreate: (order: ExchangeOrder) => Promise<CreateOutcome>;
 let apiKey: boolean;
+let deferred: Promise<unknown>[];
 
 const created = async (o: ExchangeOrder): Promise<CreateOutcome> => ({
   outcome: 'created',
@@ -50,6 +51,7 @@ beforeEach(() => {
   clock = NOON;
   asked = [];
   answerCreate = created;
+  deferred = [];
   apiKey = true;
   const memory = () => createCache({ kv: undefined, now: () => clock, defer: () => undefined });
   const fixed = { ...apiDeps(env), log: () => undefined, cache: memory(), memory: memory() };
@@ -62,7 +64,7 @@ beforeEach(() => {
       clock += ms;
       await new Promise((resolve) => setTimeout(resolve, 1));
     },
-    defer: () => undefined,
+    defer: (work) => void deferred.push(work),
   }));
 });
 
@@ -319,6 +321,22 @@ it('a caller hears of the exchange even when it cannot be stored; a repeat never
   const { body } = await create(order, keyed());
   expect(body.error_code).toBe('EXCHANGE_OUTCOME_UNKNOWN');
   expect(asked).toHaveLength(1);
+});
+
+it('the whole of a create is handed to the runtime, which finishes it when the caller hangs up', async () => {
+  let answer = () => {};
+  answerCreate = async (o) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return created(o);
+  };
+  void create(order, keyed());
+  await expect.poll(() => asked.length).toBe(1);
+  expect(deferred).toHaveLength(1);
+  answer();
+  await deferred[0];
+  expect(await states()).toEqual([{ state: 'done', exchange_id: 'exchange1', reason: null }]);
 });
 
 it('requests are forgotten after 7 days', async () => {
