@@ -1,0 +1,183 @@
+/**
+ * The API document (OpenAPI 3.0.3) of the mounted routes: what their schemas say, completed by what the middleware
+ * around them can answer, the meaning of every error code, and recorded answers as examples.
+ * @module
+ */
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { ErrorTable } from '../../core/errors.ts';
+import type { Examples } from './examples.ts';
+
+/** @throws Error when two routes cannot stand in one document */
+type Describe = OpenAPIHono['getOpenAPIDocument'];
+export type ApiDocument = ReturnType<Describe>;
+type PathItem = NonNullable<ApiDocument['paths'][string]>;
+export type Operation = NonNullable<PathItem['get']>;
+type Responses = Operation['responses'];
+type ResponseEntry = Exclude<Responses[string], { $ref: string }>;
+
+export const API_VERSION = '1.1.0';
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+
+const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL into it, mints ABSR against it, pays ASRY claims, sells SPL tokens
+and their listing, and reads pools and Nostr feeds. No request needs credentials.
+
+- **Units.** A number beside a string of atoms (\`...Lamports\`, \`...Satoshis\`) is the same amount; the string loses no digit. Amounts in
+  are read from their digits: more digits than the unit has, a sign or an exponent is a 400.
+- **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
+- **Errors** have one body. \`error_code\` is stable, \`action\` says what to do next, \`retryable\` whether the same request can succeed
+  later. A failed upstream is an error or a value marked \`stale\`, never an empty list.
+- **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat gets the first answer.
+- Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
+  \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
+
+const HEADERS = {
+  'X-Request-Id': {
+    description: 'Of this request; send your own to set it',
+    schema: { type: 'string' as const },
+  },
+  'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' as const, minimum: 0 } },
+  ETag: { description: 'For If-None-Match', schema: { type: 'string' as const } },
+  'Idempotency-Replayed': {
+    description: '`true` when this is the stored answer of an earlier request with the same key',
+    schema: { type: 'string' as const, enum: ['true'] },
+  },
+};
+
+const headers = (...names: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/**
+ * @param app      the router with every route mounted
+ * @param errors   the merged table of error codes
+ * @param examples recorded answers by operationId
+ * @param baseUrl  origin of the service; empty where none is configured
+ */
+export function apiDocument(
+  app: { getOpenAPIDocument: Describe },
+  errors: ErrorTable,
+  examples: Examples,
+  baseUrl: string,
+): ApiDocument {
+  const document = app.getOpenAPIDocument({
+    openapi: '3.0.3',
+    info: {
+      title: 'Sluice',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: baseUrl || '/' }],
+    security: [],
+  });
+  document.components = { ...document.components, headers: HEADERS };
+  for (const { method, operation } of operationsOf(document)) {
+    if (method === 'get')
+      operation.responses[304] = { description: 'What the ETag sent stands for still holds' };
+    addInternal(operation.responses);
+    for (const [status, response] of Object.entries(operation.responses))
+      if (isInline(response)) completeResponse(response, status, method, operation, errors);
+    addExamples(operation, examples[operation.operationId ?? '']);
+  }
+  return mended(document) as ApiDocument;
+}
+
+/** Every operation of a document, in its order. */
+export function operationsOf(
+  document: ApiDocument,
+): { method: Method; path: string; operation: Operation }[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation: Operation | undefined = item?.[method];
+      return operation ? [{ method, path, operation }] : [];
+    }),
+  );
+}
+
+const isInline = (response: Responses[string]): response is ResponseEntry => !('$ref' in response);
+
+const codeSchema = (codes: readonly string[]) => ({
+  allOf: [
+    { $ref: '#/components/schemas/Problem' },
+    { type: 'object' as const, properties: { error_code: { type: 'string' as const, enum: [...codes] } } },
+  ],
+});
+
+/** Any route can fail in a way that nobody expected. */
+function addInternal(responses: Responses): void {
+  const found: ResponseEntry | undefined = responses[500];
+  const schema = found?.content?.['application/json']?.schema;
+  const codes = codesOf(schema);
+  if (codes.length > 0 || !schema) {
+    const all = [...codes, 'INTERNAL'];
+    responses[500] = {
+      description: all.join(', '),
+      content: { 'application/json': { schema: codeSchema(all) } },
+    };
+    return;
+  }
+  responses[500] = {
+    ...found,
+    content: { 'application/json': { schema: { anyOf: [schema, codeSchema(['INTERNAL'])] } } },
+  };
+}
+
+/** The codes of an error answer; none for a schema of another kind. */
+export function codesOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const parts: unknown[] = [...list(Reflect.get(schema, 'allOf')), ...list(Reflect.get(schema, 'anyOf'))];
+  if (parts.length > 0) return parts.flatMap(codesOf);
+  const properties: unknown = Reflect.get(schema, 'properties');
+  if (typeof properties !== 'object' || properties === null) return [];
+  const code: unknown = Reflect.get(properties, 'error_code');
+  const found: unknown = typeof code === 'object' && code !== null ? Reflect.get(code, 'enum') : undefined;
+  return list(found).filter((entry) => typeof entry === 'string');
+}
+
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+function completeResponse(
+  response: ResponseEntry,
+  status: string,
+  method: Method,
+  operation: Operation,
+  errors: ErrorTable,
+): void {
+  const codes = codesOf(response.content?.['application/json']?.schema);
+  if (codes.length > 0)
+    response.description = codes.map((code) => `\`${code}\`: ${errors[code]?.meaning ?? code}`).join('\n\n');
+  const waits = codes.some((code) => errors[code]?.retryable);
+  const replays = operation.parameters?.some((p) => 'name' in p && p.name === 'idempotency-key') ?? false;
+  response.headers = {
+    ...response.headers,
+    ...headers('X-Request-Id'),
+    ...(waits ? headers('Retry-After') : {}),
+    ...(method === 'get' && (status === '200' || status === '304') ? headers('ETag') : {}),
+    ...(replays && status === '200' ? headers('Idempotency-Replayed') : {}),
+  };
+}
+
+function addExamples(operation: Operation, recorded: Examples[string] | undefined): void {
+  if (!recorded) return;
+  const body = operation.requestBody;
+  if (recorded.request?.body !== undefined && body && 'content' in body && body.content['application/json'])
+    body.content['application/json'].example = recorded.request.body;
+  for (const { status, name, body: value } of recorded.responses) {
+    const response: Responses[string] | undefined = operation.responses[status];
+    if (!response || !isInline(response)) continue;
+    const content = response.content?.['application/json'];
+    if (content) content.examples = { ...content.examples, [name]: { value } };
+  }
+}
+
+/** `nullable` means nothing beside no `type`, and validators refuse it there: no type allows null by itself. */
+function mended(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mended);
+  if (typeof value !== 'object' || value === null) return value;
+  const untyped = !['type', '$ref', 'allOf', 'anyOf', 'oneOf'].some((name) => name in value);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !(name === 'nullable' && member === true && untyped))
+      .map(([name, member]) => [name, mended(member)]),
+  );
+}

@@ -1,0 +1,25 @@
+/**
+ * Requests and answers as the service really gave them on the offline world, recorded by `npm run examples`. Nothing
+ * here is written by hand.
+ * @module
+ */
+import recorded from './examples.json' with { type: 'json' };
+
+export type Examples = Readonly<Record<string, OperationExample>>;
+
+type OperationExample = {
+  /** The request that was answered with success. */
+  readonly request?: {
+    /** With its query; parameters are filled in. */
+    readonly path: string;
+    readonly body?: unknown;
+  };
+  readonly responses: readonly {
+    readonly status: number;
+    /** `ok`, or the error code. */
+    readonly name: string;
+    readonly body: unknown;
+  }[];
+};
+
+export const EXAMPLES: Examples = recorded;

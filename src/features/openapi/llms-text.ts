@@ -1,0 +1,112 @@
+/**
+ * /llms.txt: every route on one page for readers that are language models, made from the API document.
+ * @module
+ * @see https://llmstxt.org
+ */
+import { type ApiDocument, codesOf, type Method, type Operation, operationsOf } from './api-document.ts';
+import type { Examples } from './examples.ts';
+
+type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
+type Schema = {
+  type?: unknown;
+  description?: string;
+  example?: unknown;
+  enum?: unknown[];
+  default?: unknown;
+};
+
+const INTRODUCTION = `# Sluice
+
+> A public JSON API that runs a Bitcoin reserve funded from Solana: reserve reports and proof, SOL to BTC swaps of the reserve, ABSR
+> and ASRY, token creation and listing, currency exchange, pool and Nostr reads, site analytics. No key or account is needed.`;
+
+const RULES = `## How to call it
+
+- Send JSON with \`content-type: application/json\`. Answers are JSON unless said otherwise.
+- Every failure is \`{error_code, error, action, request_id, retryable, retry_after_s?, details?}\`. Branch on \`error_code\`; wait
+  \`retry_after_s\` seconds before you repeat a \`retryable\` one; \`details\` says what to repair. Any route can answer \`INTERNAL\`.
+- To spend, send an \`Idempotency-Key\` header of 16 to 128 visible ASCII characters and keep it: a repeat with the same key and body
+  gets the first answer and moves nothing. Where \`dry_run\` exists, try with \`true\` first.
+- \`status: waiting\` means poll again after \`nextPollSeconds\`. Only \`finished\` means that the money is there.
+- A value with \`stale: true\` is older than usual, since its source is down. \`null\` means not known, never zero.
+- The swap flow: GET /api/swap/min, GET /api/swap/estimate, POST /api/swap/create with \`dry_run\`, the same with an Idempotency-Key,
+  then GET /api/swap/status/{id} until it is not \`waiting\`.`;
+
+/** @param examples recorded requests by operationId, from which links get real parameters */
+export function llmsText(document: ApiDocument, examples: Examples): string {
+  const origin = document.servers?.[0]?.url.replace(/\/$/, '') ?? '';
+  const byTag = new Map<string, string[]>();
+  for (const { method, path, operation } of operationsOf(document)) {
+    const tag = operation.tags?.[0] ?? 'other';
+    const line = operationLine(document, origin, method, path, operation, examples);
+    byTag.set(tag, [...(byTag.get(tag) ?? []), line]);
+  }
+  const sections = [...byTag].map(([tag, lines]) => `## ${tag}\n\n${lines.join('\n')}`);
+  return `${[INTRODUCTION, RULES, ...sections].join('\n\n')}\n`;
+}
+
+function operationLine(
+  document: ApiDocument,
+  origin: string,
+  method: Method,
+  path: string,
+  operation: Operation,
+  examples: Examples,
+): string {
+  const parameters = (operation.parameters ?? []).filter((p): p is Parameter => 'name' in p);
+  const recorded = examples[operation.operationId ?? '']?.request;
+  const url = `${origin}${recorded?.path ?? filled(path, parameters)}`;
+  const codes = Object.values(operation.responses).flatMap((response) =>
+    codesOf(response?.content?.['application/json']?.schema),
+  );
+  const declared = [...new Set(codes)].filter((code) => code !== 'INTERNAL');
+  const details = [
+    ...parameters.map((p) => field(p.name, p.schema ?? {}, p.required ?? false, ` in ${p.in}`)),
+    ...bodyFields(document, operation),
+    ...(recorded?.body === undefined ? [] : [`example body \`${JSON.stringify(recorded.body)}\``]),
+    ...(declared.length > 0 ? [`errors ${declared.join(', ')}`] : []),
+  ];
+  return [
+    `- [${method.toUpperCase()} ${path}](${url}): ${operation.summary ?? ''}`,
+    ...details.map((detail) => `  - ${detail}`),
+  ].join('\n');
+}
+
+/** A path that can be called as it stands, from the examples of its parameters. */
+function filled(path: string, parameters: readonly Parameter[]): string {
+  const sample = ({ schema, name }: Parameter) => {
+    const { example, enum: values, default: fallback } = (schema ?? {}) as Schema;
+    return encodeURIComponent(String(example ?? values?.[0] ?? fallback ?? `{${name}}`)).replace(
+      /%7B|%7D/g,
+      (brace) => decodeURIComponent(brace),
+    );
+  };
+  const query = parameters.filter((p) => p.in === 'query' && p.required);
+  const named = parameters
+    .filter((p) => p.in === 'path')
+    .reduce((text, p) => text.replace(`{${p.name}}`, sample(p)), path);
+  return query.length === 0 ? named : `${named}?${query.map((p) => `${p.name}=${sample(p)}`).join('&')}`;
+}
+
+function bodyFields(document: ApiDocument, operation: Operation): string[] {
+  const body = operation.requestBody;
+  const schema = body && 'content' in body ? body.content['application/json']?.schema : undefined;
+  const found = schema && '$ref' in schema ? document.components?.schemas?.[nameOf(schema.$ref)] : schema;
+  if (!found || '$ref' in found) return [];
+  return Object.entries(found.properties ?? {}).map(([name, property]) =>
+    field(name, property, found.required?.includes(name) ?? false, ' in body'),
+  );
+}
+
+const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
+
+function field(name: string, schema: object, required: boolean, where: string): string {
+  const { type, description, enum: values, default: fallback } = schema as Schema;
+  const kind = [typeof type === 'string' ? type : 'any', required ? 'required' : 'optional'].join(', ');
+  const about = [
+    description,
+    values && `one of ${values.join(', ')}`,
+    fallback !== undefined && `default ${fallback}`,
+  ].filter(Boolean);
+  return `\`${name}\`${where} (${kind})${about.length > 0 ? `: ${about.join('; ')}` : ''}`;
+}

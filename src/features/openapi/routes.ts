@@ -1,0 +1,85 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { jsonResponse, newRouter } from '../../http/router.ts';
+import { API_VERSION, type ApiDocument } from './api-document.ts';
+import { DOCS_POLICY, docsPage } from './docs-page.ts';
+import { EXAMPLES } from './examples.ts';
+import { llmsText } from './llms-text.ts';
+
+export type OpenApiDeps = {
+  /** Origin of absolute links; empty where none is configured. */
+  readonly publicBaseUrl: string;
+};
+
+const CACHE_CONTROL = 'public, max-age=300';
+
+const documentRoute = createRoute({
+  method: 'get',
+  path: '/api/openapi.json',
+  operationId: 'getOpenApiDocument',
+  tags: ['documents'],
+  summary: 'This document, OpenAPI 3.0.3',
+  responses: {
+    200: jsonResponse(
+      z
+        .looseObject({
+          openapi: z.literal('3.0.3'),
+          info: z.looseObject({ title: z.string(), version: z.literal(API_VERSION) }),
+          paths: z.looseObject({}),
+          components: z.looseObject({}),
+        })
+        .openapi('OpenApiDocument'),
+      'Every route, generated from the schemas that check requests',
+    ),
+  },
+});
+
+const docsRoute = createRoute({
+  method: 'get',
+  path: '/docs',
+  operationId: 'getDocsPage',
+  tags: ['documents'],
+  summary: 'The API document as a page',
+  responses: { 200: { description: 'A page', content: { 'text/html': { schema: z.string() } } } },
+});
+
+const llmsRoute = createRoute({
+  method: 'get',
+  path: '/llms.txt',
+  operationId: 'getLlmsText',
+  tags: ['documents'],
+  summary: 'Every route on one page of text',
+  responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
+});
+
+/** @param describe the document of the whole app, for an origin; asked once an origin */
+export function openApiRoutes(describe: (origin: string) => ApiDocument) {
+  const made = new Map<string, { readonly json: string; readonly llms: string }>();
+
+  function texts(origin: string) {
+    const known = made.get(origin);
+    if (known) return known;
+    const document = describe(origin);
+    const fresh = { json: JSON.stringify(document), llms: llmsText(document, EXAMPLES) };
+    made.set(origin, fresh);
+    return fresh;
+  }
+
+  return newRouter<OpenApiDeps>()
+    .openapi(documentRoute, (c) => {
+      const { json } = texts(c.var.deps.publicBaseUrl);
+      return c.body(json, 200, {
+        'Content-Type': 'application/json',
+        'Cache-Control': CACHE_CONTROL,
+      }) as never;
+    })
+    .openapi(docsRoute, (c) =>
+      c.html(docsPage(c.var.deps.publicBaseUrl), 200, {
+        'Content-Security-Policy': DOCS_POLICY,
+        'Cache-Control': CACHE_CONTROL,
+      }),
+    )
+    .openapi(llmsRoute, (c) => {
+      c.header('Cache-Control', CACHE_CONTROL);
+      return c.text(texts(c.var.deps.publicBaseUrl).llms, 200);
+    });
+}
