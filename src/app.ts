@@ -19,6 +19,9 @@ import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
 import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
 import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
+import { apiDocument } from './features/openapi/api-document.ts';
+import { EXAMPLES } from './features/openapi/examples.ts';
+import { type OpenApiDeps, openApiRoutes } from './features/openapi/routes.ts';
 import { OPS_ERRORS } from './features/ops/errors.ts';
 import { OPS_PATH, type OpsDeps, opsRoutes } from './features/ops/routes.ts';
 import { POOL_ERRORS } from './features/pools/errors.ts';
@@ -38,6 +41,7 @@ import { newRouter } from './http/router.ts';
 /** What the features need, all together. */
 export type Deps = StatusDeps &
   OpsDeps &
+  OpenApiDeps &
   ReservesRouteDeps &
   AbsrDeps &
   SwapDeps &
@@ -113,7 +117,8 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.use(async function secureHeaders(c, next) {
     await next();
     c.res.headers.set('X-Content-Type-Options', 'nosniff');
-    c.res.headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+    if (!c.res.headers.has('Content-Security-Policy'))
+      c.res.headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
     c.res.headers.set('Referrer-Policy', 'no-referrer');
     c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
@@ -142,6 +147,11 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', analyticsRoutes);
   app.route('/api', poolsRoutes);
   app.route('/api', nostrFeedRoutes);
+
+  app.route(
+    '/',
+    openApiRoutes((origin) => apiDocument(app, ERRORS, EXAMPLES, origin)),
+  );
 
   app.route(OPS_PATH, opsRoutes);
 
