@@ -26,6 +26,7 @@ import { OPS_ERRORS } from './features/ops/errors.ts';
 import { OPS_PATH, type OpsDeps, opsRoutes } from './features/ops/routes.ts';
 import { POOL_ERRORS } from './features/pools/errors.ts';
 import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
+import { type ProofRouteDeps, proofRoutes } from './features/reserves/proof-routes.ts';
 import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { SWAP_ERRORS } from './features/swap/errors.ts';
@@ -43,6 +44,7 @@ export type Deps = StatusDeps &
   OpsDeps &
   OpenApiDeps &
   ReservesRouteDeps &
+  ProofRouteDeps &
   AbsrDeps &
   SwapDeps &
   ExchangeDeps &
@@ -138,6 +140,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
 
   app.route('/api', statusRoutes);
   app.route('/api', reservesRoutes);
+  app.route('/api', proofRoutes);
   app.route('/api', absrRoutes);
   app.route('/api', swapRoutes);
   app.route('/api', invoiceRoutes);

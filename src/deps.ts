@@ -29,12 +29,18 @@ import {
   type MintKeys,
 } from './custody/signer.ts';
 import { createAbsrStore } from './features/absr/absr-store.ts';
+import { getSummary, type SummaryDeps } from './features/absr/get-summary.ts';
+import { watchBacking } from './features/absr/watch-backing.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { purgeAnalytics } from './features/analytics/purge-analytics.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
 import { purgeExchange } from './features/exchange/purge-exchange.ts';
 import { createFeedReader } from './features/nostr-feed/read-feed.ts';
-import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
+import { getProof } from './features/reserves/get-proof.ts';
+import { getReserves, readBitcoinReserve } from './features/reserves/get-reserves.ts';
+import { listBitcoin } from './features/reserves/list-bitcoin.ts';
+import { listSolana } from './features/reserves/list-solana.ts';
+import { createProofStore } from './features/reserves/proof-store.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
@@ -163,7 +169,20 @@ function buildApiDeps(env: Env): Deps {
   const { solanaAddress, bitcoinAddress } = reserve;
   const missing = missingForSwaps(config);
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const reserveSources = { cache, bitcoinSources: esploras, sleep };
+  const summary: SummaryDeps = {
+    cache,
+    readPrices,
+    absrMint: config.ABSR_MINT_ADDRESS ?? null,
+    supplySources: rpc.nodes,
+    readReserve: bitcoinAddress
+      ? (refresh) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
+      : null,
+    sleep,
+  };
   return {
+    ...summary,
+    readBacking: () => getSummary(summary),
     log,
     config,
     cache,
@@ -174,11 +193,8 @@ function buildApiDeps(env: Env): Deps {
     bitcoinSources: esploras,
     solanaSources: rpc.nodes,
     holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
-    absrMint: config.ABSR_MINT_ADDRESS ?? null,
-    supplySources: rpc.nodes,
-    readReserve: bitcoinAddress
-      ? () => readBitcoinReserve({ cache, bitcoinSources: esploras, sleep }, bitcoinAddress)
-      : null,
+    proofs: createProofStore(env.DB),
+    missingForProof: [...missing, ...wrongBitcoinKey(config)],
     absr: createAbsrStore(env.DB),
     opsSecret: config.OPS_SECRET,
     missingVariables: [...new Set([...missing, ...wrongBitcoinKey(config), ...config.invalid])],
@@ -256,7 +272,8 @@ export function apiDeps(env: Env): Deps {
 }
 
 export function scheduledDeps(env: Env): ScheduledDeps {
-  const { custody, config, now } = apiDeps(env);
+  const deps = apiDeps(env);
+  const { custody, config, now, reserve } = deps;
   const analytics = createAnalyticsStore(env.DB);
   const ipRetentionDays = config.ANALYTICS_IP_RETENTION_DAYS ?? 0;
   const exchanges = createExchangeStore(env.DB);
@@ -264,11 +281,27 @@ export function scheduledDeps(env: Env): ScheduledDeps {
     log,
     everyMinute: [
       { name: 'wake', run: () => custody.wake() },
+      { name: 'watch_backing', run: () => watchBacking(deps) },
+      ...(reserve.bitcoinAddress && reserve.solanaAddress ? warmReads(deps) : []),
       { name: 'purge_analytics', run: () => purgeAnalytics({ analytics, ipRetentionDays, now }) },
     ],
-    daily: [{ name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) }],
+    // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.
+    daily: [
+      { name: 'wake', run: () => custody.wake() },
+      { name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) },
+    ],
   };
 }
+
+/** Read anew for every isolate. A watch-only reserve without a proof has none to read. */
+const warmReads = (deps: Deps) => [
+  { name: 'warm_reserves', run: () => getReserves(deps, true) },
+  { name: 'warm_bitcoin_list', run: () => listBitcoin(deps, true) },
+  { name: 'warm_solana_list', run: () => listSolana(deps, true) },
+  ...(deps.holdsBitcoinKey && deps.missingForProof.length === 0
+    ? [{ name: 'warm_proof', run: () => getProof(deps, true) }]
+    : []),
+];
 
 /** What the custodian runs on. @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {

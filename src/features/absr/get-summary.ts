@@ -1,8 +1,10 @@
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
+import { HOUR_MS } from '../../core/limits.ts';
 import { divergenceBps, USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import type { Cached } from '../../http/cached.ts';
+import { refreshing, warm } from '../../http/warm.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { backingOf, RATIO_DECIMALS, type Supply } from './backing.ts';
 import {
@@ -23,19 +25,19 @@ export type SummaryDeps = ReadPriceDeps & {
     tokenSupply(mint: string, commitment: 'finalized'): Promise<Supply & { readonly slot: bigint }>;
   }[];
   /** Confirmed sats of the reserve as decimal text; null while no address is configured. */
-  readonly readReserve: (() => Promise<Cached<{ readonly confirmed: string }>>) | null;
+  readonly readReserve: ((refresh: boolean) => Promise<Cached<{ readonly confirmed: string }>>) | null;
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-const SUPPLY_POLICY = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 15 * 60_000 };
+const SUPPLY_POLICY = warm(HOUR_MS / 4);
 const GRACE_MS = 1_500;
 
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
 /** The finalized supply as the node that is furthest sees it. */
-function readSupply(d: SummaryDeps, mint: string): Promise<Cached<StoredSupply>> {
-  return d.cache.read('absr:supply', SUPPLY_POLICY, async (): Promise<StoredSupply> => {
+function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
+  return d.cache.read('absr:supply', refreshing(SUPPLY_POLICY, refresh), async (): Promise<StoredSupply> => {
     const asks = d.supplySources.map((node) => ({
       name: node.name,
       ask: () => node.tokenSupply(mint, 'finalized'),
@@ -57,13 +59,15 @@ function readSupply(d: SummaryDeps, mint: string): Promise<Cached<StoredSupply>>
  * its error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
-export async function getSummary(d: SummaryDeps) {
+export async function getSummary(d: SummaryDeps, refresh = false) {
   const { absrMint, readReserve } = d;
-  const [price, venues, reserve, supply] = await Promise.all([
-    attempt('prices', readPrice(d)),
-    readVenues(d).catch(() => null),
-    readReserve === null ? absent : attempt('reserve', readReserve()),
-    absrMint === null ? absent : attempt('supply', readSupply(d, absrMint)),
+  // The venues first: the price is chosen among what they have just said.
+  const venuesRead = readVenues(d, refresh).catch(() => null);
+  const [venues, price, reserve, supply] = await Promise.all([
+    venuesRead,
+    venuesRead.then(() => attempt('prices', readPrice(d, refresh))),
+    readReserve === null ? absent : attempt('reserve', readReserve(refresh)),
+    absrMint === null ? absent : attempt('supply', readSupply(d, absrMint, refresh)),
   ]);
   const parts = [price, reserve, supply];
   const known = parts.flatMap(({ value }) => (value ? [value] : []));

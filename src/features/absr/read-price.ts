@@ -1,6 +1,8 @@
 import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { HOUR_MS } from '../../core/limits.ts';
 import { agreePrices, type PriceReport } from '../../core/price.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
+import { refreshing, warm } from '../../http/warm.ts';
 
 export type ReadPriceDeps = {
   readonly cache: Cache;
@@ -14,13 +16,14 @@ export type VenuePrice = { readonly source: string; readonly btcUsd: string; rea
 /** Two venues may differ by so much: a perpetual's mid and a spot price do by a few basis points. */
 export const MAX_DIVERGENCE_BPS = 100n;
 
-const VENUES_POLICY = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 75_000 };
+/** What the venues say is told as long as it is new. */
+const VENUES_POLICY = warm(120_000);
 /** A price of the last hour is recent enough to be shown, marked stale. */
-const PRICE_POLICY = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 3_600_000 };
+const PRICE_POLICY = warm(HOUR_MS);
 
 /** What every venue says now. @throws AppError UPSTREAM_FAILED when none answers */
-export function readVenues(d: ReadPriceDeps): Promise<Cached<VenuePrice[]>> {
-  return d.cache.read('prices:venues', VENUES_POLICY, async () => {
+export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {
+  return d.cache.read('prices:venues', refreshing(VENUES_POLICY, refresh), async () => {
     const reports = await d.readPrices();
     if (reports.length === 0) throw upstreamFailed('prices', 'no_venue');
     return reports.map(({ source, btcUsd, solUsd }) => ({
@@ -36,8 +39,9 @@ export function readVenues(d: ReadPriceDeps): Promise<Cached<VenuePrice[]>> {
  * last good one is shown as stale.
  * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED when no recent price is known either
  */
-export function readPrice(d: ReadPriceDeps): Promise<Cached<VenuePrice>> {
-  return d.cache.read('prices:agreed', PRICE_POLICY, async () => choose((await readVenues(d)).value));
+export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
+  const policy = refreshing(PRICE_POLICY, refresh);
+  return d.cache.read('prices:agreed', policy, async () => choose((await readVenues(d, false)).value));
 }
 
 function choose(venues: readonly VenuePrice[]): VenuePrice {

@@ -1,6 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
-import type { Cache, Cached, CachePolicy } from '../../http/cached.ts';
+import { HOUR_MS } from '../../core/limits.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
+import { refreshing, warm } from '../../http/warm.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { type BitcoinView, chooseBalance } from './choose-balance.ts';
 
@@ -20,7 +22,8 @@ export type ReservesDeps = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-const POLICY: CachePolicy = { freshMs: 15_000, revalidateMs: 60_000, staleMs: 15 * 60_000 };
+/** Balances and lists are 15 minutes old at most; then an outage is an error. */
+export const RESERVE_POLICY = warm(HOUR_MS / 4);
 /** How long a slower source may take once another has answered. */
 export const GRACE_MS = 1_500;
 
@@ -44,55 +47,70 @@ export type Reserves = {
 export function readBitcoinReserve(
   d: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
   address: string,
+  refresh: boolean,
 ): Promise<Cached<StoredBitcoin>> {
-  return d.cache.read('reserves:bitcoin', POLICY, async (): Promise<StoredBitcoin> => {
-    const asks = d.bitcoinSources.map((source) => ({
-      name: source.name,
-      ask: () => source.balance(address),
-    }));
-    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
-    const balance = chooseBalance(answers);
-    if (!balance) throw failureOf(answers);
-    return {
-      ...balance,
-      confirmed: balance.confirmed.toString(),
-      pendingDelta: balance.pendingDelta.toString(),
-      views: balance.views.map(({ name, confirmed }) => ({ name, confirmed: confirmed?.toString() ?? null })),
-    };
-  });
+  return d.cache.read(
+    'reserves:bitcoin',
+    refreshing(RESERVE_POLICY, refresh),
+    async (): Promise<StoredBitcoin> => {
+      const asks = d.bitcoinSources.map((source) => ({
+        name: source.name,
+        ask: () => source.balance(address),
+      }));
+      const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+      const balance = chooseBalance(answers);
+      if (!balance) throw failureOf(answers);
+      return {
+        ...balance,
+        confirmed: balance.confirmed.toString(),
+        pendingDelta: balance.pendingDelta.toString(),
+        views: balance.views.map(({ name, confirmed }) => ({
+          name,
+          confirmed: confirmed?.toString() ?? null,
+        })),
+      };
+    },
+  );
 }
 
 /** The reserve's finalized lamports as the node that is furthest sees them. */
 function readSolanaReserve(
   d: Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'>,
   address: string,
+  refresh: boolean,
 ): Promise<Cached<StoredSolana>> {
-  return d.cache.read('reserves:solana', POLICY, async (): Promise<StoredSolana> => {
-    const asks = d.solanaSources.map((node) => ({
-      name: node.name,
-      ask: () => node.balance(address, 'finalized'),
-    }));
-    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
-    const views = answers.flatMap((answer) => (answer.ok ? [{ source: answer.name, ...answer.value }] : []));
-    const [first] = views;
-    if (!first) throw asUpstreamFailure(failureOf(answers));
-    const { lamports, slot, source } = views.reduce(
-      (newest, view) => (view.slot > newest.slot ? view : newest),
-      first,
-    );
-    return { lamports: lamports.toString(), slot: slot.toString(), source };
-  });
+  return d.cache.read(
+    'reserves:solana',
+    refreshing(RESERVE_POLICY, refresh),
+    async (): Promise<StoredSolana> => {
+      const asks = d.solanaSources.map((node) => ({
+        name: node.name,
+        ask: () => node.balance(address, 'finalized'),
+      }));
+      const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+      const views = answers.flatMap((answer) =>
+        answer.ok ? [{ source: answer.name, ...answer.value }] : [],
+      );
+      const [first] = views;
+      if (!first) throw asUpstreamFailure(failureOf(answers));
+      const { lamports, slot, source } = views.reduce(
+        (newest, view) => (view.slot > newest.slot ? view : newest),
+        first,
+      );
+      return { lamports: lamports.toString(), slot: slot.toString(), source };
+    },
+  );
 }
 
 /**
  * Both balances. A half whose sources all fail is its last good value, marked stale, or null with its error.
  * @throws AppError UPSTREAM_FAILED (503) when nothing that is configured can be told
  */
-export async function getReserves(d: ReservesDeps): Promise<Reserves> {
+export async function getReserves(d: ReservesDeps, refresh = false): Promise<Reserves> {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [bitcoin, solana] = await Promise.all([
-    bitcoinAddress === null ? absent : attempt(readBitcoinReserve(d, bitcoinAddress)),
-    solanaAddress === null ? absent : attempt(readSolanaReserve(d, solanaAddress)),
+    bitcoinAddress === null ? absent : attempt(readBitcoinReserve(d, bitcoinAddress, refresh)),
+    solanaAddress === null ? absent : attempt(readSolanaReserve(d, solanaAddress, refresh)),
   ]);
   const failure = bitcoin.error ?? solana.error;
   if (failure && !bitcoin.value && !solana.value) {

@@ -1,9 +1,10 @@
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
-import type { Cache, Cached, CachePolicy } from '../../http/cached.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
+import { refreshing } from '../../http/warm.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
-import { GRACE_MS } from './get-reserves.ts';
+import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
 
 export type ListBitcoinDeps = {
   readonly cache: Cache;
@@ -25,7 +26,6 @@ export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; read
 
 /** The contract's bound on this list. */
 export const LIST_LIMIT = 100;
-export const LIST_POLICY: CachePolicy = { freshMs: 20_000, revalidateMs: 60_000, staleMs: 15 * 60_000 };
 /** Pages of confirmed rows that may be asked for: with 25 a page four are enough. */
 const MAX_PAGES = 10;
 
@@ -34,14 +34,15 @@ const MAX_PAGES = 10;
  * or from the next one.
  * @throws AppError UPSTREAM_FAILED when no index gives a whole list; NOT_CONFIGURED without an address
  */
-export async function listBitcoin(d: ListBitcoinDeps): Promise<Cached<BitcoinList>> {
+export async function listBitcoin(d: ListBitcoinDeps, refresh = false): Promise<Cached<BitcoinList>> {
   const address = d.reserve.bitcoinAddress;
   if (address === null) {
     throw new AppError('NOT_CONFIGURED', 'The operator has not configured RESERVE_BTC_ADDRESS.', {
       details: { variables: ['RESERVE_BTC_ADDRESS'] },
     });
   }
-  return d.cache.read('reserves:bitcoin-transactions', LIST_POLICY, () => readList(d, address));
+  const policy = refreshing(RESERVE_POLICY, refresh);
+  return d.cache.read('reserves:bitcoin-transactions', policy, () => readList(d, address));
 }
 
 async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {

@@ -1,9 +1,10 @@
 import { AppError } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
+import { refreshing } from '../../http/warm.ts';
 import { asUpstreamFailure, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
-import { GRACE_MS } from './get-reserves.ts';
-import { LIST_LIMIT, LIST_POLICY } from './list-bitcoin.ts';
+import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
+import { LIST_LIMIT } from './list-bitcoin.ts';
 
 export type ListSolanaDeps = {
   readonly cache: Cache;
@@ -28,14 +29,15 @@ export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readon
  * newest is shown: one that lags or keeps no history has less to tell.
  * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
  */
-export async function listSolana(d: ListSolanaDeps): Promise<Cached<SolanaList>> {
+export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Cached<SolanaList>> {
   const address = d.reserve.solanaAddress;
   if (address === null) {
     throw new AppError('NOT_CONFIGURED', 'The operator has not configured SOLANA_PRIVATE_KEY.', {
       details: { variables: ['SOLANA_PRIVATE_KEY'] },
     });
   }
-  return d.cache.read('reserves:solana-transactions', LIST_POLICY, async (): Promise<SolanaList> => {
+  const policy = refreshing(RESERVE_POLICY, refresh);
+  return d.cache.read('reserves:solana-transactions', policy, async (): Promise<SolanaList> => {
     const asks = d.solanaSources.map((node) => ({
       name: node.name,
       ask: () => node.signaturesFor(address, { limit: LIST_LIMIT, commitment: 'finalized' }),

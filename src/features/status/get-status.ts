@@ -8,6 +8,8 @@ export type UpstreamState = { readonly name: string; readonly ok: boolean; reado
 export type StatusReportDeps = {
   readonly cache: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
+  /** Sats in the reserve beyond the ABSR supply, as decimal text; null where either is not known. */
+  readBacking(): Promise<{ readonly gapSatoshis: string | null; readonly ratio: number | null }>;
   /** Asks every upstream one cheap question. */
   probeUpstreams(): Promise<UpstreamState[]>;
 };
@@ -25,6 +27,7 @@ const custodyStatus = (report: CustodyReport) => ({
   paused: report.paused,
   openOperations: report.openOperations,
   heldOperations: report.heldOperations,
+  mint: report.mint,
   mirrorBehindSince:
     report.undeliveredSinceMs === null ? null : new Date(report.undeliveredSinceMs).toISOString(),
   caps: {
@@ -37,18 +40,25 @@ const custodyStatus = (report: CustodyReport) => ({
 
 /** How the whole service is; a part that cannot be read is null, and the status is then not ok. */
 export async function getStatus(d: StatusReportDeps) {
-  const [upstreams, custody] = await Promise.all([
+  const [upstreams, custody, backing] = await Promise.all([
     d.cache.read('status:upstreams', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
       .read('status:custody', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
+    d.readBacking().catch(() => ({ gapSatoshis: null, ratio: null })),
   ]);
   const custodyOk =
-    custody !== null && !custody.value.frozen && !custody.value.paused && custody.value.heldOperations === 0;
+    custody !== null &&
+    !custody.value.frozen &&
+    !custody.value.paused &&
+    custody.value.heldOperations === 0 &&
+    custody.value.mint?.ok !== false;
+  const covered = backing.gapSatoshis === null || BigInt(backing.gapSatoshis) >= 0n;
   return {
-    ok: custodyOk && upstreams.value.every((upstream) => upstream.ok),
+    ok: custodyOk && covered && upstreams.value.every((upstream) => upstream.ok),
     upstreams: upstreams.value,
     custody: custody?.value ?? null,
+    backing: { ok: covered, gapSatoshis: backing.gapSatoshis, ratio: backing.ratio },
     as_of: new Date(Math.min(upstreams.asOf, custody?.asOf ?? upstreams.asOf)).toISOString(),
     stale: upstreams.stale || (custody?.stale ?? true),
   };

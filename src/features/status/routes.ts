@@ -47,7 +47,7 @@ const status = createRoute({
   path: '/status',
   operationId: 'getStatus',
   tags: ['status'],
-  summary: 'Upstreams, custody, caps used and left',
+  summary: 'Upstreams, custody, the daily mint, supply against reserve, caps used and left',
   responses: {
     200: jsonResponse(
       z
@@ -66,10 +66,26 @@ const status = createRoute({
               paused: z.string().nullable(),
               openOperations: z.number().int(),
               heldOperations: z.number().int(),
+              mint: z
+                .object({
+                  day: z.string(),
+                  state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
+                  reason: z.string().nullable(),
+                  ok: z.boolean(),
+                })
+                .nullable()
+                .openapi({ description: "The day's mint of ABSR" }),
               mirrorBehindSince: asOf.nullable(),
               caps: z.object({ hour: cap, day: cap, unsettled: cap, cost_day: cap }),
             })
             .nullable(),
+          backing: z
+            .object({
+              ok: z.boolean().openapi({ description: 'False while tokens are not covered' }),
+              gapSatoshis: z.string().nullable(),
+              ratio: z.number().nullable(),
+            })
+            .openapi({ description: 'The reserve against the ABSR supply' }),
           as_of: asOf,
           stale: z.boolean(),
         })

@@ -1,0 +1,19 @@
+import { getSummary, type SummaryDeps } from './get-summary.ts';
+
+export type WatchBackingDeps = SummaryDeps & {
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+/** Reads the summary anew, for all who ask within the next minute, and calls the operator when tokens are not covered. */
+export async function watchBacking(d: WatchBackingDeps): Promise<void> {
+  const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);
+  if (gapSatoshis !== null && BigInt(gapSatoshis) < 0n) {
+    d.log({
+      level: 'alarm',
+      event: 'supply_above_reserve',
+      gapSatoshis,
+      reserveSatoshis: absrSupplySatoshis,
+      supplyAtoms: absrTokenSupplyAtoms,
+    });
+  }
+}

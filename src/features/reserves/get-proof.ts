@@ -1,0 +1,84 @@
+import { AppError } from '../../core/errors.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
+import { refreshing, warm } from '../../http/warm.ts';
+import type { ProofStore } from './proof-store.ts';
+
+export type GetProofDeps = {
+  readonly cache: Cache;
+  readonly proofs: Pick<ProofStore, 'newest' | 'ofDay' | 'before'>;
+  readonly custody: Pick<CustodianApi, 'proof'>;
+  /** Variables that a proof needs and does not have, or that are wrong. */
+  readonly missingForProof: readonly string[];
+  readonly now: () => number;
+};
+
+/** A proof says its own age. */
+const POLICY = warm(DAY_MS);
+/** A proof is due each hour. With an older one the custodian is asked, should its own alarm have been lost. */
+const OVERDUE_MS = HOUR_MS + 5 * 60_000;
+
+/**
+ * The newest proof: from cache, else from the archive, else from the custodian, who signs the first one.
+ * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE, DATABASE_UNAVAILABLE
+ */
+export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
+  if (d.missingForProof.length > 0) {
+    throw new AppError('NOT_CONFIGURED', `The operator has not configured ${d.missingForProof.join(', ')}.`, {
+      details: { variables: d.missingForProof },
+    });
+  }
+  return d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
+    const archived = await fromArchive(d.proofs.newest());
+    if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
+    // Whatever keeps the custodian from answering, an old proof says its own age.
+    const answer = archived ? await d.custody.proof().catch(() => undefined) : await d.custody.proof();
+    if (answer?.type === 'proof') return answer.proof;
+    if (archived) return archived;
+    throw refused(answer?.refusal);
+  });
+}
+
+type Refusal = Extract<Awaited<ReturnType<CustodianApi['proof']>>, { type: 'refused' }>['refusal'];
+
+function refused(refusal: Refusal | undefined): AppError {
+  const {
+    code = 'UPSTREAM_FAILED',
+    message = 'No proof can be signed now.',
+    retryAfterSeconds,
+  } = refusal ?? {};
+  const { variables, ...details } = refusal?.details ?? {};
+  return new AppError(code, message, {
+    status: 503,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    details: typeof variables === 'string' ? { ...details, variables: [variables] } : details,
+  });
+}
+
+/** @throws AppError NOT_FOUND when none was signed on that UTC date */
+export async function getProofOfDay(d: Pick<GetProofDeps, 'proofs'>, day: string): Promise<ProofRecord> {
+  const proof = await fromArchive(d.proofs.ofDay(day));
+  if (!proof) throw new AppError('NOT_FOUND', 'No proof was signed on that date.');
+  return proof;
+}
+
+/** Newest first, and where the next page starts. */
+export async function listProofs(
+  d: Pick<GetProofDeps, 'proofs' | 'now'>,
+  before: string | undefined,
+  limit: number,
+) {
+  const from = before ?? new Date(d.now() + HOUR_MS).toISOString();
+  const proofs = await fromArchive(d.proofs.before(from, limit));
+  const last = proofs.at(-1);
+  return { proofs, nextCursor: proofs.length === limit && last ? last.timestamp : null };
+}
+
+const fromArchive = <T>(read: Promise<T>): Promise<T> =>
+  read.catch((cause: unknown) => {
+    throw new AppError('DATABASE_UNAVAILABLE', 'The archive cannot be read now.', {
+      retryAfterSeconds: 5,
+      cause,
+    });
+  });

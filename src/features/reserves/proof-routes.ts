@@ -1,0 +1,184 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
+import { SHARED_ERRORS } from '../../core/errors.ts';
+import type { ProofRecord } from '../../custody/api.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
+
+export type ProofRouteDeps = GetProofDeps & {
+  readonly holdsBitcoinKey: boolean;
+};
+
+const Figures = z.object({
+  service: z.string(),
+  reserveSatoshis: z.string(),
+  solanaLamports: z.string(),
+  absrMint: z.string().nullable(),
+  absrSupplyAtoms: z.string().nullable(),
+  absrDecimals: z.number().int().nullable(),
+  bitcoinTipHeight: z.number().int(),
+  bitcoinTipHash: z.string(),
+  solanaSlot: z.string(),
+  solanaBlockhash: z.string(),
+  previousProof: z.string().nullable(),
+});
+
+const Proof = z
+  .object({
+    message: z.string().openapi({ description: 'What both keys have signed, to the byte' }),
+    timestamp: z.iso.datetime().openapi({ description: 'The time in the message' }),
+    hash: z.string().openapi({ description: 'What the next proof names as the one before it' }),
+    bitcoin: z.object({
+      address: z.string(),
+      signature: z.string(),
+      scheme: z.string().openapi({ example: 'bip322-simple' }),
+      signatureUnprefixed: z
+        .string()
+        .nullable()
+        .openapi({ description: 'The same for verifiers from before the prefixes of 2026' }),
+      watchOnly: z.boolean().openapi({ description: 'The service does not hold this key' }),
+      offline: z.boolean().openapi({ description: 'Signed outside the service' }),
+    }),
+    solana: z.object({
+      address: z.string(),
+      signature: z.string(),
+      scheme: z.string().openapi({ example: 'ed25519-utf8' }),
+    }),
+    figures: Figures.openapi({ description: 'What the message says, read back from it' }),
+    exclusions: z.array(z.string()).openapi({ description: 'What is not counted' }),
+  })
+  .openapi('Proof');
+
+/** What the figures leave out, so that nobody has to guess. */
+const EXCLUSIONS = [
+  'Unconfirmed Bitcoin transactions are not counted.',
+  'SOL and tokens at the Solana address do not back ABSR.',
+  'Signatures prove control of the keys when they were made, and nothing later.',
+];
+
+const archiveErrors = pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE');
+
+const proofRoute = createRoute({
+  method: 'get',
+  path: '/proof',
+  operationId: 'getProof',
+  tags: ['reserves'],
+  summary: 'The newest signed proof that the service controls both reserve keys',
+  description:
+    'Signed at most once an hour. Check it with `npm run verify`, or with any BIP-322 and ed25519 verifier.',
+  responses: {
+    200: jsonResponse(
+      Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
+      'Both signatures over one message',
+    ),
+    ...errorResponses(
+      { UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 503 } },
+      pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'),
+      archiveErrors,
+    ),
+  },
+});
+
+const historyRoute = createRoute({
+  method: 'get',
+  path: '/proof/history',
+  operationId: 'listProofs',
+  tags: ['reserves'],
+  summary: 'Every proof that was signed, newest first',
+  request: {
+    query: z.object({
+      before: z.iso
+        .datetime()
+        .optional()
+        .openapi({ description: 'Only older ones: next_cursor of the page before' }),
+      limit: z.coerce.number().int().min(1).max(100).default(50),
+    }),
+  },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures })),
+          next_cursor: z.string().nullable(),
+        })
+        .openapi('ProofHistory'),
+      'One page of the archive',
+    ),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT'), archiveErrors),
+  },
+});
+
+const dayRoute = createRoute({
+  method: 'get',
+  path: '/proof/{date}',
+  operationId: 'getProofOfDay',
+  tags: ['reserves'],
+  summary: 'The last proof of a UTC date',
+  request: { params: z.object({ date: z.iso.date().openapi({ example: '2026-11-20' }) }) },
+  responses: {
+    200: jsonResponse(Proof, 'The proof as it was signed'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'NOT_FOUND'), archiveErrors),
+  },
+});
+
+export const proofRoutes = newRouter<ProofRouteDeps>()
+  .openapi(proofRoute, async (c) => {
+    const { deps } = c.var;
+    const { value, asOf, stale } = await getProof(deps);
+    c.header('Cache-Control', 'public, max-age=60');
+    return c.json({ ...shown(value, deps.holdsBitcoinKey), as_of: new Date(asOf).toISOString(), stale }, 200);
+  })
+  .openapi(historyRoute, async (c) => {
+    const { before, limit } = c.req.valid('query');
+    const { proofs, nextCursor } = await listProofs(c.var.deps, before, limit);
+    const entries = proofs.map(({ message, timestamp, hash }) => ({
+      timestamp,
+      hash,
+      figures: figuresOf(message),
+    }));
+    return c.json({ proofs: entries, next_cursor: nextCursor }, 200);
+  })
+  .openapi(dayRoute, async (c) => {
+    const proof = await getProofOfDay(c.var.deps, c.req.valid('param').date);
+    return c.json(shown(proof, c.var.deps.holdsBitcoinKey), 200);
+  });
+
+function shown(
+  { message, timestamp, hash, bitcoin, solana, offline }: ProofRecord,
+  holdsBitcoinKey: boolean,
+) {
+  const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
+  return {
+    message,
+    timestamp,
+    hash,
+    bitcoin: {
+      address: bitcoinAddress,
+      signature: bitcoin.signature,
+      scheme: bitcoin.scheme,
+      signatureUnprefixed: bitcoin.unprefixed,
+      watchOnly: !holdsBitcoinKey,
+      offline,
+    },
+    solana: { address: solanaAddress, signature: solana.signature, scheme: solana.scheme },
+    figures: figuresOf(message),
+    exclusions: EXCLUSIONS,
+  };
+}
+
+function figuresOf(message: string) {
+  const proof = parseProofMessage(message);
+  return {
+    service: proof.service,
+    reserveSatoshis: proof.reserveSats.toString(),
+    solanaLamports: proof.solanaLamports.toString(),
+    absrMint: proof.absr?.mint ?? null,
+    absrSupplyAtoms: proof.absr?.atoms.toString() ?? null,
+    absrDecimals: proof.absr?.decimals ?? null,
+    bitcoinTipHeight: proof.bitcoinTip.height,
+    bitcoinTipHash: proof.bitcoinTip.hash,
+    solanaSlot: proof.solanaTip.slot.toString(),
+    solanaBlockhash: proof.solanaTip.blockhash,
+    previousProof: proof.previousProof,
+  };
+}
