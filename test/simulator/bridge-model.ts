@@ -1,0 +1,228 @@
+/**
+ * A bridge: quotes, then takes a final deposit and does with it what its fate says. What it reports may be early, late
+ * or untrue.
+ * @module
+ */
+import { base58 } from '@scure/base';
+import type { BridgeReport, QuoteVerdict, SwapRoute } from '../../src/bridges/route.ts';
+import { lamports, sats } from '../../src/core/amount.ts';
+import type { BitcoinModel } from './bitcoin-model.ts';
+import type { Production } from './production.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export type Fate =
+  | 'delivered'
+  | 'batched'
+  | 'partial'
+  | 'refunded'
+  | 'failed'
+  | 'failed_late'
+  | 'silent'
+  | 'untrue';
+
+export type BridgeFaults = {
+  readonly failing: number;
+  /** Chance of a quote that is refused, too dear, or names a deposit address that was used before. */
+  readonly refusing: number;
+  readonly dear: number;
+  readonly reused: number;
+  readonly fates: readonly Fate[];
+  /** Milliseconds from the deposit to the payment. */
+  readonly slownessMs: number;
+  /** Reports of a payment before it is made. */
+  readonly premature: number;
+};
+
+export type Order = {
+  readonly deposit: string;
+  readonly amount: bigint;
+  readonly expectedSats: bigint;
+  readonly minimumSats: bigint;
+  fate: Fate | null;
+  report: BridgeReport;
+  /** When all that will ever come of it has come; null until then. */
+  arrivedAt: number | null;
+  /** The bridge has no further step to take. */
+  isOver: boolean;
+  payment: { readonly txid: string; readonly vout: number } | null;
+};
+
+export type BridgeModel = ReturnType<typeof createBridgeModel>;
+
+const addresses: string[] = [];
+/** The same in every run, so that base58 is paid once a process. */
+function depositAddress(index: number): string {
+  addresses[index] ??= base58.encode(
+    Buffer.alloc(32, 3)
+      .fill(index & 255, 31)
+      .fill(index >> 8, 30, 31),
+  );
+  return addresses[index];
+}
+
+/** Sats for a lamport at the model's price, times 1e9: 100,000 USD a BTC, 200 USD a SOL. */
+const fairSats = (amount: bigint): bigint => amount / 5_000n;
+
+export function createBridgeModel(p: {
+  scheduler: Scheduler;
+  random: Random;
+  production: Production;
+  bitcoin: BitcoinModel;
+  bitcoinAddress: string;
+  /** Pays the reserve on Solana. */
+  refund: (signature: string, amount: bigint) => void;
+  faults: () => BridgeFaults;
+}) {
+  const { scheduler, random, bitcoin, bitcoinAddress } = p;
+  const orders = new Map<string, Order>();
+  let batch: Order[] = [];
+
+  const fail = (): never => {
+    throw p.production.upstreamFailed('near-intents', random.pick(['timeout', 'status_500', 'not_json']));
+  };
+
+  async function quote({ amount, dry }: { amount: bigint; dry: boolean }): Promise<QuoteVerdict> {
+    const { failing, refusing, dear, reused } = p.faults();
+    if (random.chance(failing)) fail();
+    if (random.chance(refusing)) {
+      return { ok: false, reason: random.pick(['amount_too_low', 'quote_signature', 'quote_amount']) };
+    }
+    const fair = fairSats(amount);
+    const costBps = BigInt(random.chance(dear) ? random.between(150, 400) : random.between(20, 100));
+    const expectedSats = fair - (fair * costBps) / 10_000n;
+    const minimumSats = expectedSats - (expectedSats * 50n) / 10_000n;
+    const paid = [...orders.values()].filter((order) => order.fate !== null);
+    const deposit = dry
+      ? null
+      : paid.length > 0 && random.chance(reused)
+        ? random.pick(paid).deposit
+        : depositAddress(orders.size);
+    if (deposit !== null && !orders.has(deposit)) {
+      orders.set(deposit, {
+        deposit,
+        amount,
+        expectedSats,
+        minimumSats,
+        fate: null,
+        report: { state: 'pending', detail: 'landed' },
+        arrivedAt: null,
+        isOver: true,
+        payment: null,
+      });
+    }
+    return {
+      ok: true,
+      quote: {
+        route: 'near-intents',
+        amount: lamports(amount),
+        expectedSats: sats(expectedSats),
+        minimumSats: sats(minimumSats),
+        fixedFeeSats: sats(0n),
+        expiresAt: dry ? null : 4_000_000_000_000,
+        etaSeconds: 60,
+        depositAddress: deposit,
+      },
+    };
+  }
+
+  function settle(order: Order): void {
+    const { slownessMs, premature } = p.faults();
+    const wait = random.between(200, slownessMs);
+    const early = random.chance(premature);
+    order.isOver = false;
+    switch (order.fate) {
+      case 'delivered':
+      case 'partial':
+        if (early) order.report = { state: 'delivered', txids: [] };
+        return void scheduler.after(wait, () => payOut([order]));
+      case 'batched':
+        batch.push(order);
+        return void scheduler.after(wait, () => {
+          const together = batch;
+          batch = [];
+          if (together.length > 0) payOut(together);
+        });
+      case 'refunded':
+        if (early) order.report = { state: 'refunded', amount: null };
+        return void scheduler.after(wait, () => payBack(order));
+      case 'failed':
+        order.report = { state: 'failed', reason: 'bridge_failed' };
+        order.isOver = true;
+        return;
+      case 'failed_late':
+        order.report = { state: 'failed', reason: 'bridge_failed' };
+        return void scheduler.after(wait + random.between(60_000, 3 * 3_600_000), () => payOut([order]));
+      case 'untrue': {
+        const other = [...orders.values()].find((some) => some.payment);
+        order.report = { state: 'delivered', txids: other?.payment ? [other.payment.txid] : [] };
+        order.isOver = true;
+        return;
+      }
+      default:
+        order.isOver = true;
+    }
+  }
+
+  /** One Bitcoin transaction for all of them, an output each, in no order that means anything. */
+  function payOut(paid: readonly Order[]): void {
+    const order = paid.toSorted(() => (random.chance(0.5) ? 1 : -1));
+    const outputs = order.map(({ fate, expectedSats, minimumSats }) => ({
+      address: bitcoinAddress,
+      value:
+        fate === 'partial'
+          ? (minimumSats * BigInt(random.between(10, 99))) / 100n
+          : minimumSats + ((expectedSats - minimumSats) * BigInt(random.between(0, 100))) / 100n,
+    }));
+    if (random.chance(0.3)) outputs.push({ address: 'bc1qchange', value: 5_000n });
+    const confirmsInMs = random.chance(0.1) ? random.between(60_000, 3_600_000) : random.between(100, 20_000);
+    const payment = bitcoin.pay(outputs, confirmsInMs);
+    for (const [vout, one] of order.entries()) {
+      one.payment = { txid: payment.txid, vout };
+      one.report = { state: 'delivered', txids: [payment.txid] };
+    }
+    scheduler.after(confirmsInMs, () => {
+      for (const one of order) {
+        one.arrivedAt = scheduler.now();
+        one.isOver = true;
+      }
+    });
+  }
+
+  function payBack(order: Order): void {
+    const back = order.amount - BigInt(random.between(1_000, 50_000));
+    p.refund(`R${order.deposit.slice(-12)}`, back);
+    order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
+  }
+
+  const route: SwapRoute = {
+    name: 'near-intents',
+    quote,
+    async report(deposit) {
+      if (random.chance(p.faults().failing)) fail();
+      return orders.get(deposit)?.report ?? { state: 'pending', detail: 'landed' };
+    },
+  };
+
+  return {
+    route,
+    orders: orders as ReadonlyMap<string, Order>,
+
+    /** A deposit is final on Solana. */
+    deposited(deposit: string, amount: bigint): void {
+      const order = orders.get(deposit);
+      if (!order || order.fate || amount !== order.amount) return;
+      order.fate = random.pick(p.faults().fates);
+      settle(order);
+    },
+
+    /** A refund is final on Solana. */
+    refunded(signature: string): void {
+      for (const order of orders.values()) {
+        if (`R${order.deposit.slice(-12)}` !== signature) continue;
+        order.arrivedAt = scheduler.now();
+        order.isOver = true;
+      }
+    },
+  };
+}

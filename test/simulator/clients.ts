@@ -1,0 +1,112 @@
+/**
+ * The callers: they ask, lose the answer, ask again, all at once. What one key was answered must stay its answer.
+ * @module
+ */
+
+import { lamports } from '../../src/core/amount.ts';
+import type { SwapAnswer } from '../../src/custody/api.ts';
+import type { PayoutWish, SwapWish } from './scenario.ts';
+import type { World } from './world.ts';
+
+export type Clients = {
+  /** Calls that have not had their answer yet, and those that are still to come. */
+  waiting(): number;
+  /** Nobody asks any more. */
+  stop(): void;
+};
+
+/** What a caller of the API sees of an answer, and what a repeat must show again. */
+const visible = (answer: SwapAnswer): string =>
+  answer.type === 'created'
+    ? `created ${answer.swap.signature} ${answer.swap.amountLamports} ${answer.swap.expectedSats} ${answer.swap.minimumSats}`
+    : `refused ${answer.refusal.code} ${JSON.stringify(answer.refusal.details ?? {})}`;
+
+const isFinal = (answer: SwapAnswer): boolean => answer.type === 'created' || answer.replayed;
+
+export function startClients(world: World): Clients {
+  const { scheduler, host, witness, scenario, trace } = world;
+  const decided = new Map<string, string>();
+  let waiting = 0;
+  let isStopped = false;
+
+  /** One task of a caller, counted until it is over. */
+  function later(at: number, task: () => Promise<void>): void {
+    waiting++;
+    scheduler.at(at, () => {
+      const run = isStopped ? Promise.resolve() : task();
+      void run.finally(() => waiting--);
+    });
+  }
+
+  async function ask(wish: SwapWish, patience: number): Promise<void> {
+    const { key, amount, client } = wish;
+    const request = {
+      amountLamports: amount,
+      client,
+      ...(key === null ? {} : { key: { keyHash: key, bodyHash: `body-${amount}` } }),
+    };
+    trace(() => `client asks for ${amount} with ${key ?? 'no key'}`);
+    const outcome = await host.event((custodian) => custodian.createSwap(request));
+    if (!outcome.ok) {
+      trace(() => `client of ${key ?? amount} got no answer: ${outcome.error}`);
+      if (patience > 0) later(scheduler.now() + 1_000 * (4 - patience), () => ask(wish, patience - 1));
+      return;
+    }
+    const answer = outcome.value;
+    trace(() => `client of ${key ?? amount}: ${visible(answer)}${answer.replayed ? ' (replayed)' : ''}`);
+    if (key !== null) compare(key, answer);
+  }
+
+  function compare(key: string, answer: SwapAnswer): void {
+    const seen = visible(answer);
+    const first = decided.get(key);
+    const isBusy = answer.type === 'refused' && answer.refusal.code === 'IDEMPOTENCY_IN_PROGRESS';
+    if (first !== undefined && !isBusy && first !== seen) {
+      witness.broken('same_answer', `${key} was answered "${first}", then "${seen}"`);
+    }
+    if (isFinal(answer)) decided.set(key, first ?? seen);
+  }
+
+  /** The same key with another body must never act. */
+  async function misuse(wish: SwapWish): Promise<void> {
+    const key = { keyHash: wish.key ?? '', bodyHash: 'another body' };
+    const outcome = await host.event((custodian) =>
+      custodian.createSwap({ amountLamports: wish.amount + 1_000_000n, client: 'ip-9', key }),
+    );
+    if (outcome.ok && decided.has(key.keyHash) && visible(outcome.value).startsWith('created')) {
+      witness.broken('same_answer', `${key.keyHash} moved money for another body`);
+    }
+  }
+
+  async function payOut(wish: PayoutWish): Promise<void> {
+    const intent = {
+      amount: lamports(wish.amount),
+      reserved: lamports(wish.amount + 5_000n),
+      plan: { to: 'Recipient' },
+      claims: [`payment:${wish.id}`],
+    };
+    trace(() => `${wish.id} begins`);
+    const outcome = await host.event((custodian) =>
+      custodian.begin('asry', wish.id, () => ({ ok: true, intent })),
+    );
+    trace(() => `${wish.id}: ${outcome.ok ? outcome.value.type : outcome.error}`);
+    if (!outcome.ok) later(scheduler.now() + 5_000, () => payOut(wish));
+  }
+
+  for (const wish of scenario.swaps) {
+    later(wish.at, () => ask(wish, wish.patience));
+    for (const after of wish.repeats) later(wish.at + after, () => ask(wish, 0));
+    if (wish.repeats.length === 3) later(wish.at + 60_000, () => misuse(wish));
+  }
+  for (const wish of scenario.payouts) {
+    later(wish.at, () => payOut(wish));
+    if (wish.twice) later(wish.at, () => payOut(wish));
+  }
+
+  return {
+    waiting: () => waiting,
+    stop() {
+      isStopped = true;
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * D1 with the service's own schema: batches are atomic, an answer may be lost after the commit, and a batch that was
+ * given up may still be written later.
+ * @module
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { SqlRow, SqlValue } from '../../src/custody/ports.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export type D1Faults = {
+  /** Chance that a call which finds it well takes it down for a while. */
+  readonly failing: number;
+  readonly outageMs: number;
+  /** Committed, but the answer is an error. */
+  readonly lostAnswers: number;
+  /** An error now, the commit some seconds later. */
+  readonly lateCommits: number;
+};
+
+type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
+
+/** As much of a D1Database as the mirror uses. */
+export type D1Like = {
+  prepare(sql: string): Statement;
+  batch(list: readonly Statement[]): Promise<SqlRow[][]>;
+};
+
+export type D1Model = { readonly database: D1Like; rows(): SqlRow[] };
+
+let opened: { schema: string; db: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
+
+/** One database a process: a new model starts with it empty. */
+export function createD1Model(p: {
+  scheduler: Scheduler;
+  random: Random;
+  /** Text of schema.sql. */
+  schema: string;
+  faults: () => D1Faults;
+}): D1Model {
+  const { scheduler, random, schema } = p;
+  if (opened?.schema !== schema) {
+    opened = { schema, db: new DatabaseSync(':memory:'), statements: new Map() };
+    opened.db.exec(schema);
+  }
+  const { db, statements } = opened;
+  let downUntil = 0;
+  let wellUntil = 0;
+
+  function run({ sql, params }: Statement): SqlRow[] {
+    let statement = statements.get(sql);
+    if (!statement) {
+      statement = db.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement.all(...params) as SqlRow[];
+  }
+
+  function atomically(batch: readonly Statement[]): SqlRow[][] {
+    run({ sql: 'BEGIN', params: [] });
+    try {
+      const results = batch.map(run);
+      run({ sql: 'COMMIT', params: [] });
+      return results;
+    } catch (error) {
+      run({ sql: 'ROLLBACK', params: [] });
+      throw error;
+    }
+  }
+
+  function reach(): void {
+    const { failing, outageMs } = p.faults();
+    if (scheduler.now() >= wellUntil && random.chance(failing)) {
+      downUntil = scheduler.now() + outageMs;
+      wellUntil = downUntil + 3 * outageMs;
+    }
+    if (failing > 0 && scheduler.now() < downUntil) throw new Error('D1_ERROR: network connection lost');
+  }
+
+  const d1 = {
+    prepare(sql: string) {
+      const bound = (params: readonly SqlValue[]) => ({
+        sql,
+        params,
+        bind: (...values: SqlValue[]) => bound(values),
+        async first() {
+          reach();
+          return run({ sql, params })[0] ?? null;
+        },
+        async all() {
+          reach();
+          return { results: run({ sql, params }) };
+        },
+      });
+      return bound([]);
+    },
+
+    async batch(list: readonly Statement[]) {
+      reach();
+      const { lostAnswers, lateCommits } = p.faults();
+      if (random.chance(lateCommits)) {
+        scheduler.after(random.between(50, 8_000), () => {
+          try {
+            atomically(list);
+          } catch {
+            // Refused by a constraint: nobody is there to hear it.
+          }
+        });
+        throw new Error('D1_ERROR: timed out');
+      }
+      const results = atomically(list);
+      if (random.chance(lostAnswers)) throw new Error('D1_ERROR: network connection lost');
+      return results;
+    },
+  };
+
+  run({ sql: 'DELETE FROM operations', params: [] });
+  return {
+    database: d1,
+    rows: () => run({ sql: 'SELECT * FROM operations ORDER BY id', params: [] }),
+  };
+}

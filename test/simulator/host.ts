@@ -1,0 +1,286 @@
+/**
+ * The platform under one Durable Object: instances that crash or are replaced, storage that is durable only once it is,
+ * one alarm that may be lost, late or repeated.
+ * @module
+ */
+import type { SqlRow, Storage } from '../../src/custody/ports.ts';
+import { type Contents, copyDisk, type Disk, returnDisk, takeDisk } from './disk.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export type HostFaults = {
+  /** Chance at each await of the custodian. */
+  readonly crash: number;
+  readonly replace: number;
+  /** Chance that what is written reaches the disk at an await that does not ask for it. */
+  readonly flush: number;
+  readonly alarmLost: number;
+  readonly alarmRepeated: number;
+  readonly alarmLateMs: number;
+  /** Chance that the alarm of a crashed instance fires again. */
+  readonly alarmRetried: number;
+};
+
+export type Instance = {
+  readonly number: number;
+  state: 'current' | 'replaced' | 'dead';
+  disk: Disk;
+  /** In a replaced one: storage that throws at once, not only when it is synced. */
+  throws: boolean;
+  readonly storage: Storage;
+  /** Every await of the custodian on the outside goes through here. */
+  readonly cross: <T>(label: string, effect: () => Promise<T>) => Promise<T>;
+  /** What the platform does to events that are under way when it goes. */
+  readonly events: Set<() => void>;
+};
+
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: string };
+
+/** Thrown in instances that are gone; nobody is there to see what they make of it. */
+export class Gone extends Error {
+  override readonly name = 'Gone';
+}
+
+const ALARM_RETRIES = 6;
+const LOST = { ok: false, error: 'instance_lost' } as const;
+
+export type Host<C extends { alarm(): Promise<void> }> = ReturnType<typeof createHost<C>>;
+
+export function createHost<C extends { alarm(): Promise<void> }>(p: {
+  scheduler: Scheduler;
+  random: Random;
+  faults: () => HostFaults;
+  /** Unix milliseconds as the object sees them. */
+  wallClock: () => number;
+  boot: (instance: Instance) => C;
+  /** Called before an instance starts, with the durable rows in reach. */
+  beforeBoot: (disk: Disk) => void;
+  trace: (line: () => string) => void;
+}) {
+  const { scheduler, random, trace } = p;
+  const disks: Disk[] = [];
+  const disk = take();
+  let crashes = 0;
+  let replacements = 0;
+  let instances = 0;
+  let current: { instance: Instance; object: C } | undefined;
+  let alarm: number | null = null;
+  let durableAlarm: number | null = null;
+  let disarm = (): void => undefined;
+  let alarmRuns = false;
+  let alarmFailures = 0;
+
+  function take(): Disk {
+    const taken = takeDisk();
+    disks.push(taken);
+    return taken;
+  }
+
+  function commit(): void {
+    disk.commit();
+    durableAlarm = alarm;
+  }
+
+  function arm(): void {
+    disarm();
+    if (alarm === null) return;
+    const late = random.between(0, p.faults().alarmLateMs);
+    disarm = scheduler.after(Math.max(alarm - p.wallClock(), 0) + late, () => void fireAlarm());
+  }
+
+  function start(): { instance: Instance; object: C } {
+    p.beforeBoot(disk);
+    const instance = newInstance();
+    trace(() => `instance ${instance.number} starts`);
+    current = { instance, object: p.boot(instance) };
+    disk.commit();
+    return current;
+  }
+
+  function newInstance(): Instance {
+    const events = new Set<() => void>();
+    const check = (): void => {
+      if (instance.state === 'dead') throw new Gone('instance is gone');
+      if (instance.state === 'replaced' && instance.throws) throw new Error('storage: object was replaced');
+    };
+    const storage: Storage = {
+      exec(query, ...params): SqlRow[] {
+        check();
+        return instance.disk.exec(query, params);
+      },
+      transaction(work) {
+        check();
+        return instance.disk.transaction(work);
+      },
+      sync: () =>
+        cross('storage.sync', async () => {
+          if (instance.state !== 'current') throw new Error('storage: object was replaced');
+          commit();
+        }),
+      setAlarm: (at) =>
+        cross('storage.setAlarm', async () => {
+          check();
+          if (instance.state !== 'current') return;
+          alarm = at;
+          arm();
+        }),
+    };
+    async function cross<T>(label: string, effect: () => Promise<T>): Promise<T> {
+      if (instance.state === 'dead') return forever();
+      const { crash: crashing, replace: replacing, flush } = p.faults();
+      if (instance.state === 'current') {
+        if (crashes > 0 && random.chance(crashing)) {
+          crashes--;
+          // Before the outside hears of it, or after; its answer is lost either way.
+          if (random.chance(0.5)) effect().catch(() => undefined);
+          trace(() => `instance ${instance.number} crashes at ${label}`);
+          crash();
+          return forever();
+        }
+        if (flush > 0 && random.chance(flush)) commit();
+        if (replacements > 0 && random.chance(replacing)) {
+          replacements--;
+          trace(() => `instance ${instance.number} is replaced at ${label} and sleeps`);
+          replace(instance);
+          await scheduler.sleep(random.between(100, 90_000));
+          trace(() => `instance ${instance.number} wakes`);
+        }
+      }
+      let value: T;
+      try {
+        value = await effect();
+      } catch (error) {
+        if (isGone(instance)) return forever();
+        throw error;
+      }
+      return isGone(instance) ? forever() : value;
+    }
+    const instance: Instance = {
+      number: ++instances,
+      state: 'current',
+      disk,
+      throws: false,
+      storage,
+      cross,
+      events,
+    };
+    return instance;
+  }
+
+  function crash(): void {
+    if (!current) return;
+    const { instance } = current;
+    instance.state = 'dead';
+    current = undefined;
+    disk.rollback();
+    alarm = durableAlarm;
+    arm();
+    for (const lose of instance.events) lose();
+  }
+
+  /** The instance goes on with a copy of what it believes; the next event starts another from what is durable. */
+  function replace(instance: Instance): void {
+    instance.state = 'replaced';
+    instance.throws = random.chance(0.5);
+    instance.disk = copyDisk(disk);
+    disks.push(instance.disk);
+    current = undefined;
+    disk.rollback();
+    alarm = durableAlarm;
+    arm();
+    for (const lose of instance.events) lose();
+  }
+
+  /** One event of the object. Its answer leaves only after its writes are durable. */
+  function event<T>(ask: (object: C) => Promise<T>): Promise<Outcome<T>> {
+    const { instance, object } = current ?? start();
+    return new Promise((resolve) => {
+      const lose = (): void => {
+        instance.events.delete(lose);
+        resolve(LOST);
+      };
+      instance.events.add(lose);
+      const end = (outcome: Outcome<T>): void => {
+        if (!instance.events.delete(lose)) return;
+        commit();
+        resolve(outcome);
+      };
+      ask(object).then(
+        (value) => end({ ok: true, value }),
+        (error: unknown) => end({ ok: false, error: String(error) }),
+      );
+    });
+  }
+
+  async function fireAlarm(): Promise<void> {
+    if (alarmRuns) return void (disarm = scheduler.after(100, () => void fireAlarm()));
+    const { alarmLost, alarmRepeated, alarmRetried } = p.faults();
+    // A fired alarm is spent, whatever becomes of its handler.
+    alarm = null;
+    durableAlarm = null;
+    if (random.chance(alarmLost)) return trace(() => 'alarm is lost');
+    alarmRuns = true;
+    const outcome = await event((object) => object.alarm());
+    alarmRuns = false;
+    if (outcome.ok) {
+      alarmFailures = 0;
+      if (random.chance(alarmRepeated)) {
+        trace(() => 'alarm is repeated');
+        await event((object) => object.alarm());
+      }
+      return;
+    }
+    trace(() => `alarm failed: ${outcome.error}`);
+    const isTried = outcome.error !== LOST.error || random.chance(alarmRetried);
+    if (alarm !== null || !isTried || alarmFailures >= ALARM_RETRIES) return;
+    alarmFailures++;
+    alarm = p.wallClock() + 2_000 * 2 ** alarmFailures;
+    durableAlarm = alarm;
+    arm();
+  }
+
+  return {
+    event,
+
+    /** So many crashes and replacements may come from now on. */
+    allow(allowed: { crashes: number; replacements: number }): void {
+      crashes = allowed.crashes;
+      replacements = allowed.replacements;
+    },
+
+    /** A deploy, an eviction: what is durable stays. */
+    restart(why: string): void {
+      trace(() => `restart: ${why}`);
+      crash();
+    },
+
+    /** The journal is taken away, or an older one is put in its place. */
+    restore(contents: Contents, why: string): void {
+      trace(() => `journal restored: ${why}`);
+      crash();
+      disk.load(contents);
+      // An emptied object has no alarm either.
+      if (contents.length === 0) alarm = durableAlarm = null;
+      arm();
+    },
+
+    /** The clock of the machine has jumped: what is armed is armed anew. */
+    rearm: arm,
+
+    disk,
+    release(): void {
+      disarm();
+      if (current) current.instance.state = 'dead';
+      for (const used of disks) {
+        used.rollback();
+        returnDisk(used);
+      }
+    },
+  };
+}
+
+const isGone = (instance: Instance): boolean => instance.state === 'dead';
+
+const forever = <T>(): Promise<T> => new Promise(() => undefined);

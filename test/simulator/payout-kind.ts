@@ -1,0 +1,28 @@
+/**
+ * A kind as token creations, payouts and mints are: signed again when an attempt is dead or was rejected, prepared
+ * again when an upstream fails, done once it has landed.
+ * @module
+ */
+import type { KindDriver } from '../../src/custody/kind.ts';
+import { payoutMessage } from './message-reader.ts';
+
+export const PAYOUT_ATTEMPTS = 4;
+
+export function createPayoutKind(p: {
+  latestBlockhash: () => Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+}): KindDriver {
+  return {
+    rules: { maxAttempts: PAYOUT_ATTEMPTS, retriesPreparation: true, settles: false },
+
+    async prepare(operation) {
+      const { blockhash, lastValidBlockHeight, slot } = await p.latestBlockhash();
+      const to = String(operation.plan.to);
+      const message = payoutMessage({ id: operation.id, to, lamports: operation.amount, blockhash });
+      return { ok: true, message, lastValidBlockHeight, slot, plan: {}, cost: 0n, claims: [] };
+    },
+
+    async settle() {
+      throw new Error('a payout awaits nothing');
+    },
+  };
+}

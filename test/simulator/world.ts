@@ -1,0 +1,339 @@
+/**
+ * Puts the models together and hands them to the production code as its ports.
+ * @module
+ */
+import type { ChainPort } from '../../src/custody/chain-port.ts';
+import type { Custody, CustodyDeps } from '../../src/custody/create-custodian.ts';
+import type { Begin } from '../../src/custody/intake.ts';
+import type { Signer } from '../../src/custody/ports.ts';
+import type { SolanaNode, SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { type BitcoinModel, createBitcoinModel } from './bitcoin-model.ts';
+import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
+import { type ChainModel, createChainModel } from './chain-model.ts';
+import { createD1Model, type D1Model } from './d1-model.ts';
+import { createHost, type Host, type Instance } from './host.ts';
+import { assemble, readWire, signatureOf } from './message-reader.ts';
+import { createNodeModel, type NodeModel } from './node-model.ts';
+import { createPayoutKind } from './payout-kind.ts';
+import type { Production } from './production.ts';
+import { createRandom, type Random } from './random.ts';
+import { createWire } from './rpc-wire.ts';
+import type { Faults, Scenario } from './scenario.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
+import { createWitness, type Witness } from './witness.ts';
+
+export type Custodian = Custody & { readonly begin: Begin };
+
+export type Trace = (line: () => string) => void;
+
+export type World = {
+  readonly scenario: Scenario;
+  readonly scheduler: Scheduler;
+  readonly chain: ChainModel;
+  readonly bridge: BridgeModel;
+  readonly bitcoin: BitcoinModel;
+  readonly d1: D1Model;
+  readonly host: Host<Custodian>;
+  readonly witness: Witness;
+  readonly trace: Trace;
+  readonly state: State;
+  wallClock(): number;
+};
+
+/** What the run changes as it goes on. */
+export type State = {
+  isCalm: boolean;
+  /** Milliseconds by which the object's clock is off. */
+  clockOffset: number;
+  /** The journal was lost or restored and nobody has reconciled it. */
+  isLost: boolean;
+  /** Instances that start know no payouts. */
+  isOldVersion: boolean;
+  /** Nobody leaves before: the operator has still to come. */
+  calmUntil: number;
+  /** Rows lose members that newer versions have added, before the next instance starts. */
+  agesRows: boolean;
+};
+
+const EPOCH = 1_800_000_000_000;
+const RESERVE = 'Reserve1111111111111111111111111111111111111'.slice(0, 43);
+const BITCOIN_ADDRESS = 'bc1qreserve';
+
+export function createWorld(scenario: Scenario, production: Production, trace: Trace): World {
+  const random = createRandom(scenario.seed ^ 0x5bd1e995);
+  const scheduler = createScheduler();
+  const state: State = {
+    isCalm: false,
+    clockOffset: 0,
+    isLost: false,
+    calmUntil: 0,
+    isOldVersion: scenario.oldVersion,
+    agesRows: false,
+  };
+  const faults = (): Faults => (state.isCalm ? scenario.calm : scenario.wild);
+  const wallClock = () => EPOCH + state.clockOffset + scheduler.now();
+  const witness = createWitness({
+    limits: scenario.limits,
+    startLamports: scenario.startLamports,
+    bridgeLies: scenario.wild.bridge.fates.includes('untrue'),
+  });
+  const chain = createChainModel({
+    scheduler,
+    random: random.fork(),
+    slotMs: scenario.slotMs,
+    startLamports: scenario.startLamports,
+    fates: () => faults().sends,
+    onLanding(entry) {
+      trace(() => `chain: ${entry.signature} ${entry.failed ? 'fails' : 'lands'} in slot ${entry.slot}`);
+      witness.landed(entry);
+    },
+    onDropped: (entry) => trace(() => `chain: a fork takes ${entry.signature} out of slot ${entry.slot}`),
+    onFinal(entry) {
+      trace(() => `chain: ${entry.signature} is final`);
+      witness.final(entry);
+      if (!entry.movement) bridge.refunded(entry.signature);
+      else if (!entry.failed) bridge.deposited(entry.movement.to, entry.movement.lamports);
+    },
+  });
+  const bitcoin = createBitcoinModel({
+    scheduler,
+    random: random.fork(),
+    production,
+    faults: () => faults().bitcoin,
+  });
+  const bridge = createBridgeModel({
+    scheduler,
+    random: random.fork(),
+    production,
+    bitcoin,
+    bitcoinAddress: BITCOIN_ADDRESS,
+    refund: (signature, amount) => chain.credit(signature, amount),
+    faults: () => faults().bridge,
+  });
+  witness.watch({ chain, bridge });
+  const d1 = createD1Model({
+    scheduler,
+    random: random.fork(),
+    schema: production.schema,
+    faults: () => faults().d1,
+  });
+  const nodeRandom = random.fork();
+  const nodes = scenario.nodes.map(({ retention }, index) =>
+    createNodeModel({
+      name: `node-${index + 1}`,
+      chain,
+      random: nodeRandom.fork(),
+      production,
+      reserveAddress: RESERVE,
+      retention,
+      blockTime: (slot) => Math.floor((EPOCH + chain.timeOf(slot)) / 1_000),
+      faults: () => faults().nodes,
+    }),
+  );
+  const netRandom = random.fork();
+
+  /** A call over the network: it takes time both ways, and the custodian may not live to see the answer. */
+  function network(instance: Instance, label: string): <T>(ask: () => Promise<T>) => Promise<T> {
+    return (ask) =>
+      instance.cross(label, async () => {
+        const { latent, latencyMs } = faults();
+        if (netRandom.chance(latent)) await scheduler.sleep(netRandom.between(1, latencyMs));
+        const answer = await ask();
+        if (netRandom.chance(latent / 2)) await scheduler.sleep(netRandom.between(1, latencyMs));
+        return answer;
+      });
+  }
+
+  const boot = (instance: Instance): Custodian => {
+    const traced =
+      (label: string) =>
+      async <T>(ask: () => Promise<T>): Promise<T> => {
+        try {
+          const value = await network(instance, label)(ask);
+          trace(() => `#${instance.number} ${label} -> ${shown(value)}`);
+          return value;
+        } catch (error) {
+          trace(() => `#${instance.number} ${label} fails: ${String(error)}`);
+          throw error;
+        }
+      };
+    const rpc = scenario.wire
+      ? production.createSolanaRpc(createWire(nodes, production, (label, effect) => traced(label)(effect)))
+      : directRpc(nodes, production, traced);
+    const chainPort = production.createChainPort(rpc, RESERVE);
+    const mirror = production.createD1Mirror(d1.database);
+    const prices = () =>
+      faults().prices > 0 && netRandom.chance(faults().prices) ? [] : ['hyperliquid', 'coinbase'];
+    const latestBlockhash = () => rpc.first((node) => node.latestBlockhash('confirmed'));
+    const deps: CustodyDeps = {
+      chain: watched(chainPort, witness),
+      mirror: {
+        ...mirror,
+        apply: (rows) =>
+          traced(`d1.apply(${rows.map((row) => `${row.id}@${row.revision}`)})`)(() => mirror.apply(rows)),
+        highestRevision: () => traced('d1.highestRevision')(() => mirror.highestRevision()),
+        operationsAfter: (id, limit) => traced('d1.operationsAfter')(() => mirror.operationsAfter(id, limit)),
+      },
+      signer: signerOf(instance, state, witness),
+      swap: {
+        reserveAddress: RESERVE,
+        bitcoinAddress: BITCOIN_ADDRESS,
+        routes: [
+          {
+            name: 'near-intents',
+            quote: (request) => traced('bridge.quote')(() => bridge.route.quote(request)),
+            report: (deposit) =>
+              traced(`bridge.report(${deposit.slice(-4)})`)(() => bridge.route.report(deposit)),
+          },
+        ],
+        maxCostBps: scenario.limits.maxCostBps,
+        readPrices: () =>
+          traced('prices')(async () =>
+            prices().map((source) => ({ source, btcUsd: 100_000_000_000n, solUsd: 200_000_000n })),
+          ),
+        latestBlockhash,
+        bitcoinViews: (txid) => traced('bitcoin.views')(async () => bitcoin.views(txid)),
+        reserveSignatures: (page) =>
+          rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' })),
+        transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+      },
+      kinds: state.isOldVersion ? {} : { asry: createPayoutKind({ latestBlockhash }) },
+      limits: scenario.limits,
+      swapsDisabled: false,
+      maxCreatesPerClientHour: 6,
+      assemble,
+      now: wallClock,
+      randomId: () => `random-${idRandom.between(0, 2 ** 40)}`,
+      within: (work, ms) => within(scheduler, work, ms),
+      log: (line) => trace(() => `#${instance.number} log ${JSON.stringify(line)}`),
+    };
+    return production.createCustodian(instance.storage, deps);
+  };
+  const idRandom = random.fork();
+
+  const host = createHost<Custodian>({
+    scheduler,
+    random: random.fork(),
+    faults: () => faults().host,
+    wallClock,
+    boot,
+    beforeBoot(disk) {
+      if (state.agesRows) ageRows(disk, random);
+      state.agesRows = false;
+    },
+    trace,
+  });
+  return { scenario, scheduler, chain, bridge, bitcoin, d1, host, witness, trace, state, wallClock };
+}
+
+/** The nodes without their JSON; `first` asks one after the other, as the provider does. */
+function directRpc(
+  nodes: readonly NodeModel[],
+  production: Production,
+  traced: (label: string) => <T>(ask: () => Promise<T>) => Promise<T>,
+): SolanaRpc {
+  const urls = nodes.map(({ name }) => name);
+  const fetch = () => Promise.reject(new Error('not modelled'));
+  const bare = production.createSolanaRpc({ urls, fetch });
+  const asked = nodes.flatMap((node, index): SolanaNode[] => {
+    const { name } = node;
+    const base = bare.nodes[index];
+    if (!base) return [];
+    const modelled: Partial<SolanaNode> = {
+      name,
+      balance: (_address, _commitment, least) => traced(`${name}.balance`)(() => node.balance(least)),
+      latestBlockhash: () => traced(`${name}.blockhash`)(() => node.latestBlockhash()),
+      epochInfo: (commitment) => traced(`${name}.epochInfo`)(() => node.epochInfo(commitment)),
+      signatureStatus: (signature) =>
+        traced(`${name}.status(${signature})`)(() => node.signatureStatus(signature, true)),
+      firstAvailableBlock: () => traced(`${name}.firstBlock`)(() => node.firstAvailableBlock()),
+      send: (wire) => traced(`${name}.send(${wire.slice(0, 17)})`)(() => node.send(wire)),
+      transaction: (signature) => traced(`${name}.transaction`)(() => node.transaction(signature)),
+      signaturesFor: (_address, page) => traced(`${name}.signatures`)(() => node.signaturesFor(page)),
+    };
+    return [{ ...base, ...modelled }];
+  });
+  return {
+    ...bare,
+    nodes: asked,
+    async first(read) {
+      let failure: unknown;
+      for (const node of asked) {
+        try {
+          return await read(node);
+        } catch (error) {
+          failure ??= error;
+        }
+      }
+      throw failure;
+    },
+  };
+}
+
+/** The chain port with the witness at its door. */
+const watched = (port: ChainPort, witness: Witness): ChainPort => ({
+  ...port,
+  send(wire) {
+    witness.sending(readWire(wire).signature);
+    return port.send(wire);
+  },
+});
+
+const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;
+
+function signerOf(instance: Instance, state: State, witness: Witness): Signer {
+  return {
+    address: RESERVE,
+    sign: (message) =>
+      instance.cross('signer.sign', async () => {
+        const signature = signatureOf(message);
+        const stop = state.isLost ? 'its journal was lost' : instance.disk.exec(STOPS, [])[0]?.key;
+        witness.signed(
+          assemble(message, signature).signature,
+          stop === undefined || stop === null ? undefined : String(stop),
+        );
+        return signature;
+      }),
+  };
+}
+
+async function within<T>(scheduler: Scheduler, work: Promise<T>, ms: number): Promise<T | undefined> {
+  let cancel = (): void => undefined;
+  const late = new Promise<undefined>((resolve) => {
+    cancel = scheduler.after(ms, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Members that an older version may not have written, with the value that their absence stands for. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  reason: null,
+  looks: 0,
+  cost: '0',
+  reserved: '0',
+  unsettled: '0',
+  releasedSlot: null,
+  landing: null,
+  attempt: 1,
+};
+
+/** Makes rows look as an older version wrote them, and adds what only a newer one knows. */
+function ageRows(disk: Host<Custodian>['disk'], random: Random): void {
+  for (const { seq, row } of disk.exec('SELECT seq, row FROM operations', [])) {
+    const stored = JSON.parse(String(row)) as Record<string, unknown>;
+    for (const [member, neutral] of Object.entries(NEUTRAL)) {
+      if (stored[member] === neutral && random.chance(0.7)) delete stored[member];
+    }
+    if (random.chance(0.3)) stored.unknownMember = 'kept';
+    disk.exec('UPDATE operations SET row = ? WHERE seq = ?', [JSON.stringify(stored), Number(seq)]);
+  }
+}
+
+const shown = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? `${member}` : member,
+  )?.slice(0, 200) ?? 'undefined';
