@@ -24,7 +24,7 @@ import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
 import { createPaymentDesk, type PaymentDeskPorts } from './payment-desk.ts';
 import type { Log, Mirror, Signer, Storage } from './ports.ts';
-import { archivedProof, createProofDesk, type ProofPorts } from './proof-desk.ts';
+import { archivedProof, createProofDesk, type ProofDesk, type ProofPorts } from './proof-desk.ts';
 import { reconcile } from './reconcile.ts';
 import { swapView } from './swap-answer.ts';
 import { createSwapIntake } from './swap-intake.ts';
@@ -211,6 +211,13 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     }
   }
 
+  /** A journal that others know more than has no last proof to go on from. */
+  const proving = <T>(work: (proofs: ProofDesk) => Promise<T>): Promise<T> =>
+    working(async () => {
+      await verify();
+      return work(desk(proofs));
+    });
+
   return {
     createSwap: (request: SwapRequest) => working(() => intake.createSwap(request)),
 
@@ -220,9 +227,9 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     findRequest: async (id) => desk(payments).find(id),
     confirmPayment: (id, signature) => working(() => desk(payments).confirm(id, signature, d.within)),
 
-    proof: () => working(async () => desk(proofs).proof()),
-    draftProof: () => working(async () => desk(proofs).draft()),
-    submitProof: (signature) => working(async () => desk(proofs).submit(signature)),
+    proof: () => proving((proofs) => proofs.proof()),
+    draftProof: () => proving((proofs) => proofs.draft()),
+    submitProof: (signature) => proving((proofs) => proofs.submit(signature)),
     previewMint: async () => desk(mints).preview(),
     listMints: async (limit) => mints?.history(limit) ?? [],
 
