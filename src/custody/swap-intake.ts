@@ -99,8 +99,14 @@ export function createSwapIntake(p: IntakePorts) {
     });
 
   /** The one place where a swap begins. Synchronous: nobody else reads or writes in between. */
-  function reserve(request: SwapRequest, amount: Lamports, balance: Balance): string | Refusal | 'outdated' {
+  function reserve(
+    request: SwapRequest,
+    amount: Lamports,
+    balance: Balance,
+  ): string | Refusal | 'outdated' | 'known' {
     return p.storage.transaction(() => {
+      const id = swapId(request.key?.keyHash ?? p.randomId());
+      if (journal.get(id)) return 'known';
       const refusal = clientRefusal(request) ?? budgetRefusal('create');
       if (refusal) return refusal;
       const verdict = check(amount, balance);
@@ -108,7 +114,7 @@ export function createSwapIntake(p: IntakePorts) {
         return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : ledgerRefusal(verdict, now());
       const operation = journal.insert(
         planSwap({
-          id: swapId(request.key?.keyHash ?? p.randomId()),
+          id,
           bodyHash: request.key?.bodyHash ?? null,
           amount,
           now: now(),
@@ -179,11 +185,11 @@ export function createSwapIntake(p: IntakePorts) {
         } catch (error) {
           return refuse(refusalOf(`upstream_${failureReason(error)}`));
         }
-        // The same key may have come in while the balance was read.
-        const twin = request.key && (await replay(request.key));
-        if (twin) return twin;
         const begun = reserve(request, amount, balance);
-        if (begun === 'outdated') continue;
+        // The same key may have come in while the balance was read.
+        const twin = begun === 'known' && request.key && (await replay(request.key));
+        if (twin) return twin;
+        if (begun === 'outdated' || begun === 'known') continue;
         return typeof begun === 'string' ? answer(begun, false) : refuse(begun);
       }
       return refuse(refusalOf('upstream_balance_outdated'));
