@@ -80,6 +80,7 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
     };
     store.putRefund(refund);
     mirrorRefund(journal, refund, now());
+    mirrorRequest(journal, store, store.get(request.id) ?? request, now());
     log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
   }
 
