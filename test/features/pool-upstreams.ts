@@ -23,8 +23,6 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 const ERRORS = mergeErrorTables(SHARED_ERRORS, POOL_ERRORS);
 /** The platform's counter of floods, without a limit. */
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
-/** Short, so that the slow upstream is found slow soon. */
-const ORCA_TIMEOUT_MS = 400;
 
 async function listen(listener: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(listener);
@@ -74,8 +72,8 @@ export async function startPoolUpstreams() {
     answerWith(next: Handler) {
       handler = next;
     },
-    breakChain() {
-      isChainDown = true;
+    breakChain(isBroken = true) {
+      isChainDown = isBroken;
     },
     reset() {
       requests.length = 0;
@@ -83,14 +81,18 @@ export async function startPoolUpstreams() {
       chain.clear();
       isChainDown = false;
     },
-    /** A service with an empty cache. */
-    service(over: Partial<PoolsDeps> = {}) {
+    /** A service with an empty cache; `timeoutMs` is how long it waits for the pool API. */
+    service(over: Partial<PoolsDeps> = {}, timeoutMs?: number) {
       const solana = createSolanaRpc({ urls: [rpc.url], fetch });
       const logged: Readonly<Record<string, unknown>>[] = [];
       const deps: PoolsDeps = {
-        orca: createOrca({ baseUrl: `${orca.url}/v2/solana`, fetch, timeoutMs: ORCA_TIMEOUT_MS }),
+        orca: createOrca({
+          baseUrl: `${orca.url}/v2/solana`,
+          fetch,
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        }),
         readAccounts: (addresses) => solana.first((node) => node.accounts(addresses, 'confirmed')),
-        cache: createCache({ kv: undefined, now: Date.now, defer: (work) => void work }),
+        cache: createCache({ kv: undefined, now: over.now ?? Date.now, defer: (work) => void work }),
         now: Date.now,
         log: (line) => logged.push(line),
         config: {},

@@ -110,7 +110,7 @@ describe('the pool API answers', () => {
     ['cannot be read', () => upstreams.breakChain()],
     ['are not there', () => upstreams.chain.clear()],
     ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
-  ])('vaults that %s leave the body as it came, unmarked, and are tried again', async (_name, spoil) => {
+  ])('vaults that %s leave the body as it came, unmarked', async (_name, spoil) => {
     plantPools();
     spoil();
     const body = poolText('"0"', '"0"');
@@ -119,6 +119,29 @@ describe('the pool API answers', () => {
     const response = await service.get(PATH);
     expect(await response.text()).toBe(body);
     expect(service.logged).toHaveLength(1);
+  });
+
+  it('an answer that could not be mended is not kept: the next one is', async () => {
+    let now = Date.now();
+    plantPools();
+    upstreams.breakChain();
+    upstreams.answerWith(send(200, poolText('"0"', '"0"')));
+    const service = upstreams.service({ now: () => now });
+    await service.get(PATH);
+    upstreams.breakChain(false);
+    now += 3_000;
+    expect(await (await service.get(PATH)).text()).toContain('"vault_balances_source":"chain_rpc"');
+  });
+
+  it('a pool of unlikely size is handed on and not kept', async () => {
+    let now = Date.now();
+    const body = POOL.replace('"unknown_member":[ ]', `"unknown_member":"${'x'.repeat(300_000)}"`);
+    upstreams.answerWith(send(200, body));
+    const service = upstreams.service({ now: () => now });
+    expect(await (await service.get(PATH)).text()).toBe(body);
+    now += 3_000;
+    expect(await (await service.get(PATH)).text()).toBe(body);
+    expect(upstreams.requests).toHaveLength(2);
   });
 
   it('a pool under another address is not taken for the one asked for', async () => {
@@ -169,10 +192,12 @@ const REFUSALS = [
 
 describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expected) => {
   beforeEach(() => upstreams.answerWith(handler));
+  /** Waits shortly only where nothing will ever come. */
+  const service = () => upstreams.service({}, handler === NEVER ? 300 : undefined);
 
   it('and the chain has the pool: the chain’s word, with 200', async () => {
     plantPools();
-    const response = await upstreams.service().get(PATH);
+    const response = await service().get(PATH);
     expect(response.status).toBe(200);
     const { data } = await jsonOf(response);
     expect(data).toMatchObject({ address: FIXED_POOL, poolDataSource: 'chain_rpc' });
@@ -186,7 +211,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
     ['the chain cannot be read', () => upstreams.breakChain()],
   ])(`and %s: ${status}`, async (_why, spoil) => {
     spoil();
-    const response = await upstreams.service().get(PATH);
+    const response = await service().get(PATH);
     expect(response.status).toBe(status);
     const text = await response.text();
     if (expected.is === 'json') expect(text).toBe(expected.body);

@@ -87,7 +87,7 @@ it('1,000 generated accounts decode as the exchange’s own client decodes them,
     { numRuns: 1_000, seed: 20_261_120 },
   );
   expect(accounts).toBe(1_000);
-});
+}, 60_000);
 
 it.each(real.accounts)('the real account $address decodes as in the exchange’s own client', ({ data }) => {
   const bytes = base64.decode(data);

@@ -1,0 +1,123 @@
+import { finalizeEvent, generateSecretKey } from 'nostr-tools/pure';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createFeedReader, type FeedScope } from '../../src/features/nostr-feed/read-feed.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { createNostrRelays, RELAY_DEADLINE_MS } from '../../src/providers/nostr-relays.ts';
+
+const NOW = Math.floor(Date.now() / 1000);
+const NOTE = finalizeEvent(
+  { kind: 1111, created_at: NOW - 1, tags: [], content: 'here' },
+  generateSecretKey(),
+);
+const FILTER = { kinds: [1111], limit: 10 };
+
+type Relay = (send: (...message: unknown[]) => void, subscription: string) => void;
+
+/** The platform's own socket, with a relay at its other end. */
+function connectTo(relay: Relay, heard: unknown[] = []): WebSocket {
+  const [client, server] = Object.values(new WebSocketPair());
+  if (!client || !server) throw new Error('no pair');
+  server.accept();
+  server.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as [string, string];
+    heard.push(message);
+    if (message[0] === 'REQ') relay((...answer) => server.send(JSON.stringify(answer)), message[1]);
+  });
+  client.accept();
+  return client;
+}
+
+const honest: Relay = (send, subscription) => {
+  send('EVENT', subscription, NOTE);
+  send('EOSE', subscription);
+};
+const silent: Relay = () => undefined;
+
+it('a question is asked, answered and closed over the platform’s socket', async () => {
+  const heard: unknown[] = [];
+  const session = createNostrRelays({ urls: [], connect: () => connectTo(honest, heard) }).open('ws://relay');
+  const answer = await session.query(FILTER);
+  expect(answer).toMatchObject({ end: 'eose', received: 1, rejected: 0 });
+  expect(answer.events.map(({ id }) => id)).toEqual([NOTE.id]);
+  expect((await session.query(FILTER)).events).toHaveLength(1);
+  session.close();
+  await vi.waitFor(() => expect(heard).toHaveLength(4));
+  expect(heard).toEqual([
+    ['REQ', 's1', FILTER],
+    ['CLOSE', 's1'],
+    ['REQ', 's2', FILTER],
+    ['CLOSE', 's2'],
+  ]);
+});
+
+it('a socket that cannot be made is an unreachable relay, not an error', async () => {
+  const relays = createNostrRelays({
+    urls: [],
+    connect: () => {
+      throw new TypeError('Invalid URL');
+    },
+  });
+  expect(await relays.open('ws://relay').query(FILTER)).toMatchObject({ end: 'unreachable', events: [] });
+});
+
+describe('the deadline', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Whether the work is done, looked at when all that can happen without a timer has happened. */
+  async function isDone(work: Promise<unknown>): Promise<boolean> {
+    let done = false;
+    void work.then(() => {
+      done = true;
+    });
+    for (let turn = 0; turn < 50; turn += 1) await scheduler.wait(0);
+    return done;
+  }
+
+  it('ends a question to a relay that never answers, neither before nor after', async () => {
+    const session = createNostrRelays({ urls: [], connect: () => connectTo(silent) }).open('ws://relay');
+    const answer = session.query(FILTER);
+    vi.advanceTimersByTime(RELAY_DEADLINE_MS - 1);
+    expect(await isDone(answer)).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await answer).toMatchObject({ end: 'timeout', events: [] });
+  });
+
+  it('is all that one hanging relay costs a feed', async () => {
+    const cache = createCache({ kv: undefined, now: () => NOW * 1000, defer: () => undefined });
+    const feeds = createFeedReader({
+      relays: createNostrRelays({
+        urls: ['ws://good.test', 'ws://hanging.test'],
+        connect: (url) => connectTo(url.includes('good') ? honest : silent),
+      }),
+      cache,
+      memory: cache,
+      now: () => NOW * 1000,
+    });
+    const scope: FeedScope = {
+      key: 'test',
+      isCommon: false,
+      filter: { kinds: [1111] },
+      accepts: () => true,
+      target: 10,
+      maxBytes: 10_000,
+    };
+    const page = feeds.page(scope, undefined, 10);
+    expect(await isDone(page)).toBe(false);
+    vi.advanceTimersByTime(RELAY_DEADLINE_MS);
+    const { posts, relays } = await page;
+    expect(posts.map(({ content }) => content)).toEqual(['here']);
+    expect(relays.map(({ state }) => state)).toEqual(['eose', 'timeout']);
+  });
+
+  it('is not waited for by a relay that has answered', async () => {
+    const session = createNostrRelays({ urls: [], connect: () => connectTo(honest) }).open('ws://relay');
+    expect((await session.query(FILTER)).end).toBe('eose');
+    session.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
