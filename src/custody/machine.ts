@@ -275,7 +275,7 @@ function settled(op: Operation, settlement: Settlement, now: number, wait: Wait)
   const late = op.state === 'failed';
   switch (settlement.state) {
     case 'pending':
-      if (late) return { ...op, dueAt: now + OUTSTANDING_MS };
+      if (late) return { ...op, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS };
       return { ...op, detail: settlement.detail, ...wait(SETTLE_MS), ...stuck(op, now) };
     case 'complete':
       return {

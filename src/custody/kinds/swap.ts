@@ -1,41 +1,26 @@
 /**
  * Reserve SOL into BTC: one System transfer to the bridge's one-time address, then the wait for the Bitcoin payment.
- * Delivery is believed only when our own view of the Bitcoin chain shows it, a refund only when the Solana chain does.
  * @module
  */
-import type { BridgeReport, SwapQuote, SwapRoute } from '../../bridges/route.ts';
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import type { SwapQuote } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
-import type { BitcoinTx } from '../../providers/esplora.ts';
-import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { KindDriver, Prepared, Settled } from '../kind.ts';
+import type { KindDriver, Prepared } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import { type Operation, plannedOperation } from '../operation.ts';
+import { createSwapSettlement, type SettlementPorts } from './swap-settlement.ts';
 
 export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
 
 /** Two price sources may differ by so much: a perpetual's mid and a spot price do by a few basis points. */
 const MAX_DIVERGENCE_BPS = 100n;
 
-/** Transactions of the reserve that are searched for a refund. */
-const REFUND_SEARCH = 50;
-
-export type SwapPorts = {
-  readonly reserveAddress: string;
-  readonly bitcoinAddress: string;
-  /** In order of preference. */
-  readonly routes: readonly SwapRoute[];
+export type SwapPorts = SettlementPorts & {
   readonly maxCostBps: number;
   /** Every source that answered in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
-  /** One answer a Bitcoin index: the transaction, null when it knows none, or its failure. */
-  bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
-  /** Newest finalized signatures of the reserve, back to `until`. */
-  reserveSignatures(page: { limit: number; before?: string; until?: string }): Promise<SignatureEntry[]>;
-  transaction(signature: string): Promise<ChainTransaction | null>;
 };
 
 /** @param key the caller's key hash, or a random one: it is kept as long as the row, so a key never pays twice */
@@ -154,100 +139,5 @@ export function createSwapKind(ports: SwapPorts): KindDriver {
     };
   }
 
-  async function settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled> {
-    const route = ports.routes.find(({ name }) => name === operation.plan.route);
-    const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
-    if (!route) return pending('route_unknown');
-    const report = await route.report(String(operation.plan.depositAddress));
-    switch (report.state) {
-      case 'pending':
-        return pending(report.detail);
-      case 'delivered':
-        return (await findPayment(report.txids, operation, isTaken)) ?? pending('settling');
-      case 'refunded':
-        return (await findRefund(report, operation, isTaken)) ?? pending('refunding');
-      case 'failed':
-        return {
-          settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
-          claims: [],
-        };
-    }
-  }
-
-  /** The confirmed output to our address that no other swap has taken. Less than agreed is partial. */
-  async function findPayment(
-    txids: readonly string[],
-    operation: Operation,
-    isTaken: (name: string) => boolean,
-  ): Promise<Settled | undefined> {
-    for (const txid of txids) {
-      for (const { vout, value } of confirmedOutputs(await ports.bitcoinViews(txid), ports.bitcoinAddress)) {
-        const claim = `output:${txid}:${vout}`;
-        if (isTaken(claim)) continue;
-        const outcome = { btcTxid: txid, btcVout: vout, btcSats: value.toString() };
-        const enough = value >= BigInt(String(operation.plan.minimumSats));
-        return {
-          settlement: enough
-            ? { state: 'complete', outcome }
-            : { state: 'incomplete', reason: 'partial', arrived: true, outcome },
-          claims: [claim],
-        };
-      }
-    }
-    return undefined;
-  }
-
-  /** The finalized credit to the reserve that the bridge speaks of. */
-  async function findRefund(
-    report: Extract<BridgeReport, { state: 'refunded' }>,
-    operation: Operation,
-    isTaken: (name: string) => boolean,
-  ): Promise<Settled | undefined> {
-    const until = operation.signing?.signature;
-    if (!until) return undefined;
-    const entries = await ports.reserveSignatures({ limit: REFUND_SEARCH, until });
-    for (const entry of entries) {
-      const claim = `payment:${entry.signature}`;
-      if (entry.err !== null || isTaken(claim)) continue;
-      const transaction = await ports.transaction(entry.signature);
-      const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
-      if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
-      const outcome = { refundSignature: entry.signature, refundLamports: credit.toString() };
-      return {
-        settlement: { state: 'incomplete', reason: 'refunded', arrived: true, outcome },
-        claims: [claim],
-      };
-    }
-    return undefined;
-  }
-
-  return { rules: SWAP_RULES, prepare, settle };
-}
-
-/** A refund is the announced sum, or when none was announced nearly the amount: the bridge keeps its fee. */
-const isRefundOf = (credit: bigint, announced: bigint | null, amount: bigint): boolean =>
-  announced === null
-    ? credit > (amount * 9n) / 10n && credit <= amount
-    : credit === announced && credit <= amount;
-
-/**
- * Outputs to `address` of a transaction that every index which answered shows in a block. One that does not know it
- * yet, or shows other outputs, keeps the swap waiting; one that fails does not.
- */
-export function confirmedOutputs(
-  views: readonly (BitcoinTx | null | Error)[],
-  address: string,
-): { vout: number; value: Sats }[] {
-  const answers = views.filter((view) => !(view instanceof Error)) as (BitcoinTx | null)[];
-  const [first, ...others] = answers.map((tx) => paidTo(tx, address));
-  if (!first) return [];
-  const agreed = others.every((other) => other && JSON.stringify(other) === JSON.stringify(first));
-  return agreed ? first.map(({ vout, value }) => ({ vout, value: sats(BigInt(value)) })) : [];
-}
-
-function paidTo(tx: BitcoinTx | null, address: string): { vout: number; value: string }[] | undefined {
-  if (!tx?.block) return undefined;
-  return tx.outputs.flatMap((output, vout) =>
-    output.address === address ? [{ vout, value: output.value.toString() }] : [],
-  );
+  return { rules: SWAP_RULES, prepare, settle: createSwapSettlement(ports) };
 }

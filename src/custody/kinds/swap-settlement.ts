@@ -1,0 +1,168 @@
+/**
+ * What became of a swap that has left Solana. The bridge only says where to look: delivery is believed when our own
+ * view of the Bitcoin chain shows it, a refund when the Solana chain does.
+ * @module
+ */
+import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
+import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import { type Sats, sats } from '../../core/amount.ts';
+import type { BitcoinTx } from '../../providers/esplora.ts';
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import type { Settled } from '../kind.ts';
+import type { Operation } from '../operation.ts';
+
+export type SettlementPorts = {
+  readonly reserveAddress: string;
+  readonly bitcoinAddress: string;
+  /** In order of preference. */
+  readonly routes: readonly SwapRoute[];
+  /** One answer a Bitcoin index: the transaction, null when it knows none, or its failure. */
+  bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
+  /** Newest finalized signatures of the reserve, back to `until`. */
+  reserveSignatures(page: { limit: number; before?: string; until?: string }): Promise<SignatureEntry[]>;
+  transaction(signature: string): Promise<ChainTransaction | null>;
+};
+
+type IsTaken = (name: string) => boolean;
+
+const TXID = /^[0-9a-f]{64}$/;
+/** Transactions of a report that are looked up: one pays a swap, and each costs a call to every index. */
+const MAX_TXIDS = 5;
+/** A block's own time may lie this far beside the true one: consensus takes blocks two hours ahead. Seconds. */
+const BLOCK_TIME_SKEW = 7_200;
+
+/** Signatures since the swap that are listed for a refund, and transactions of them that one look reads. */
+const REFUND_LIST = 1_000;
+const REFUND_READS = 10;
+
+const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
+
+export function createSwapSettlement(ports: SettlementPorts) {
+  async function findPayment(
+    txids: readonly string[],
+    operation: Operation,
+    isTaken: IsTaken,
+  ): Promise<Settled> {
+    const minimum = BigInt(String(operation.plan.minimumSats));
+    const since = (operation.landing?.blockTime ?? Math.floor(operation.createdAt / 1_000)) - BLOCK_TIME_SKEW;
+    const free: (Paid & { txid: string })[] = [];
+    let undecided = false;
+    for (const txid of txids.filter((text) => TXID.test(text)).slice(0, MAX_TXIDS)) {
+      const outputs = confirmedOutputs(await ports.bitcoinViews(txid), ports.bitcoinAddress, since);
+      if (!outputs) undecided = true;
+      for (const output of outputs ?? []) {
+        if (!isTaken(claimOf(txid, output))) free.push({ txid, ...output });
+      }
+      const enough = smallest(free.filter(({ value }) => value >= minimum));
+      if (enough)
+        return {
+          settlement: { state: 'complete', outcome: outcomeOf(enough) },
+          claims: [claimOf(enough.txid, enough)],
+        };
+    }
+    // Partial is final, so nothing that may hold the whole payment is left unseen.
+    const part = undecided ? undefined : largest(free);
+    if (!part) return pending('settling');
+    return {
+      settlement: { state: 'incomplete', reason: 'partial', arrived: true, outcome: outcomeOf(part) },
+      claims: [claimOf(part.txid, part)],
+    };
+  }
+
+  /** The finalized credit to the reserve that the bridge speaks of. */
+  async function findRefund(
+    report: Extract<BridgeReport, { state: 'refunded' }>,
+    operation: Operation,
+    isTaken: IsTaken,
+  ): Promise<Settled> {
+    const until = operation.signing?.signature;
+    if (!until) return pending('refunding');
+    const listed = await ports.reserveSignatures({ limit: REFUND_LIST, until });
+    const candidates = listed
+      .filter(({ signature, err }) => err === null && !isTaken(`payment:${signature}`))
+      .toReversed();
+    // Anybody can fill the list with dust: each look reads a few, oldest first, and the next one goes on behind them.
+    const start = candidates.length > REFUND_READS ? (operation.looks * REFUND_READS) % candidates.length : 0;
+    for (const { signature } of candidates.slice(start, start + REFUND_READS)) {
+      const transaction = await ports.transaction(signature);
+      const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
+      if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
+      const outcome = { refundSignature: signature, refundLamports: credit.toString() };
+      return {
+        settlement: { state: 'incomplete', reason: 'refunded', arrived: true, outcome },
+        claims: [`payment:${signature}`],
+      };
+    }
+    return pending('refunding');
+  }
+
+  return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled> {
+    const route = ports.routes.find(({ name }) => name === operation.plan.route);
+    if (!route) return pending('route_unknown');
+    const report = await route.report(String(operation.plan.depositAddress));
+    switch (report.state) {
+      case 'pending':
+        return pending(report.detail);
+      case 'delivered':
+        return findPayment(report.txids, operation, isTaken);
+      case 'refunded':
+        return findRefund(report, operation, isTaken);
+      case 'failed':
+        return {
+          settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
+          claims: [],
+        };
+    }
+  };
+}
+
+type Paid = { readonly vout: number; readonly value: Sats };
+
+const claimOf = (txid: string, { vout }: Paid): string => `output:${txid}:${vout}`;
+
+const outcomeOf = ({ txid, vout, value }: Paid & { readonly txid: string }) => ({
+  btcTxid: txid,
+  btcVout: vout,
+  btcSats: value.toString(),
+});
+
+/** Of a batch, the output that fits best: a larger one was meant for a larger swap. */
+const smallest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
+  outputs.reduce<T | undefined>((best, one) => (best && best.value <= one.value ? best : one), undefined);
+
+const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
+  outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
+
+/** A refund is the announced sum, or when none was announced nearly the amount: the bridge keeps its fee. */
+const isRefundOf = (credit: bigint, announced: bigint | null, amount: bigint): boolean =>
+  announced === null
+    ? credit > (amount * 9n) / 10n && credit <= amount
+    : credit === announced && credit <= amount;
+
+/**
+ * Outputs to `address` of a transaction that every index which answered shows in a block; undefined while one of them
+ * does not know it yet or shows other outputs. An index that fails is left out. A block from before `since`, in Unix
+ * seconds, holds a payment for something else.
+ */
+export function confirmedOutputs(
+  views: readonly (BitcoinTx | null | Error)[],
+  address: string,
+  since: number,
+): Paid[] | undefined {
+  const answers = views.filter((view) => !(view instanceof Error)) as (BitcoinTx | null)[];
+  const [first, ...others] = answers.map((tx) => paidTo(tx, address, since));
+  const agreed = others.every((other) => other && JSON.stringify(other) === JSON.stringify(first));
+  return agreed ? first?.map(({ vout, value }) => ({ vout, value: sats(BigInt(value)) })) : undefined;
+}
+
+function paidTo(
+  tx: BitcoinTx | null,
+  address: string,
+  since: number,
+): { vout: number; value: string }[] | undefined {
+  if (!tx?.block) return undefined;
+  if (tx.block.time < since) return [];
+  return tx.outputs.flatMap((output, vout) =>
+    output.address === address ? [{ vout, value: output.value.toString() }] : [],
+  );
+}

@@ -1,0 +1,124 @@
+/** A bridge at a fair price, two price venues and a Bitcoin index that say what a test tells them to. */
+import { base58 } from '@scure/base';
+import type { BridgeReport, QuoteVerdict, SwapQuote, SwapRoute } from '../../src/bridges/route.ts';
+import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
+import type { PriceReport } from '../../src/core/price.ts';
+import type { SwapPorts } from '../../src/custody/kinds/swap.ts';
+import type { BitcoinTx } from '../../src/providers/esplora.ts';
+import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import { NOW, SOL } from './sample-operations.ts';
+
+export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
+export const BTC_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+export const BLOCKHASH = base58.encode(new Uint8Array(32).fill(200));
+
+/** 1 SOL is 125,000 sats. */
+export const MARKET: PriceReport = { source: 'one', btcUsd: 80_000_000_000n, solUsd: 100_000_000n };
+const fair = (amount: bigint): bigint => (amount * 125_000n) / SOL;
+
+/** A quote 1 % under the fair price, 0.5 % of it slippage. */
+export const quoteFor = (amount: Lamports, change: Partial<SwapQuote> = {}): SwapQuote => ({
+  route: 'near-intents',
+  amount,
+  expectedSats: sats((fair(amount) * 995n) / 1_000n),
+  minimumSats: sats((fair(amount) * 990n) / 1_000n),
+  fixedFeeSats: sats(0n),
+  expiresAt: NOW + 3_600_000,
+  etaSeconds: 465,
+  depositAddress: null,
+  ...change,
+});
+
+export type FakeBridge = SwapRoute & {
+  quotes: { amount: bigint; dry: boolean }[];
+  reports: string[];
+  nextQuote: (amount: Lamports, dry: boolean) => Promise<QuoteVerdict> | QuoteVerdict;
+  nextReport: (depositAddress: string) => BridgeReport;
+};
+
+export function createFakeBridge(): FakeBridge {
+  let opened = 0;
+  const bridge: FakeBridge = {
+    name: 'near-intents',
+    quotes: [],
+    reports: [],
+    nextQuote(amount, dry) {
+      const depositAddress = dry ? null : base58.encode(new Uint8Array(32).fill(100 + (opened++ % 100)));
+      return { ok: true, quote: quoteFor(amount, { depositAddress }) };
+    },
+    nextReport: () => ({ state: 'pending', detail: 'settling' }),
+    async quote({ amount, dry }) {
+      bridge.quotes.push({ amount, dry });
+      return bridge.nextQuote(amount, dry);
+    },
+    async report(depositAddress) {
+      bridge.reports.push(depositAddress);
+      return bridge.nextReport(depositAddress);
+    },
+  };
+  return bridge;
+}
+
+export type FakeSwapPorts = SwapPorts & {
+  prices: PriceReport[];
+  /** What each index answers for a txid. */
+  indexes: ((txid: string) => BitcoinTx | null | Error)[];
+  /** The reserve's finalized transactions, newest first. */
+  history: SignatureEntry[];
+  transactions: Map<string, ChainTransaction>;
+};
+
+export function createSwapPorts(routes: readonly SwapRoute[]): FakeSwapPorts {
+  const ports: FakeSwapPorts = {
+    reserveAddress: RESERVE,
+    bitcoinAddress: BTC_ADDRESS,
+    routes,
+    maxCostBps: 200,
+    prices: [MARKET, { ...MARKET, source: 'two' }],
+    indexes: [() => null, () => null],
+    history: [],
+    transactions: new Map(),
+    readPrices: async () => ports.prices,
+    latestBlockhash: async () => ({ blockhash: BLOCKHASH, lastValidBlockHeight: 1_000n, slot: 900n }),
+    bitcoinViews: async (txid) => ports.indexes.map((index) => index(txid)),
+    async reserveSignatures({ limit, before, until }) {
+      const from = before === undefined ? 0 : ports.history.findIndex((e) => e.signature === before) + 1;
+      const end = ports.history.findIndex((e) => e.signature === until);
+      return ports.history.slice(from, end < 0 ? undefined : end).slice(0, limit);
+    },
+    transaction: async (signature) => ports.transactions.get(signature) ?? null,
+  };
+  return ports;
+}
+
+/** A Bitcoin transaction with these outputs, in a block unless told otherwise. */
+export const bitcoinTx = (
+  txid: string,
+  outputs: readonly { address?: string | null; value: bigint }[],
+  block: BitcoinTx['block'] = { height: 900_000, time: NOW / 1_000 + 600 },
+): BitcoinTx => ({
+  txid,
+  inputs: [],
+  outputs: outputs.map(({ address = BTC_ADDRESS, value }) => ({ address, value: sats(value) })),
+  block,
+});
+
+/** A finalized transfer of `change` lamports to the reserve, kept as the newest of its history. */
+export function credit(ports: FakeSwapPorts, signature: string, change: bigint, failed = false): void {
+  ports.history.unshift({ signature, slot: 960n, err: failed ? 'failed' : null, blockTime: NOW / 1_000 });
+  ports.transactions.set(signature, {
+    signature,
+    slot: 960n,
+    blockTime: NOW / 1_000,
+    failed,
+    fee: 5_000n,
+    accounts: ['bridge', RESERVE],
+    signers: ['bridge'],
+    preLamports: [50n * SOL, 10n * SOL],
+    postLamports: [50n * SOL - change, 10n * SOL + change],
+    preTokens: null,
+    postTokens: null,
+  });
+}
+
+export const oneSol = lamports(SOL);

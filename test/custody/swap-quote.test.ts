@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lamports, sats } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { PriceReport } from '../../src/core/price.ts';
+import {
+  createSwapKind,
+  planSwap,
+  priceQuote,
+  quoteSwap,
+  swapDebit,
+  swapId,
+} from '../../src/custody/kinds/swap.ts';
+import { decodeMessage } from '../chain/solana/decode-message.ts';
+import {
+  BLOCKHASH,
+  createFakeBridge,
+  createSwapPorts,
+  MARKET,
+  oneSol,
+  quoteFor,
+  RESERVE,
+} from './fake-bridge.ts';
+import { FEE, NOW, SOL } from './sample-operations.ts';
+
+const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
+const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>
+  quoteFor(oneSol, { minimumSats: sats(minimumSats), fixedFeeSats: sats(fixedFeeSats) });
+
+describe('priceQuote', () => {
+  it('holds the guaranteed output, not the expected one, against the fair price', () => {
+    // 124,000 of 125,000 sats: 0.8 %.
+    expect(priceQuote(withMinimum(124_000n), TWO, 200)).toEqual({
+      ok: true,
+      cost: 8_000_000n,
+      sources: ['one', 'two'],
+      price: MARKET,
+    });
+  });
+
+  it('exactly the limit passes, one sat less does not', () => {
+    expect(priceQuote(withMinimum(122_500n), TWO, 200)).toMatchObject({ ok: true, cost: 20_000_000n });
+    expect(priceQuote(withMinimum(122_499n), TWO, 200)).toEqual({ ok: false, reason: 'quote_too_expensive' });
+  });
+
+  it('a quote better than fair costs nothing, never less', () => {
+    expect(priceQuote(withMinimum(130_000n), TWO, 200)).toMatchObject({ ok: true, cost: 0n });
+  });
+
+  it('one that fails only for its fixed fee says that a larger amount will pass', () => {
+    expect(priceQuote(withMinimum(120_000n, 2_500n), TWO, 200)).toEqual({
+      ok: false,
+      reason: 'amount_below_cost',
+    });
+    expect(priceQuote(withMinimum(120_000n, 2_499n), TWO, 200)).toEqual({
+      ok: false,
+      reason: 'quote_too_expensive',
+    });
+  });
+
+  it.each([
+    ['no source', [], 'price_unavailable'],
+    ['one source', [MARKET], 'price_unavailable'],
+    [
+      'two that differ by more than a percent',
+      [MARKET, { ...MARKET, source: 'two', btcUsd: 81_000_000_000n }],
+      'price_divergent',
+    ],
+  ])('%s judges nothing', (_name, prices, reason) => {
+    expect(priceQuote(withMinimum(130_000n), prices, 200)).toEqual({ ok: false, reason });
+  });
+
+  it('whatever passes loses at most the limit, counted another way', () => {
+    const price = fc.record({
+      source: fc.constant('x'),
+      btcUsd: fc.bigInt({ min: 10n ** 9n, max: 10n ** 12n }),
+      solUsd: fc.bigInt({ min: 10n ** 6n, max: 10n ** 9n }),
+    });
+    const amounts = fc.bigInt({ min: 1_000_000n, max: 10n * SOL });
+    fc.assert(
+      fc.property(
+        amounts,
+        price,
+        fc.integer({ min: 9_000, max: 10_100 }),
+        fc.integer({ min: 0, max: 500 }),
+        (amount, at, share, bps) => {
+          const fairSats = (amount * at.solUsd) / (at.btcUsd * 10n);
+          const minimum = (fairSats * BigInt(share)) / 10_000n;
+          const verdict = priceQuote(
+            quoteFor(lamports(amount), { minimumSats: sats(minimum) }),
+            [at, at],
+            bps,
+          );
+          // worth in micro-dollars x 1e17, without any rounding
+          const lost = amount * at.solUsd * 10n ** 8n - minimum * at.btcUsd * 10n ** 9n;
+          const allowed = amount * at.solUsd * 10n ** 8n * BigInt(bps);
+          if (verdict.ok) expect(lost * 10_000n).toBeLessThanOrEqual(allowed);
+          else expect(lost * 10_000n).toBeGreaterThan(allowed - at.solUsd * 10n ** 12n);
+        },
+      ),
+    );
+  });
+});
+
+describe('quoteSwap', () => {
+  it('takes the first route whose quote passes', async () => {
+    const [first, second] = [createFakeBridge(), createFakeBridge()];
+    const ports = createSwapPorts([first, second]);
+    expect(await quoteSwap(ports, oneSol, true)).toMatchObject({
+      ok: true,
+      quote: { expectedSats: 124_375n },
+    });
+    expect([first.quotes, second.quotes]).toEqual([[{ amount: SOL, dry: true }], []]);
+  });
+
+  it.each([
+    ['declines', () => ({ ok: false as const, reason: 'quote_recipient' })],
+    ['is too expensive', () => ({ ok: true as const, quote: withMinimum(1n) })],
+    ['fails', () => Promise.reject(upstreamFailed('near-intents', 'timeout'))],
+  ])('goes on to the next when one %s', async (_name, nextQuote) => {
+    const [first, second] = [createFakeBridge(), createFakeBridge()];
+    first.nextQuote = nextQuote;
+    expect(await quoteSwap(createSwapPorts([first, second]), oneSol, false)).toMatchObject({ ok: true });
+    expect(second.quotes).toHaveLength(1);
+  });
+
+  it('tells why the last route was refused', async () => {
+    const bridge = createFakeBridge();
+    bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });
+    expect(await quoteSwap(createSwapPorts([bridge]), oneSol, false)).toEqual({
+      ok: false,
+      reason: 'quote_signature',
+    });
+  });
+
+  it('throws when every route failed, and says no_route when there is none', async () => {
+    const bridge = createFakeBridge();
+    bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'rate_limited'));
+    await expect(quoteSwap(createSwapPorts([bridge]), oneSol, false)).rejects.toMatchObject({
+      details: { reason: 'rate_limited' },
+    });
+    expect(await quoteSwap(createSwapPorts([]), oneSol, false)).toEqual({ ok: false, reason: 'no_route' });
+  });
+
+  it('prices that cannot be read fail the quote, also when the route was refused first', async () => {
+    const bridge = createFakeBridge();
+    const ports = {
+      ...createSwapPorts([bridge]),
+      readPrices: () => Promise.reject(upstreamFailed('prices', 'timeout')),
+    };
+    await expect(quoteSwap(ports, oneSol, false)).rejects.toMatchObject({ details: { reason: 'timeout' } });
+    bridge.nextQuote = () => ({ ok: false, reason: 'quote_type' });
+    expect(await quoteSwap(ports, oneSol, false)).toEqual({ ok: false, reason: 'quote_type' });
+  });
+});
+
+describe('preparing a swap', () => {
+  const intent = planSwap({ id: swapId('k'), bodyHash: 'b', amount: oneSol, now: NOW });
+
+  it('sets aside the amount and the fee, and remembers its key', () => {
+    expect(intent).toMatchObject({
+      id: 'swap:k',
+      amount: SOL,
+      reserved: SOL + FEE,
+      plan: { bodyHash: 'b' },
+      dueAt: NOW,
+    });
+    expect(swapDebit(oneSol)).toBe(SOL + FEE);
+  });
+
+  it('is one transfer of the whole amount to the one-time address, on a blockhash read last', async () => {
+    const bridge = createFakeBridge();
+    const ports = createSwapPorts([bridge]);
+    const order: string[] = [];
+    const kind = createSwapKind({
+      ...ports,
+      routes: [
+        {
+          ...bridge,
+          async quote(asked) {
+            order.push('quote');
+            return bridge.quote(asked);
+          },
+        },
+      ],
+      async latestBlockhash() {
+        order.push('blockhash');
+        return ports.latestBlockhash();
+      },
+    });
+    const prepared = await kind.prepare(intent);
+    if (!prepared.ok) throw new Error('not prepared');
+    expect(order).toEqual(['quote', 'blockhash']);
+    const deposit = String(prepared.plan.depositAddress);
+    const message = decodeMessage(prepared.message);
+    expect(message).toMatchObject({ requiredSignatures: 1, blockhash: BLOCKHASH });
+    const [, , transfer] = message.instructions;
+    expect(transfer?.accounts).toEqual([RESERVE, deposit]);
+    expect(new DataView(transfer?.data.buffer ?? new ArrayBuffer(12)).getBigUint64(4, true)).toBe(SOL);
+    expect(prepared).toMatchObject({
+      lastValidBlockHeight: 1_000n,
+      slot: 900n,
+      cost: 10_000_000n,
+      claims: [`deposit:${deposit}`],
+    });
+    expect(prepared.plan).toMatchObject({
+      route: 'near-intents',
+      expectedSats: '124375',
+      minimumSats: '123750',
+      priceBtcUsd: '80000000000',
+      priceSolUsd: '100000000',
+    });
+    expect(bridge.quotes).toEqual([{ amount: SOL, dry: false }]);
+  });
+
+  it('a firm quote without a deposit address is refused', async () => {
+    const bridge = createFakeBridge();
+    bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount) });
+    const kind = createSwapKind(createSwapPorts([bridge]));
+    expect(await kind.prepare(intent)).toEqual({ ok: false, reason: 'quote_deposit_address' });
+  });
+
+  it('a chain that gives no blockhash fails the preparation', async () => {
+    const ports = createSwapPorts([createFakeBridge()]);
+    const kind = createSwapKind({
+      ...ports,
+      latestBlockhash: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')),
+    });
+    await expect(kind.prepare(intent)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import type { BridgeReport } from '../../src/bridges/route.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import { createSwapKind } from '../../src/custody/kinds/swap.ts';
+import { confirmedOutputs } from '../../src/custody/kinds/swap-settlement.ts';
+import type { Operation } from '../../src/custody/operation.ts';
+import type { BitcoinTx } from '../../src/providers/esplora.ts';
+import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from './fake-bridge.ts';
+import { NOW, settling } from './sample-operations.ts';
+
+const TXID = 'a'.repeat(64);
+const OTHER = 'b'.repeat(64);
+
+/** Settles one swap with what the bridge and the indexes say. */
+function setUp(report: BridgeReport, taken: readonly string[] = []) {
+  const bridge = createFakeBridge();
+  bridge.nextReport = () => report;
+  const ports = createSwapPorts([bridge]);
+  const kind = createSwapKind(ports);
+  const settle = (op: Operation = settling()) => kind.settle(op, (name) => taken.includes(name));
+  return { bridge, ports, settle };
+}
+const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
+const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, claims: [] });
+const paidBy = (txid: string, vout: number, sats: bigint) => ({
+  settlement: { state: 'complete', outcome: { btcTxid: txid, btcVout: vout, btcSats: sats.toString() } },
+  claims: [`output:${txid}:${vout}`],
+});
+
+describe('what the bridge says is only where to look', () => {
+  it.each(['landed', 'settling'])('pending is told as %s', async (detail) => {
+    const { settle, bridge } = setUp({ state: 'pending', detail });
+    expect(await settle()).toEqual(pending(detail));
+    expect(bridge.reports).toEqual(['deposit']);
+  });
+
+  it('delivered without a transaction on our side waits', async () => {
+    expect(await setUp(delivered(TXID)).settle()).toEqual(pending('settling'));
+    expect(await setUp(delivered()).settle()).toEqual(pending('settling'));
+  });
+
+  it('failed keeps the exposure: nothing is known to have come back', async () => {
+    const { settle } = setUp({ state: 'failed', reason: 'bridge_failed' });
+    expect(await settle()).toEqual({
+      settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
+      claims: [],
+    });
+  });
+
+  it('a bridge that cannot be asked is an error, not an end', async () => {
+    const { settle, bridge } = setUp(delivered(TXID));
+    bridge.nextReport = () => {
+      throw upstreamFailed('near-intents', 'deposit_unknown');
+    };
+    await expect(settle()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+
+  it('a route that this version no longer has keeps the swap waiting', async () => {
+    const { settle } = setUp(delivered(TXID));
+    expect(
+      await settle(settling({ plan: { route: 'gone', depositAddress: 'd', minimumSats: '1' } })),
+    ).toEqual(pending('route_unknown'));
+  });
+});
+
+describe('delivery', () => {
+  const both = (tx: BitcoinTx) => [() => tx, () => tx];
+
+  it('is the confirmed output to our address', async () => {
+    const { settle, ports } = setUp(delivered(TXID));
+    ports.indexes = both(bitcoinTx(TXID, [{ address: 'bc1qchange', value: 9n }, { value: 124_500n }]));
+    expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
+  });
+
+  it('is found whichever of several transactions holds it', async () => {
+    const { settle, ports } = setUp(delivered(OTHER, TXID));
+    ports.indexes = [(txid) => (txid === TXID ? bitcoinTx(TXID, [{ value: 124_500n }]) : null)];
+    expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
+  });
+
+  it('of exactly the minimum is enough', async () => {
+    const { settle, ports } = setUp(delivered(TXID));
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_000n }]));
+    expect((await settle()).settlement.state).toBe('complete');
+  });
+
+  it('of less is partial: it has arrived, and it is not a success', async () => {
+    const { settle, ports } = setUp(delivered(TXID));
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 123_999n }]));
+    expect(await settle()).toEqual({
+      settlement: {
+        state: 'incomplete',
+        reason: 'partial',
+        arrived: true,
+        outcome: { btcTxid: TXID, btcVout: 0, btcSats: '123999' },
+      },
+      claims: [`output:${TXID}:0`],
+    });
+  });
+
+  it.each([
+    ['unconfirmed', bitcoinTx(TXID, [{ value: 124_500n }], null)],
+    ['to another address', bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
+    ['to no address at all', bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
+  ])('an output %s is none', async (_name, tx) => {
+    const { settle, ports } = setUp(delivered(TXID));
+    ports.indexes = both(tx);
+    expect(await settle()).toEqual(pending('settling'));
+  });
+
+  it('an output that serves another swap is none', async () => {
+    const { settle, ports } = setUp(delivered(TXID), [`output:${TXID}:0`]);
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }]));
+    expect(await settle()).toEqual(pending('settling'));
+  });
+
+  it('the second of two equal outputs serves the second swap', async () => {
+    const { settle, ports } = setUp(delivered(TXID), [`output:${TXID}:0`]);
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }, { value: 124_500n }]));
+    expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
+  });
+
+  it.each([
+    ['the larger output first', [200_000n, 124_500n], 1],
+    ['the smaller output first', [60_000n, 124_500n], 1],
+    ['three of them', [60_000n, 200_000n, 124_500n], 2],
+  ])('in a batch with %s, each swap takes the one that fits it', async (_name, values, vout) => {
+    const { settle, ports } = setUp(delivered(TXID));
+    ports.indexes = both(
+      bitcoinTx(
+        TXID,
+        values.map((value) => ({ value })),
+      ),
+    );
+    expect(await settle()).toEqual(paidBy(TXID, vout, 124_500n));
+  });
+
+  it('when none of a batch is enough, the largest that is left is the partial payment', async () => {
+    const { settle, ports } = setUp(delivered(TXID));
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 10n }, { value: 90_000n }, { value: 20n }]));
+    expect((await settle()).settlement).toMatchObject({ reason: 'partial', outcome: { btcVout: 1 } });
+  });
+
+  it('a part is not the end while another transaction of the report is not confirmed', async () => {
+    const { settle, ports } = setUp(delivered(OTHER, TXID));
+    ports.indexes = [(txid) => (txid === OTHER ? bitcoinTx(txid, [{ value: 7n }]) : null)];
+    expect(await settle()).toEqual(pending('settling'));
+  });
+
+  it('a whole payment in a later transaction goes before a part in an earlier one', async () => {
+    const { settle, ports } = setUp(delivered(OTHER, TXID));
+    ports.indexes = [(txid) => bitcoinTx(txid, [{ value: txid === TXID ? 124_500n : 7n }])];
+    expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
+  });
+
+  it('a payment that is older than the swap pays for something else', async () => {
+    const { settle, ports } = setUp(delivered(TXID));
+    const landed = NOW / 1_000;
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_000, time: landed - 7_201 }));
+    expect(await settle()).toEqual(pending('settling'));
+    // A block's own time may lie two hours beside the true one.
+    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_999, time: landed - 7_200 }));
+    expect((await settle()).settlement.state).toBe('complete');
+  });
+
+  it('names of transactions that are none are not looked up, nor more than a few', async () => {
+    const many = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
+    const { settle, ports } = setUp(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
+    const looked: string[] = [];
+    ports.indexes = [
+      (txid) => {
+        looked.push(txid);
+        return null;
+      },
+    ];
+    expect(await settle()).toEqual(pending('settling'));
+    expect(looked.length).toBeLessThanOrEqual(10);
+    expect(looked.every((txid) => /^[0-9a-f]{64}$/.test(txid))).toBe(true);
+  });
+});
+
+describe('two indexes', () => {
+  const tx = bitcoinTx(TXID, [{ value: 5n }, { address: 'x', value: 6n }, { value: 7n }]);
+  const outputs = [
+    { vout: 0, value: 5n },
+    { vout: 2, value: 7n },
+  ];
+  const SINCE = NOW / 1_000 - 7_200;
+  const down = new Error('down');
+
+  it.each<[string, (BitcoinTx | null | Error)[], { vout: number; value: bigint }[] | undefined]>([
+    ['that agree', [tx, tx], outputs],
+    ['that agree in different blocks', [tx, { ...tx, block: { height: 1, time: NOW / 1_000 } }], outputs],
+    ['of which one is down', [down, tx], outputs],
+    ['of which one does not know it yet', [tx, null], undefined],
+    ['of which one does not know it, asked first', [null, tx], undefined],
+    ['of which one shows it unconfirmed', [tx, { ...tx, block: null }], undefined],
+    [
+      'of which one shows another value',
+      [tx, bitcoinTx(TXID, [{ value: 4n }, { address: 'x', value: 6n }, { value: 7n }])],
+      undefined,
+    ],
+    ['of which one shows one output fewer', [tx, bitcoinTx(TXID, [{ value: 5n }])], undefined],
+    [
+      'of which one shows another place',
+      [tx, bitcoinTx(TXID, [{ address: 'x', value: 6n }, { value: 5n }, { value: 7n }])],
+      undefined,
+    ],
+    ['that are both down', [down, down], undefined],
+    ['that both do not know it', [null, null], undefined],
+  ])('%s', (_name, views, expected) => {
+    expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
+  });
+
+  it('none at all shows nothing', () => {
+    expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
+  });
+});
