@@ -175,7 +175,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       archived: () => archivedProof(d.mirror),
       stop: () => stop('absr'),
     });
-  const desks: Desk[] = [payments, mints, proofs].filter((one) => one !== undefined);
+  const desks: Desk[] = payments ? [payments] : [];
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
   async function runDesks(): Promise<void> {
@@ -185,6 +185,13 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
         log({ level: 'warn', event: 'desk_failed', reason: failureReason(error) });
       });
     }
+  }
+
+  /** What is due by the clock and not by a stored row. One that fails keeps none of the others. */
+  async function ticked(name: string, area: { tick(): Promise<void> } | undefined): Promise<void> {
+    await area?.tick().catch((error: unknown) => {
+      log({ level: 'warn', event: 'tick_failed', area: name, reason: failureReason(error) });
+    });
   }
 
   /** Wakes this object for what is stored, whatever alarm was set or lost before. */
@@ -285,11 +292,12 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       return answer;
     },
 
-    async wake() {
-      await verify();
-      journal.purge(now());
-      await publish();
-    },
+    wake: () =>
+      working(async () => {
+        await verify();
+        journal.purge(now());
+        await Promise.all([ticked('mint', mints), ticked('proof', proofs)]);
+      }),
 
     async alarm() {
       await storage.setAlarm(now() + SAFETY_MS);

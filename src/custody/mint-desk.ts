@@ -1,12 +1,11 @@
 /**
- * Sees to it that each UTC day gets its one mint operation. The alarm brings it up at its time; a cron tick that comes
- * twice, late or never changes nothing, since the day's name is the operation's.
+ * Sees to it that each UTC day gets its one mint operation. Any cron tick after its time begins it; one that comes twice,
+ * late or never changes nothing, since the day's name is the operation's and the next day's difference holds the rest.
  * @module
  */
 import { lamports } from '../core/amount.ts';
-import { DAY_MS } from '../core/limits.ts';
 import type { MintPreview, MintReport, MintRow } from './api.ts';
-import type { Desk, DeskTools } from './desk.ts';
+import type { DeskTools } from './desk.ts';
 import {
   type AbsrPorts,
   dayOf,
@@ -21,8 +20,6 @@ import {
 } from './kinds/absr.ts';
 import type { Operation } from './operation.ts';
 
-/** Between tries to begin, while there is not enough SOL or signing is stopped. */
-const RETRY_MS = 60_000;
 /** Rows that are looked through for the newest mint: one a day. */
 const LOOK_BACK = 100;
 const NONE = lamports(0n);
@@ -39,26 +36,19 @@ export const earlierIn =
     earlierMints(journal.ofKind('absr', LOOK_BACK), id);
 
 export function createMintDesk({ journal, begin, now, log }: DeskTools, ports: AbsrPorts) {
-  let retryAt = 0;
   let refused: string | null = null;
   const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
 
-  const desk: Desk = {
-    nextAt: () => (today() ? mintDueAt(now()) + DAY_MS : Math.max(mintDueAt(now()), retryAt)),
-
-    async run() {
-      if (today()) return;
-      retryAt = now() + RETRY_MS;
+  return {
+    /** Begins the day's operation once it is due. What is missing for it, such as SOL, is looked for at the next tick. */
+    async tick(): Promise<void> {
+      if (today() || now() < mintDueAt(now())) return;
       const day = utcDay(now());
       const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day }, claims: [] };
       const begun = await begin('absr', mintId(day), () => ({ ok: true, intent }));
       refused = begun.type === 'refused' ? begun.refusal.code : null;
       if (refused) log({ level: 'warn', event: 'mint_not_begun', day, code: refused });
     },
-  };
-
-  return {
-    ...desk,
 
     report(): MintReport {
       const day = utcDay(now());

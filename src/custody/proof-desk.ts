@@ -14,7 +14,7 @@ import { upstreamFailed } from '../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from './api.ts';
-import type { Desk, DeskTools } from './desk.ts';
+import type { DeskTools } from './desk.ts';
 import type { Mirror } from './ports.ts';
 import { agreeAtTip, type ReserveView } from './reserve-agreement.ts';
 import type { ProofSigner } from './signer.ts';
@@ -40,7 +40,8 @@ export type ProofPorts = {
 };
 
 export const PROOF_EVERY_MS = HOUR_MS;
-const RETRY_MS = 60_000;
+/** After a failure callers wait so long for the next try; a tick does not. */
+const RETRY_MS = 30_000;
 /** A draft is signed by hand: a cold key may be some days away. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;
 
@@ -147,23 +148,13 @@ export function createProofDesk({ journal, storage, now, log }: DeskTools, p: Pr
     refusal,
   });
 
-  const desk: Desk = {
-    nextAt() {
-      if (!signer.holdsBitcoinKey) return undefined;
-      const proof = stored();
-      const due = proof ? Date.parse(proof.timestamp) + PROOF_EVERY_MS : 0;
-      return Math.max(due, retryAt);
-    },
-
-    async run() {
-      // Whoever lifts the stop is not waited for in a hurry.
-      if (p.stop()) retryAt = now() + RETRY_MS;
-      else await signOnce();
-    },
-  };
-
   return {
-    ...desk,
+    /** Signs the hour's proof once it is due. A failure is tried again at the next tick. */
+    async tick(): Promise<void> {
+      const proof = stored();
+      if (!signer.holdsBitcoinKey || p.stop() || (proof && !isDue(proof))) return;
+      await signOnce();
+    },
 
     /** The newest proof; a first one is signed for whoever asks. */
     async proof(): Promise<ProofAnswer> {
