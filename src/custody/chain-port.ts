@@ -4,6 +4,7 @@
  */
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import { lamports } from '../core/amount.ts';
+import { upstreamFailed } from '../core/errors.ts';
 import { isAlreadyProcessed, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
 import type { Balance } from './ledger.ts';
 import type { NodeView } from './machine.ts';
@@ -23,9 +24,11 @@ export type ChainPort = {
 export function createChainPort(rpc: SolanaRpc, reserveAddress: string): ChainPort {
   return {
     async balance(minSlot) {
-      return rpc.first((node) =>
-        node.balance(reserveAddress, 'finalized', minSlot > 0n ? minSlot : undefined),
-      );
+      return rpc.first(async (node) => {
+        const balance = await node.balance(reserveAddress, 'finalized', minSlot > 0n ? minSlot : undefined);
+        if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
+        return balance;
+      });
     },
 
     async send(wire) {
@@ -39,14 +42,16 @@ export function createChainPort(rpc: SolanaRpc, reserveAddress: string): ChainPo
     },
 
     async landing(signature) {
-      const found = await rpc.first((node) => node.transaction(signature, 'finalized'));
-      if (!found) return null;
-      return {
-        slot: found.slot,
-        blockTime: found.blockTime,
-        fee: lamports(found.fee),
-        debit: lamports(-(lamportsChange(found, reserveAddress) ?? 0n)),
-      };
+      for (const node of rpc.nodes) {
+        const found = await node.transaction(signature, 'finalized').catch(() => null);
+        // A node that gives another transaction, or one that contradicts the finalized status, has not given it.
+        if (!found || found.failed || found.signature !== signature) continue;
+        const change = lamportsChange(found, reserveAddress);
+        if (change === undefined) continue;
+        const { slot, blockTime, fee } = found;
+        return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
+      }
+      return null;
     },
   };
 }
