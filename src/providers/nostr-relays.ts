@@ -19,7 +19,7 @@ import {
 /** From the handshake to the last answer. */
 export const RELAY_DEADLINE_MS = 4_000;
 /** Relays that are asked; the platform allows six connections at once. */
-export const MAX_RELAYS = 5;
+const MAX_RELAYS = 5;
 const MAX_RELAY_BYTES = 2 * 1024 * 1024;
 const MAX_EVENT_BYTES = 64 * 1024;
 /** Events that were verified before; a schnorr check takes half a millisecond. */

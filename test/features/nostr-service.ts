@@ -26,7 +26,7 @@ export type FeedAnswer = {
   stale: boolean;
 } & Record<string, unknown>;
 
-export const author = generateSecretKey();
+const author = generateSecretKey();
 export const authorPubkey = getPublicKey(author);
 export const AI = [
   ['L', 'agent'],

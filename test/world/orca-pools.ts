@@ -17,7 +17,7 @@ import { landTransaction } from './solana-wallet.ts';
 import type { SolanaWorld } from './solana-world.ts';
 import { createMint, type TestToken } from './test-tokens.ts';
 
-export const WHIRLPOOL_PROGRAM = address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc');
+const WHIRLPOOL_PROGRAM = address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc');
 const CONFIG = address('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ');
 const METAPLEX_PROGRAM = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 const NO_ADDRESS = address('11111111111111111111111111111111');
