@@ -40,7 +40,10 @@ export function createBitcoinModel(p: {
       txid,
       inputs: [],
       outputs: payment.outputs.map(({ address, value }) => ({ address, value: sats(value) })),
-      block: payment.confirmedAt <= known ? { height: 800_000, time: Math.floor((1_800_000_000_000 + payment.confirmedAt) / 1_000) } : null,
+      block:
+        payment.confirmedAt <= known
+          ? { height: 800_000, time: Math.floor((1_800_000_000_000 + payment.confirmedAt) / 1_000) }
+          : null,
     };
   }
 

@@ -46,7 +46,7 @@ export function startClients(world: World): Clients {
       ...(key === null ? {} : { key: { keyHash: key, bodyHash: `body-${amount}` } }),
     };
     trace(() => `client asks for ${amount} with ${key ?? 'no key'}`);
-    const outcome = await host.event((custodian) => custodian.createSwap(request));
+    const outcome = await host.event('createSwap', (custodian) => custodian.createSwap(request));
     if (!outcome.ok) {
       trace(() => `client of ${key ?? amount} got no answer: ${outcome.error}`);
       if (patience > 0) later(scheduler.now() + 1_000 * (4 - patience), () => ask(wish, patience - 1));
@@ -70,7 +70,7 @@ export function startClients(world: World): Clients {
   /** The same key with another body must never act. */
   async function misuse(wish: SwapWish): Promise<void> {
     const key = { keyHash: wish.key ?? '', bodyHash: 'another body' };
-    const outcome = await host.event((custodian) =>
+    const outcome = await host.event('createSwap', (custodian) =>
       custodian.createSwap({ amountLamports: wish.amount + 1_000_000n, client: 'ip-9', key }),
     );
     if (outcome.ok && decided.has(key.keyHash) && visible(outcome.value).startsWith('created')) {
@@ -86,7 +86,7 @@ export function startClients(world: World): Clients {
       claims: [`payment:${wish.id}`],
     };
     trace(() => `${wish.id} begins`);
-    const outcome = await host.event((custodian) =>
+    const outcome = await host.event('begin', (custodian) =>
       custodian.begin('asry', wish.id, () => ({ ok: true, intent })),
     );
     trace(() => `${wish.id}: ${outcome.ok ? outcome.value.type : outcome.error}`);

@@ -57,6 +57,8 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   boot: (instance: Instance) => C;
   /** Called before an instance starts, with the durable rows in reach. */
   beforeBoot: (disk: Disk) => void;
+  /** A call threw although nothing was wrong with its instance. */
+  onError: (call: string, error: unknown) => void;
   trace: (line: () => string) => void;
 }) {
   const { scheduler, random, trace } = p;
@@ -194,7 +196,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   }
 
   /** One event of the object. Its answer leaves only after its writes are durable. */
-  function event<T>(ask: (object: C) => Promise<T>): Promise<Outcome<T>> {
+  function event<T>(call: string, ask: (object: C) => Promise<T>): Promise<Outcome<T>> {
     const { instance, object } = current ?? start();
     return new Promise((resolve) => {
       const lose = (): void => {
@@ -209,7 +211,10 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       };
       ask(object).then(
         (value) => end({ ok: true, value }),
-        (error: unknown) => end({ ok: false, error: String(error) }),
+        (error: unknown) => {
+          if (instance.state === 'current') p.onError(call, error);
+          end({ ok: false, error: String(error) });
+        },
       );
     });
   }
@@ -222,13 +227,13 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     durableAlarm = null;
     if (random.chance(alarmLost)) return trace(() => 'alarm is lost');
     alarmRuns = true;
-    const outcome = await event((object) => object.alarm());
+    const outcome = await event('alarm', (object) => object.alarm());
     alarmRuns = false;
     if (outcome.ok) {
       alarmFailures = 0;
       if (random.chance(alarmRepeated)) {
         trace(() => 'alarm is repeated');
-        await event((object) => object.alarm());
+        await event('alarm', (object) => object.alarm());
       }
       return;
     }

@@ -43,7 +43,7 @@ export async function runScenario(
   const { scheduler, host, witness, state } = world;
   unhandled.length = 0;
   host.allow(scenario);
-  void host.event((custodian) => custodian.report());
+  void host.event('report', (custodian) => custodian.report());
   const clients = startClients(world);
   for (const incident of scenario.incidents)
     scheduler.at(incident.at, () => happen(world, incident, clients.stop));
@@ -87,7 +87,7 @@ export async function runScenario(
 function startCron({ scenario, scheduler, host }: World): void {
   if (scenario.cronMs === Number.POSITIVE_INFINITY) return;
   const tick = (): void => {
-    void host.event((custodian) => custodian.wake());
+    void host.event('wake', (custodian) => custodian.wake());
     scheduler.after(scenario.cronMs, tick);
   };
   scheduler.after(scenario.cronMs, tick);
@@ -100,7 +100,7 @@ function calmDown(world: World): void {
   state.isCalm = true;
   state.isOldVersion = false;
   host.restart('the newest version');
-  void host.event((custodian) => custodian.wake());
+  void host.event('wake', (custodian) => custodian.wake());
   // What the bridge is silent about is held in the end; nobody here needs to wait so long.
   scheduler.after(OPERATOR_DELAY / 2, () => {
     if (![...world.bridge.orders.values()].some(({ fate }) => fate === 'silent' || fate === 'untrue')) return;
@@ -116,7 +116,7 @@ function calmDown(world: World): void {
 function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
   const { host, scheduler, trace } = world;
   void host
-    .event((custodian) => custodian.ops({ name }))
+    .event('ops', (custodian) => custodian.ops({ name }))
     .then((outcome) => {
       trace(() => `operator: ${name}: ${JSON.stringify(outcome)}`);
       if (!outcome.ok || !outcome.value.ok) return void scheduler.after(3_000, () => operate(world, name));
@@ -139,9 +139,9 @@ function happen(world: World, incident: Incident, stopClients: () => void): void
     case 'resume':
       return operate(world, incident.type);
     case 'look':
-      void host.event((custodian) => custodian.swapRoom());
-      void host.event((custodian) => custodian.report());
-      return void host.event((custodian) =>
+      void host.event('swapRoom', (custodian) => custodian.swapRoom());
+      void host.event('report', (custodian) => custodian.report());
+      return void host.event('previewSwap', (custodian) =>
         custodian.previewSwap({ amountLamports: 700_000_000n, client: 'ip-8' }),
       );
     case 'clock':

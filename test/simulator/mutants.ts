@@ -1,0 +1,311 @@
+/**
+ * Rules of the custodian, each broken in one way. A simulator that lets one of these pass proves nothing about the code
+ * that keeps them all.
+ * @module
+ */
+export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
+
+export type Mutant = { readonly name: string; readonly edits: readonly Edit[] };
+
+const MACHINE = 'custody/machine.ts';
+const DRIVER = 'custody/driver.ts';
+const JOURNAL = 'custody/journal.ts';
+const LEDGER = 'custody/ledger.ts';
+const INTAKE = 'custody/swap-intake.ts';
+const CUSTODIAN = 'custody/create-custodian.ts';
+const CHAIN = 'custody/chain-port.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 're-signs after a timeout',
+    edits: [
+      {
+        file: MACHINE,
+        find: `    case 'unseen':\n`,
+        replace: `    case 'unseen':\n      if (op.looks > 6) return ended(op, 'expired', null, rules, now);\n`,
+      },
+    ],
+  },
+  {
+    name: 'sends before it stores',
+    edits: [
+      {
+        file: DRIVER,
+        find: `    storeSigned(op, kind, signed.prepared, signed.signing);`,
+        replace: `    await chain.send(signed.signing.wire);
+    storeSigned(op, kind, signed.prepared, signed.signing);`,
+      },
+    ],
+  },
+  {
+    name: 'height of one node, status of another',
+    edits: [
+      {
+        file: MACHINE,
+        find: `  return views.some(provesAbsence) ? 'dead' : 'unseen';`,
+        replace: `  void provesAbsence;
+  return views.some((view) => view.finalizedHeight > signing.lastValidBlockHeight) &&
+    views.some((view) => view.status === null)
+    ? 'dead'
+    : 'unseen';`,
+      },
+    ],
+  },
+  {
+    name: 'asks for the status without history',
+    edits: [
+      {
+        file: 'providers/solana-rpc.ts',
+        find: `{ searchTransactionHistory: true }`,
+        replace: `{ searchTransactionHistory: false }`,
+      },
+    ],
+  },
+  {
+    name: 'believes a node without history',
+    edits: [
+      {
+        file: MACHINE,
+        find: `    view.firstAvailableSlot <= signing.slot;`,
+        replace: `    view.firstAvailableSlot >= 0n;`,
+      },
+    ],
+  },
+  {
+    name: 'status read before the height',
+    edits: [
+      {
+        file: CHAIN,
+        find: `  const { slot, blockHeight } = await node.epochInfo('finalized');
+  const { slot: statusSlot, status } = await node.signatureStatus(signing.signature);`,
+        replace: `  const { status } = await node.signatureStatus(signing.signature);
+  const { slot, blockHeight } = await node.epochInfo('finalized');
+  const statusSlot = slot;`,
+      },
+    ],
+  },
+  {
+    name: 'a status may be older than the height',
+    edits: [{ file: MACHINE, find: `    view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
+  },
+  {
+    name: 'expiry judged at a height that is not final',
+    edits: [{ file: CHAIN, find: `node.epochInfo('finalized')`, replace: `node.epochInfo('processed')` }],
+  },
+  {
+    name: 'confirmed taken for final',
+    edits: [
+      {
+        file: MACHINE,
+        find: `seen.filter((status) => status.commitment === 'finalized')`,
+        replace: `seen.filter((status) => status.commitment !== 'processed')`,
+      },
+    ],
+  },
+  {
+    name: 'no fence between signing and sending',
+    edits: [{ file: DRIVER, find: `    await p.storage.sync();\n`, replace: '' }],
+  },
+  {
+    name: 'a stale row overwrites a newer one',
+    edits: [{ file: JOURNAL, find: ` || operationOf(stored).revision !== before.revision`, replace: '' }],
+  },
+  {
+    name: 'caps checked outside the critical section',
+    edits: [
+      {
+        file: INTAKE,
+        find: `      const verdict = check(amount, balance);
+      if (!verdict.ok)
+        return`,
+        replace: `      const verdict = check(amount, balance, early);
+      if (!verdict.ok)
+        return`,
+      },
+      {
+        file: INTAKE,
+        find: `    balance: Balance,\n  ): string`,
+        replace: `    balance: Balance,\n    early: ReturnType<typeof journal.counting>,\n  ): string`,
+      },
+      {
+        file: INTAKE,
+        find: `      for (let reads = 0; reads < 3; reads++) {`,
+        replace: `      const before = journal.counting(now());\n      for (let reads = 0; reads < 3; reads++) {`,
+      },
+      {
+        file: INTAKE,
+        find: `reserve(request, amount, balance);`,
+        replace: `reserve(request, amount, balance, before);`,
+      },
+    ],
+  },
+  {
+    name: 'unsettled exposure forgotten at the landing',
+    edits: [
+      {
+        file: MACHINE,
+        find: `unsettled: rules.settles ? op.amount : NONE,`,
+        replace: `unsettled: NONE,`,
+      },
+    ],
+  },
+  {
+    name: 'a reservation is not released on failure',
+    edits: [
+      {
+        file: MACHINE,
+        find: `  detail: 'refused',\n  reserved: NONE,\n`,
+        replace: `  detail: 'refused',\n`,
+      },
+    ],
+  },
+  {
+    name: 'a balance older than a released reservation',
+    edits: [
+      {
+        file: LEDGER,
+        find: `    (most, op) => (op.releasedSlot !== null && op.releasedSlot > most ? op.releasedSlot : most),`,
+        replace: `    (most) => most,`,
+      },
+    ],
+  },
+  {
+    name: 'a key is not remembered',
+    edits: [
+      {
+        file: INTAKE,
+        find: `swapId(request.key?.keyHash ?? p.randomId())`,
+        replace: `swapId(p.randomId())`,
+      },
+    ],
+  },
+  {
+    name: 'a deposit address may be paid twice',
+    edits: [
+      {
+        file: DRIVER,
+        find: `prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)`,
+        replace: `prepared.claims.some((name) => name === '')`,
+      },
+    ],
+  },
+  {
+    name: 'an output serves two swaps',
+    edits: [
+      {
+        file: DRIVER,
+        find: `const isTaken = (name: string) => (journal.claimant(name) ?? op.id) !== op.id;`,
+        replace: `const isTaken = (name: string) => name === '';`,
+      },
+    ],
+  },
+  {
+    name: 'the outbox forgets what changed during a delivery',
+    edits: [
+      {
+        file: JOURNAL,
+        find: `'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?'`,
+        replace: `'DELETE FROM outbox WHERE entity = ? AND id = ? AND ? > 0'`,
+      },
+    ],
+  },
+  {
+    name: 'the outbox forgets before D1 has answered',
+    edits: [
+      {
+        file: 'custody/outbox.ts',
+        find: `      await mirror.apply(rows);`,
+        replace: `      journal.delivered(rows);\n      await mirror.apply(rows);`,
+      },
+    ],
+  },
+  {
+    name: 'the outbox is not idempotent: an old batch undoes a newer one',
+    edits: [
+      {
+        file: 'custody/outbox.ts',
+        find: `WHERE excluded.revision > operations.revision`,
+        replace: `WHERE 1 = 1`,
+      },
+    ],
+  },
+  {
+    name: 'D1 hears of what is not durable',
+    edits: [{ file: 'custody/outbox.ts', find: `    await storage.sync();\n`, replace: '' }],
+  },
+  {
+    name: 'the alarm is not set again',
+    edits: [
+      {
+        file: CUSTODIAN,
+        find: `      await storage.setAlarm(now() + SAFETY_MS);
+      await verify();
+      await driver.driveDue(DUE_PER_ALARM);`,
+        replace: `      await verify();
+      await driver.driveDue(DUE_PER_ALARM);`,
+      },
+      {
+        file: CUSTODIAN,
+        find: `      await runDesks();
+      await publish();`,
+        replace: `      await runDesks();
+      await flushOutbox(journal, storage, d.mirror, log);`,
+      },
+    ],
+  },
+  {
+    name: 'the alarm is set only at the end of its run',
+    edits: [
+      {
+        file: CUSTODIAN,
+        find: `      await storage.setAlarm(now() + SAFETY_MS);
+      await verify();
+      await driver.driveDue(DUE_PER_ALARM);`,
+        replace: `      await verify();
+      await driver.driveDue(DUE_PER_ALARM);`,
+      },
+    ],
+  },
+  {
+    name: 'a lost journal starts without being frozen',
+    edits: [
+      {
+        file: 'custody/boot.ts',
+        find: `  if (mirrored > p.journal.revision()) return frozenFor(p, 'journal_behind_mirror');\n`,
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'an empty journal is believed whatever the chain says',
+    edits: [
+      {
+        file: 'custody/boot.ts',
+        find: `p.journal.isEmpty() && (await reserveHasSigned(p))`,
+        replace: `false`,
+      },
+    ],
+  },
+  {
+    name: 'a pause is not seen by what is being prepared',
+    edits: [
+      {
+        file: DRIVER,
+        find: `    p.storage.transaction(() => {
+      const stopped = p.stop(op.kind);
+      if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));`,
+        replace: `    p.storage.transaction(() => {`,
+      },
+    ],
+  },
+  {
+    name: 'money with a failed bridge counts as settled',
+    edits: [
+      {
+        file: MACHINE,
+        find: `unsettled: settlement.arrived ? NONE : op.unsettled,`,
+        replace: `unsettled: NONE,`,
+      },
+    ],
+  },
+];
