@@ -230,9 +230,15 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
   });
 });
 
-it('a refusal for rate keeps the time to wait', async () => {
+it('a refusal for rate keeps the time to wait, in the error body too', async () => {
   upstreams.answerWith(send(429, '{}', { 'retry-after': '7' }));
   expect((await upstreams.service().get(PATH)).headers.get('retry-after')).toBe('7');
+  upstreams.answerWith(send(429, 'slow down', { 'retry-after': '8' }));
+  const response = await upstreams.service().get(PATH);
+  expect(response.headers.get('retry-after')).toBe('8');
+  expect(await response.json()).toMatchObject({ error: 'dex_non_json', retry_after_s: 8 });
+  upstreams.answerWith(send(429, '{}', { 'retry-after': 'soon' }));
+  expect((await upstreams.service().get(PATH)).headers.get('retry-after')).toBeNull();
 });
 
 it('a preview never ends in half a character', async () => {

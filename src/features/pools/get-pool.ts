@@ -46,9 +46,12 @@ class NotKept extends Error {
 export class NonJson extends Error {
   readonly status: number;
   readonly preview: string;
-  constructor(status: number, text: string) {
+  /** Seconds, as the upstream sent them. */
+  readonly retryAfter: string | undefined;
+  constructor(status: number, text: string, retryAfter: string | undefined) {
     super('dex_non_json');
     this.status = status;
+    this.retryAfter = retryAfter;
     this.preview = text.slice(0, PREVIEW_CHARS).replace(/[\uD800-\uDBFF]$/, '');
   }
 }
@@ -112,13 +115,14 @@ function kept(answer: Kept, asOf: number): Kept {
 
 function refusalOf({ status, text, headers }: Answer): Error {
   const isError = status >= 400 && status <= 599;
-  if (!isJson(text)) return new NonJson(isError ? status : 502, text);
-  const retryAfter = headers.get('retry-after');
+  const wait = headers.get('retry-after');
+  const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? wait : undefined;
+  if (!isJson(text)) return new NonJson(isError ? status : 502, text, retryAfter);
   return new NotKept({
     // A redirect is not followed and leads nowhere without its target.
     status: isError || isSuccess(status) ? status : 502,
     text,
-    ...(retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? { retryAfter } : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
   });
 }
 

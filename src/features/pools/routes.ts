@@ -97,7 +97,7 @@ function answer(c: Context, pool: PoolAnswer): Response {
   return c.body(text, status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
 }
 
-function nonJson(c: Context<RouterEnv<PoolsDeps>>, { status, preview }: NonJson): Response {
+function nonJson(c: Context<RouterEnv<PoolsDeps>>, { status, preview, retryAfter }: NonJson): Response {
   const { action, retryable } = POOL_ERRORS.DEX_NON_JSON;
   const body = {
     error_code: 'DEX_NON_JSON',
@@ -106,7 +106,9 @@ function nonJson(c: Context<RouterEnv<PoolsDeps>>, { status, preview }: NonJson)
     action,
     request_id: c.get('requestId'),
     retryable,
+    ...(retryAfter === undefined ? {} : { retry_after_s: Number(retryAfter) }),
   };
+  if (retryAfter !== undefined) c.header('Retry-After', retryAfter);
   c.set('errorCode', body.error_code);
   return c.json(body, status as ContentfulStatusCode);
 }
