@@ -1,0 +1,28 @@
+/**
+ * Hot wallets from which exchanges pay withdrawals, as public explorers label them. The wallet signs and owns the
+ * account that pays, so that nothing in the transaction tells its customer from it; a reward sent there would be lost.
+ * The list is never complete: an operator adds to it.
+ * @module
+ */
+export const EXCHANGE_WALLETS: readonly string[] = [
+  // Binance
+  '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
+  '5tzFkiKscXHK5ZXCGbXZxdw7gTjjD1mBwuoFbhUvuAi9',
+  '2ojv9BAiHUrvsm9gxDe7fJSzbNZSJcxZvf8dqmWGHG8S',
+  // Coinbase
+  'H8sMJSCQxfKiFTCfDR3DUMLPwcRbM61LGFJ8N4dK3WjS',
+  '2AQdpHJ2JpcEgPiATUXjQxA8QmafFegfQwSLWSprPicm',
+  'GJRs4FwHtemZ5ZE9x3FNvJ8TMwitKTh21yxdRPqn7npE',
+  // Kraken
+  'FWznbcNXWQuHTawe9RxvQ2LdCENssh12dsznf4RiouN5',
+  // OKX
+  '5VCwKtCXgCJ6kit5FybXjvriW3xELsFDhYrPSqtJNmcD',
+  // Bybit
+  'AC5RDfQFmDS1deWZos921JfqscXdByf8BKHs5ACWjtW2',
+  // MEXC
+  'ASTyfSima4LLAdDgoFGkgqoKowG1LZFDr9fAQrg7iaJZ',
+  // Gate.io
+  'u6PJ8DtQuPFnfmwHbGFULQ4u4EgjDiyYKjVEsynXq2w',
+  // KuCoin
+  'BmFdpraQhkiDQE6SnfG5omcA1VwzqfXrwtNYBwWTymy6',
+];

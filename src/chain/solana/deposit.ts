@@ -1,0 +1,214 @@
+/**
+ * Whether a transaction is a deposit of dollar tokens to the treasury, of how much and whose. Read from the balances
+ * that the chain keeps with it, never from its instructions: a plain, checked, batched or inner transfer is all one.
+ * Only the treasury's own accounts of the real mints count, and nobody is guessed to be the sender.
+ * @module
+ */
+import { isOnCurve } from './address.ts';
+import { findAta } from './token-instructions.ts';
+import { TOKEN_PROGRAM } from './token-program.ts';
+
+export type DepositAsset = 'USDC' | 'USDT';
+
+/** A token account before or after the transaction. */
+export type TokenBalanceRow = {
+  readonly account: string;
+  readonly mint: string;
+  readonly owner: string | null;
+  readonly program: string | null;
+  readonly atoms: bigint;
+};
+
+/** A finalized transaction as a node gives it. */
+export type DepositTransaction = {
+  /** The first signature: the transaction's id. */
+  readonly signature: string;
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+  readonly failed: boolean;
+  readonly signers: readonly string[];
+  /** Null when the node keeps no token balances. */
+  readonly preTokens: readonly TokenBalanceRow[] | null;
+  readonly postTokens: readonly TokenBalanceRow[] | null;
+};
+
+export type DepositTerms = {
+  readonly treasury: string;
+  readonly reserve: string;
+  readonly mints: Readonly<Record<DepositAsset, string>>;
+  /** The treasury's own accounts of these mints. */
+  readonly accounts: Readonly<Record<DepositAsset, string>>;
+  /** Senders to whom a reward would be lost: wallets of exchanges. */
+  readonly heldSenders: ReadonlySet<string>;
+};
+
+export type DepositVerdict =
+  | {
+      readonly type: 'deposit';
+      readonly asset: DepositAsset;
+      readonly creditedAtoms: bigint;
+      readonly sender: string;
+      /** Unix seconds. */
+      readonly blockTime: number;
+      readonly slot: bigint;
+    }
+  /** It never will be a deposit. */
+  | { readonly type: 'refused'; readonly reason: DepositRefusal }
+  /** Somebody paid, but not in a way that shows to whom a reward belongs: a person must look. */
+  | { readonly type: 'held'; readonly reason: DepositHold }
+  /** This node does not tell enough; another may. */
+  | {
+      readonly type: 'unverifiable';
+      readonly reason: 'no_token_balances' | 'no_block_time' | 'bad_balances';
+    };
+
+export type DepositRefusal = 'transaction_failed' | 'no_credit' | 'own_movement' | 'no_sender';
+
+export type DepositHold =
+  | 'both_assets'
+  | 'treasury_account_changed'
+  | 'account_owner_changed'
+  | 'several_senders'
+  | 'credit_exceeds_debit'
+  | 'sender_not_signer'
+  | 'sender_off_curve'
+  | 'sender_is_exchange';
+
+/** What became of one token account. An account that a transaction makes or closes was, or is then, empty. */
+type Movement = {
+  readonly account: string;
+  readonly mint: string;
+  readonly program: string;
+  readonly ownerBefore: string | undefined;
+  readonly ownerAfter: string | undefined;
+  readonly before: bigint;
+  readonly after: bigint;
+};
+
+const ASSETS: readonly DepositAsset[] = ['USDC', 'USDT'];
+
+/** The terms of a treasury: its accounts are derived under the classic token program, never taken from anyone's word. */
+export function depositTerms(p: Omit<DepositTerms, 'accounts'>): DepositTerms {
+  const account = (asset: DepositAsset) => findAta(p.treasury, p.mints[asset], TOKEN_PROGRAM);
+  return { ...p, accounts: { USDC: account('USDC'), USDT: account('USDT') } };
+}
+
+export function judgeDeposit(transaction: DepositTransaction, terms: DepositTerms): DepositVerdict {
+  const { blockTime, slot, signers } = transaction;
+  if (transaction.failed) return refused('transaction_failed');
+  if (!transaction.preTokens || !transaction.postTokens) return unverifiable('no_token_balances');
+  const movements = pair(transaction.preTokens, transaction.postTokens);
+  if (!movements) return unverifiable('bad_balances');
+
+  const credits = ASSETS.map((asset) => ({ asset, ...creditOf(asset, movements, terms) }));
+  if (credits.some((credit) => credit.foreign)) return held('treasury_account_changed');
+  const credited = credits.filter((credit) => credit.atoms > 0n);
+  const [credit] = credited;
+  if (!credit) return refused('no_credit');
+
+  const isOurs = (address: string) => address === terms.treasury || address === terms.reserve;
+  if (signers.some(isOurs) || credits.some(({ atoms }) => atoms < 0n)) return refused('own_movement');
+  if (credited.length > 1) return held('both_assets');
+
+  const mint = terms.mints[credit.asset];
+  const others = movements.filter((move) => move.mint === mint && move.account !== credit.account);
+  if (others.some(changedHands)) return held('account_owner_changed');
+  const debits = debitsByOwner(others);
+  const [sender] = debits.keys();
+  if (sender === undefined) return refused('no_sender');
+  if ([...debits.keys()].some(isOurs)) return refused('own_movement');
+  if (debits.size > 1) return held('several_senders');
+  // The rest would come from nobody: minted in the same transaction.
+  if ((debits.get(sender) ?? 0n) < credit.atoms) return held('credit_exceeds_debit');
+  if (!isOnCurve(sender)) return held('sender_off_curve');
+  if (!signers.includes(sender)) return held('sender_not_signer');
+  if (terms.heldSenders.has(sender)) return held('sender_is_exchange');
+  if (blockTime === null) return unverifiable('no_block_time');
+  return { type: 'deposit', asset: credit.asset, creditedAtoms: credit.atoms, sender, blockTime, slot };
+}
+
+const refused = (reason: DepositRefusal): DepositVerdict => ({ type: 'refused', reason });
+const held = (reason: DepositHold): DepositVerdict => ({ type: 'held', reason });
+const unverifiable = (
+  reason: Extract<DepositVerdict, { type: 'unverifiable' }>['reason'],
+): DepositVerdict => ({
+  type: 'unverifiable',
+  reason,
+});
+
+/** Before and after of each account; undefined when the rows cannot be those of one transaction. */
+function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[]): Movement[] | undefined {
+  const before = byAccount(pre);
+  const after = byAccount(post);
+  if (!before || !after) return undefined;
+  const movements: Movement[] = [];
+  for (const account of new Set([...before.keys(), ...after.keys()])) {
+    const was = before.get(account);
+    const is = after.get(account);
+    // Closed and made anew for another token: two accounts that happen to share an address.
+    const same = was?.mint === is?.mint && was?.program === is?.program;
+    const moves = same
+      ? [movement(account, was, is)]
+      : [movement(account, was), movement(account, undefined, is)];
+    for (const move of moves) {
+      if (move === null) return undefined;
+      if (move) movements.push(move);
+    }
+  }
+  return movements;
+}
+
+/** Null when a row does not say whose account it is: the node is too old for this. */
+function movement(account: string, was?: TokenBalanceRow, is?: TokenBalanceRow): Movement | null | undefined {
+  const row = was ?? is;
+  if (!row) return undefined;
+  if (!row.program || (was && !was.owner) || (is && !is.owner)) return null;
+  return {
+    account,
+    mint: row.mint,
+    program: row.program,
+    ownerBefore: was?.owner ?? undefined,
+    ownerAfter: is?.owner ?? undefined,
+    before: was?.atoms ?? 0n,
+    after: is?.atoms ?? 0n,
+  };
+}
+
+function byAccount(rows: readonly TokenBalanceRow[]): Map<string, TokenBalanceRow> | undefined {
+  const map = new Map(rows.map((row) => [row.account, row]));
+  const sound = map.size === rows.length && rows.every((row) => row.account !== '' && row.atoms >= 0n);
+  return sound ? map : undefined;
+}
+
+function creditOf(asset: DepositAsset, movements: readonly Movement[], terms: DepositTerms) {
+  const account = terms.accounts[asset];
+  const move = movements.find((each) => each.account === account);
+  if (!move) return { account, atoms: 0n, foreign: false };
+  const owners = [move.ownerBefore, move.ownerAfter].filter((owner) => owner !== undefined);
+  const foreign =
+    move.mint !== terms.mints[asset] ||
+    move.program !== TOKEN_PROGRAM ||
+    owners.some((owner) => owner !== terms.treasury);
+  return { account, atoms: move.after - move.before, foreign };
+}
+
+/** Its tokens went from one owner to another without a transfer: whose they were is not said. */
+const changedHands = (move: Movement): boolean =>
+  move.ownerBefore !== undefined &&
+  move.ownerAfter !== undefined &&
+  move.ownerBefore !== move.ownerAfter &&
+  (move.before > 0n || move.after > 0n);
+
+/** Owners who hold less of the mint than before, over all their accounts, and by how much. */
+function debitsByOwner(movements: readonly Movement[]): Map<string, bigint> {
+  const changes = new Map<string, bigint>();
+  const add = (owner: string | undefined, atoms: bigint) => {
+    if (owner !== undefined) changes.set(owner, (changes.get(owner) ?? 0n) + atoms);
+  };
+  for (const move of movements) {
+    add(move.ownerBefore, -move.before);
+    add(move.ownerAfter, move.after);
+  }
+  return new Map([...changes].filter(([, change]) => change < 0n).map(([owner, change]) => [owner, -change]));
+}
