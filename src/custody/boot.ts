@@ -37,21 +37,27 @@ export function freeze(journal: Journal, reason: string, log: Log): void {
 /** After a reconciliation, or when the operator has confirmed that an empty journal is a true beginning. */
 export function unfreeze(journal: Journal): void {
   journal.setMeta(FROZEN, '');
+  journal.offering(journal.revision());
   journal.setMeta(BEGUN, '1');
 }
 
+/** Frozen because others know more: its rows are not the truth, so none of them is carried on, used or shown. */
+export const isDoubted = (journal: Journal): boolean =>
+  frozenReason(journal)?.startsWith('journal_') ?? false;
+
 /**
- * Compares the journal with what others remember. Needs D1 and, for an empty journal, the chain: when they do not
- * answer nothing is known, and nothing new is signed.
+ * Is this journal the true one? Compares it with what others remember. Needs D1 and, for an empty journal, the chain:
+ * when they do not answer nothing is known, and nothing is carried on.
  * @throws when the mirror or the chain cannot be read
  */
 export async function checkTrust(p: BootPorts): Promise<Trust> {
   const frozen = frozenReason(p.journal);
-  if (frozen) return { ok: false, reason: frozen };
+  if (frozen && isDoubted(p.journal)) return { ok: false, reason: frozen };
   const mirrored = await p.mirror.highestRevision();
-  if (mirrored > p.journal.revision()) return frozenFor(p, 'journal_behind_mirror');
+  // Not with the journal's own revision: a restored one counts on, and would outgrow what it has forgotten.
+  if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
   if (p.journal.getMeta(BEGUN)) return { ok: true };
-  if (p.journal.isEmpty() && (await reserveHasSigned(p)))
+  if (p.journal.isEmpty() && (await mayHaveSigned(p)))
     return frozenFor(p, 'journal_empty_but_reserve_has_signed');
   p.journal.setMeta(BEGUN, '1');
   return { ok: true };
@@ -62,10 +68,12 @@ function frozenFor(p: BootPorts, reason: string): Trust {
   return { ok: false, reason };
 }
 
-async function reserveHasSigned(p: BootPorts): Promise<boolean> {
-  for (const { signature } of await p.reserveSignatures({ limit: HISTORY_SEARCH })) {
+async function mayHaveSigned(p: BootPorts): Promise<boolean> {
+  const newest = await p.reserveSignatures({ limit: HISTORY_SEARCH });
+  for (const { signature } of newest) {
     const signers = await p.signersOf(signature);
     if (!signers || signers.includes(p.reserveAddress)) return true;
   }
-  return false;
+  // Behind a full page of other people's transactions ours may lie.
+  return newest.length >= HISTORY_SEARCH;
 }

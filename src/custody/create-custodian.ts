@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
 import { createBalanceReader } from './balance-reader.ts';
-import { checkTrust, frozenReason } from './boot.ts';
+import { checkTrust, frozenReason, isDoubted } from './boot.ts';
 import type { ChainPort } from './chain-port.ts';
 import type { Desk, DeskTools } from './desk.ts';
 import { type Assemble, createDriver } from './driver.ts';
@@ -85,9 +85,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     return paused ? `stopped_${paused}` : undefined;
   }
 
-  /** Once an instance: a journal that others know more than must not sign. */
-  async function verify(): Promise<void> {
-    if (trusted) return;
+  async function compare(): Promise<void> {
     try {
       trusted = (
         await checkTrust({
@@ -102,6 +100,16 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     } catch (error) {
       log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
     }
+  }
+
+  let comparing: Promise<void> | undefined;
+  /** Once an instance: of a journal that others know more than, nothing is carried on, used or shown. */
+  async function verify(): Promise<void> {
+    if (trusted) return;
+    comparing ??= compare().finally(() => {
+      comparing = undefined;
+    });
+    await comparing;
   }
 
   /** Why nothing of a kind may begin now. */
@@ -126,6 +134,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     limits: d.limits,
     now,
     log,
+    isTrusted: () => trusted,
     stop,
     assemble: d.assemble,
   });
@@ -194,23 +203,34 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     });
   }
 
-  /** Wakes this object for what is stored, whatever alarm was set or lost before. */
-  async function rearm(): Promise<void> {
+  /** When an alarm last ended. */
+  let ranAt = 0;
+
+  /** Wakes this object for what is stored, and at `latest` at the latest, whatever alarm was set or lost before. */
+  async function rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
     const undelivered = journal.undeliveredSince() === undefined ? undefined : now() + MIRROR_RETRY_MS;
-    const times = [journal.nextDue(), undelivered, ...desks.map((desk) => desk.nextAt())];
-    const next = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
-    await storage.setAlarm(Number.isFinite(next) ? Math.max(next, now() + SOON_MS) : null);
+    const stored = [journal.nextDue(now()), undelivered, ...desks.map((desk) => desk.nextAt())];
+    const unverified = isDoubted(journal) ? [] : [now() + MIRROR_RETRY_MS];
+    const next = Math.min(
+      latest,
+      ...(trusted ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
+    );
+    // Counted from the last run, not from now: calls that never cease must not put the alarm off for ever.
+    const soonest = Math.min(ranAt, now()) + SOON_MS;
+    await storage.setAlarm(Number.isFinite(next) ? Math.max(next, soonest) : null);
   }
 
   /** D1 first, then the alarm: a caller who was answered finds its row. */
   async function publish(): Promise<void> {
-    await flushOutbox(journal, storage, d.mirror, log);
+    // What the mirror holds is what a doubted journal is rebuilt from.
+    if (trusted) await flushOutbox(journal, storage, d.mirror, log);
     await rearm();
   }
 
   /** Does work that leaves something to do. Should this instance die on the way, the alarm finds it. */
   async function working<T>(work: () => Promise<T>): Promise<T> {
-    await storage.setAlarm(now() + SAFETY_MS);
+    await verify();
+    await rearm(now() + SAFETY_MS);
     try {
       return await work();
     } finally {
@@ -218,21 +238,24 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     }
   }
 
-  /** A journal that others know more than has no last proof to go on from. */
-  const proving = <T>(work: (proofs: ProofDesk) => Promise<T>): Promise<T> =>
+  /** Work that uses something up. @throws while the journal may not be the true one */
+  const verified = <T>(work: () => Promise<T>): Promise<T> =>
     working(async () => {
-      await verify();
-      return work(desk(proofs));
+      if (!trusted) throw new Error('the journal is not known to be the true one');
+      return work();
     });
+
+  const proving = <T>(work: (proofs: ProofDesk) => Promise<T>): Promise<T> =>
+    working(async () => work(desk(proofs)));
 
   return {
     createSwap: (request: SwapRequest) => working(() => intake.createSwap(request)),
 
     begin: (kind, id, decide) => working(() => tools.begin(kind, id, decide)),
 
-    openRequest: (request) => working(async () => desk(payments).open(request)),
+    openRequest: (request) => verified(async () => desk(payments).open(request)),
     findRequest: async (id) => desk(payments).find(id),
-    confirmPayment: (id, signature) => working(() => desk(payments).confirm(id, signature, d.within)),
+    confirmPayment: (id, signature) => verified(() => desk(payments).confirm(id, signature, d.within)),
 
     proof: () => proving((proofs) => proofs.proof()),
     draftProof: () => proving((proofs) => proofs.draft()),
@@ -302,8 +325,11 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     async alarm() {
       await storage.setAlarm(now() + SAFETY_MS);
       await verify();
-      await driver.driveDue(DUE_PER_ALARM);
-      await runDesks();
+      if (trusted) {
+        await driver.driveDue(DUE_PER_ALARM);
+        await runDesks();
+      }
+      ranAt = now();
       await publish();
     },
   };

@@ -9,7 +9,7 @@ import type { ChainPort } from './chain-port.ts';
 import type { Journal } from './journal.ts';
 import type { KindDriver, Prepared } from './kind.ts';
 import { checkCost, type Limits } from './ledger.ts';
-import { type Effect, effectOf, judgeAttempt, type Observation, step } from './machine.ts';
+import { type Effect, effectOf, isDue, judgeAttempt, type Observation, step } from './machine.ts';
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 
@@ -28,6 +28,8 @@ export type DriverPorts = {
   readonly limits: Limits;
   readonly now: () => number;
   readonly log: Log;
+  /** False until the journal is known to be the true one: before that none of its rows is carried on. */
+  readonly isTrusted: () => boolean;
   /** Why nothing may be signed now; undefined when it may. Asked again in the same turn as the signed row. */
   readonly stop: (kind: Kind) => string | undefined;
   /** Wire bytes of a signed message and its first signature: the reserve's, which is the transaction's id. */
@@ -159,9 +161,10 @@ export function createDriver(p: DriverPorts) {
 
   async function run(id: string): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn++) {
+      if (!p.isTrusted()) return;
       const op = journal.get(id);
       const kind = op && p.kinds[op.kind];
-      if (!op || op.dueAt === null || op.dueAt > now()) return;
+      if (!op || !isDue(op, now())) return;
       const effect = kind ? effectOf(op) : 'none';
       if (!kind || effect === 'none') return hold(op);
       await perform(effect, op, kind);

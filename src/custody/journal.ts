@@ -4,6 +4,7 @@
  * @module
  */
 import { DAY_MS } from '../core/limits.ts';
+import { FARTHEST_LOOK_MS } from './machine.ts';
 import { claimsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
 
@@ -177,10 +178,12 @@ export function openJournal(storage: Storage) {
       ).map(operationOf);
     },
 
+    /** Rows whose time has come, or lies so far ahead that another clock set it. */
     due(now: number, limit: number): Operation[] {
       return exec(
-        'SELECT row FROM operations WHERE due_at <= ? ORDER BY due_at LIMIT ?',
+        'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
         Math.floor(now),
+        Math.ceil(now + FARTHEST_LOOK_MS),
         limit,
       ).map(operationOf);
     },
@@ -205,10 +208,12 @@ export function openJournal(storage: Storage) {
       return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
     },
 
-    /** When something is next due, the outbox included. */
-    nextDue(): number | undefined {
+    /** When an operation is next due. */
+    nextDue(now: number): number | undefined {
       const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
-      return row?.at === null || row?.at === undefined ? undefined : Number(row.at);
+      if (row?.at === null || row?.at === undefined) return undefined;
+      const at = Number(row.at);
+      return at > now + FARTHEST_LOOK_MS ? now : at;
     },
 
     isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
@@ -249,6 +254,14 @@ export function openJournal(storage: Storage) {
         now,
         JSON.stringify(columns),
       );
+    },
+
+    /** The highest revision that this journal has ever handed to the mirror, or may have. */
+    offered: (): number => Number(getMeta('offered') ?? revision()),
+
+    /** Call before the mirror is given a revision, and make it durable first. */
+    offering(highest: number): void {
+      if (highest > Number(getMeta('offered') ?? 0)) setMeta('offered', String(highest));
     },
 
     /** Rows that the mirror does not have yet, oldest change first. */

@@ -105,6 +105,12 @@ export const STUCK_AFTER_MS = 6 * 3_600_000;
 
 const NONE = lamports(0n);
 
+/** No look is further away than this; one that is was set by a clock that has gone back since. */
+export const FARTHEST_LOOK_MS = 2 * OUTSTANDING_MS;
+
+export const isDue = ({ dueAt }: Operation, now: number): boolean =>
+  dueAt !== null && (dueAt <= now || dueAt > now + FARTHEST_LOOK_MS);
+
 /** The effect that an operation's row asks for; after a crash it is all there is to go by. */
 export function effectOf(operation: Operation): Effect {
   switch (operation.state) {

@@ -25,6 +25,7 @@ export async function flushOutbox(
     const rows = journal.outbox(BATCH);
     if (rows.length === 0) return true;
     // A mirror that knew of a change which a crash took back would freeze the next instance.
+    journal.offering(Math.max(...rows.map(({ revision }) => revision)));
     await storage.sync();
     try {
       await mirror.apply(rows);

@@ -73,6 +73,7 @@ export function setUp(kindChange: Partial<KindDriver> = {}) {
     limits: LIMITS,
     now: () => clock.now,
     log: (line) => logged.push(String(line.event)),
+    isTrusted: () => true,
     stop: () => stopped,
     assemble: (message, signature) => ({
       wire: `wire ${message.length}`,

@@ -100,6 +100,7 @@ describe('what keeps a swap from being signed', () => {
       limits: LIMITS,
       now: () => NOW,
       log: () => {},
+      isTrusted: () => true,
       stop: () => undefined,
       assemble: () => ({ wire: '', signature: '' }),
     });

@@ -164,12 +164,21 @@ describe('what is due', () => {
     expect(journal.due(NOW, 9).map(({ id }) => id)).toEqual(['later', 'late', 'now']);
     expect(journal.due(NOW, 1).map(({ id }) => id)).toEqual(['later']);
     expect(journal.due(NOW + 1, 9)).toHaveLength(4);
-    expect(journal.nextDue()).toBe(NOW - 9);
+    expect(journal.nextDue(NOW)).toBe(NOW - 9);
+  });
+
+  it('a time that only a clock gone back can have set is due at once', () => {
+    const { journal, add } = setUp();
+    add(at('within two hours', { dueAt: NOW + 7_200_000 }));
+    expect([journal.due(NOW, 9), journal.nextDue(NOW)]).toEqual([[], NOW + 7_200_000]);
+    add(at('tomorrow', { dueAt: NOW + DAY_MS }));
+    expect(ids(journal.due(NOW, 9))).toEqual(['tomorrow']);
+    expect(journal.nextDue(NOW - DAY_MS)).toBe(NOW - DAY_MS);
   });
 
   it('nothing is due in an empty journal', () => {
     const { journal } = setUp();
-    expect([journal.due(NOW, 9), journal.nextDue(), journal.isEmpty()]).toEqual([[], undefined, true]);
+    expect([journal.due(NOW, 9), journal.nextDue(NOW), journal.isEmpty()]).toEqual([[], undefined, true]);
   });
 });
 

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { Custody } from '../../src/custody/create-custodian.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from './custodian-world.ts';
+import { bitcoinTx } from './fake-bridge.ts';
+import { land } from './fake-chain.ts';
+import { FEE, NOW, SOL } from './sample-operations.ts';
+
+const TXID = 'a'.repeat(64);
+
+/** Fires the alarm that is set, as often as needed until `until` holds. */
+async function alarms(
+  w: CustodianWorld,
+  until: () => boolean,
+  custody: Custody = w.custody,
+): Promise<number> {
+  for (let fired = 0; fired < 200; fired++) {
+    if (until()) return fired;
+    if (w.storage.alarm === null) throw new Error('asleep');
+    w.clock.now = Math.max(w.clock.now, w.storage.alarm);
+    await custody.alarm();
+  }
+  throw new Error('never came to be');
+}
+const stateOf = (w: CustodianWorld, id = 'swap:key-a') => w.journal.get(id)?.state;
+const pay = (w: CustodianWorld) => {
+  w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
+  w.swap.indexes = [() => bitcoinTx(TXID, [{ value: 124_375n }])];
+};
+
+describe('one swap from request to end', () => {
+  it('is signed by the call and finished by the alarm alone', async () => {
+    const w = createCustodianWorld();
+    const answer = await w.custody.createSwap(keyed('a'));
+    expect(answer).toMatchObject({
+      type: 'created',
+      replayed: false,
+      swap: {
+        signature: 'signature-1',
+        status: 'waiting',
+        detail: 'sent',
+        amountLamports: SOL,
+        btcSats: null,
+      },
+    });
+    land(w.chain);
+    await alarms(w, () => stateOf(w) === 'settling');
+    pay(w);
+    await alarms(w, () => stateOf(w) === 'done');
+    expect(w.storage.alarm).toBeNull();
+    expect(w.signatures()).toBe(1);
+    expect(await w.custody.findSwap('signature-1')).toMatchObject({
+      status: 'finished',
+      btcSats: 124_375n,
+      btcTxid: TXID,
+    });
+    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
+  });
+
+  it('a caller who was answered finds the row in the mirror', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    expect(w.mirror.operation('swap:key-a')).toMatchObject({
+      state: 'signed',
+      signing: { signature: 'signature-1' },
+    });
+  });
+
+  it('an instance that died after the intent leaves it to the next one, by an alarm that is set already', async () => {
+    const w = createCustodianWorld();
+    let alarmAtQuote: number | null = null;
+    w.bridge.nextQuote = () => {
+      alarmAtQuote = w.storage.alarm;
+      throw new Error('the process ends here');
+    };
+    await w.custody.createSwap(keyed('a')).catch(() => {});
+    expect(alarmAtQuote).not.toBeNull();
+    expect((alarmAtQuote ?? 0) - NOW).toBeLessThanOrEqual(30_000);
+  });
+
+  it('an instance that died after the signature: the next one sends the same bytes', async () => {
+    const w = createCustodianWorld();
+    const { send } = w.chain;
+    w.chain.send = () => Promise.reject(new Error('the process ends here'));
+    await w.custody.createSwap(keyed('a')).catch(() => {});
+    expect(stateOf(w)).toBe('signed');
+    w.chain.send = send;
+    const next = w.start();
+    land(w.chain);
+    await alarms(w, () => stateOf(w) === 'settling', next);
+    expect(w.chain.sent).toEqual(['wire-1']);
+    expect(w.signatures()).toBe(1);
+  });
+
+  it('an old instance that wakes up after it was replaced does nothing and sends nothing', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    w.storage.replaced = true;
+    await expect(w.custody.alarm()).rejects.toThrow('replaced');
+    await expect(w.custody.createSwap(keyed('b', { client: 'other' }))).rejects.toThrow('replaced');
+    expect(w.chain.sent).toEqual(['wire-1']);
+    expect(w.signatures()).toBe(1);
+  });
+});
+
+describe('the alarm', () => {
+  it('that fires many times at once has no more effect than once', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    land(w.chain);
+    w.clock.now += 1_000;
+    await Promise.all(Array.from({ length: 7 }, () => w.custody.alarm()));
+    expect(stateOf(w)).toBe('settling');
+    expect([w.signatures(), w.chain.sent.length, w.chain.reads.landing]).toEqual([1, 1, 1]);
+  });
+
+  it('that was lost is set again by any call and by the tick of the cron', async () => {
+    for (const call of ['createSwap', 'wake'] as const) {
+      const w = createCustodianWorld();
+      await w.custody.createSwap(keyed('a'));
+      w.storage.alarm = null;
+      w.clock.now += 60_000;
+      await (call === 'wake'
+        ? w.custody.wake()
+        : w.custody.createSwap(request({ amountLamports: 99n * SOL })));
+      expect(w.storage.alarm).not.toBeNull();
+      expect(w.storage.alarm ?? 0).toBeLessThanOrEqual(w.clock.now);
+    }
+  });
+
+  it('cannot be put off by calls that never cease', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    const due = w.storage.alarm ?? 0;
+    for (let call = 0; call < 100; call++) {
+      w.clock.now = Math.max(due, w.clock.now) + 5;
+      const during: (number | null)[] = [];
+      w.chain.nextBalance = async () => {
+        during.push(w.storage.alarm);
+        throw upstreamFailed('solana-rpc', 'timeout');
+      };
+      await w.custody.createSwap(request({ client: `client-${call}` }));
+      expect(w.storage.alarm).toBeLessThanOrEqual(due);
+      expect(during.every((at) => at !== null && at <= due)).toBe(true);
+    }
+  });
+
+  it('does not fire again in the same instant while something waits', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    w.clock.now += 10_000;
+    await w.custody.alarm();
+    expect(w.storage.alarm ?? 0).toBeGreaterThan(w.clock.now);
+  });
+
+  it('after a clock that went forward and back does not sleep for a day', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    w.clock.now += 86_400_000;
+    await w.custody.alarm();
+    w.clock.now -= 86_400_000;
+    await w.custody.wake();
+    expect((w.storage.alarm ?? 0) - w.clock.now).toBeLessThanOrEqual(1_000);
+    land(w.chain);
+    await alarms(w, () => stateOf(w) === 'settling');
+  });
+
+  it('clears what no limit looks at any more with the tick of the cron', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    w.clock.now += 2 * 86_400_000;
+    await w.custody.wake();
+    expect(w.journal.calls('create', '192.0.2.1', 0)).toEqual([]);
+    expect(stateOf(w)).toBe('signed');
+  });
+});
+
+describe('without D1', () => {
+  it('a swap is still signed and finished; the mirror gets its rows later', async () => {
+    const w = createCustodianWorld();
+    await w.custody.wake();
+    w.mirror.state = 'down';
+    expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
+    land(w.chain);
+    pay(w);
+    await alarms(w, () => stateOf(w) === 'done');
+    expect(w.mirror.rows.size).toBe(0);
+    expect((w.storage.alarm ?? 0) - w.clock.now).toBeLessThanOrEqual(5_000);
+    w.mirror.state = 'up';
+    await alarms(w, () => w.mirror.rows.size > 0);
+    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
+    expect(w.storage.alarm).toBeNull();
+  });
+
+  it('nothing new begins once changes wait for more than a minute', async () => {
+    const w = createCustodianWorld();
+    await w.custody.wake();
+    w.mirror.state = 'down';
+    await w.custody.createSwap(keyed('a'));
+    w.clock.now += 61_000;
+    const answer = await w.custody.createSwap(request({ client: 'other' }));
+    expect(answer).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
+    });
+    // The first one is still known to whoever asks.
+    expect((await w.custody.createSwap(keyed('a'))).replayed).toBe(true);
+    expect((await w.custody.findSwap('signature-1'))?.status).toBe('waiting');
+  });
+
+  it('a batch whose answer was lost is written again, to the same end', async () => {
+    const w = createCustodianWorld();
+    w.mirror.state = 'loses answers';
+    await w.custody.createSwap(keyed('a'));
+    const applied = w.mirror.applied;
+    await w.custody.wake();
+    expect(w.mirror.applied).toBeGreaterThan(applied);
+    w.mirror.state = 'up';
+    await w.custody.wake();
+    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
+    // A mirror that has what it was given is no reason to freeze the next instance.
+    expect((await w.start().createSwap(keyed('b', { client: 'other' }))).type).toBe('created');
+  });
+
+  it('a new instance carries nothing on and signs nothing until it has been compared with the mirror', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    w.mirror.state = 'down';
+    const next = w.start();
+    const sent = w.chain.sent.length;
+    w.clock.now += 10_000;
+    await next.alarm();
+    expect(w.chain.sent).toHaveLength(sent);
+    expect(await next.createSwap(request({ client: 'other' }))).toMatchObject({
+      refusal: { details: { reason: 'unverified' } },
+    });
+    w.mirror.state = 'up';
+    await alarms(w, () => w.chain.sent.length > sent, next);
+  });
+
+  it('many calls at the same time ask the mirror once', async () => {
+    const w = createCustodianWorld();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` }))),
+    );
+    expect(w.mirror.reads).toBe(1);
+  });
+});
+
+it('a landing that took more than it may freezes all signing, and the report says so', async () => {
+  const w = createCustodianWorld();
+  await w.custody.createSwap(keyed('a'));
+  land(w.chain, { debit: lamports(SOL + FEE + 1n) });
+  w.clock.now += 1_000;
+  await w.custody.alarm();
+  expect((await w.custody.report()).frozen).toBe('unexpected_debit');
+  expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
+    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'unexpected_debit' } },
+  });
+  // What was signed before goes on, and the mirror hears of it.
+  pay(w);
+  await alarms(w, () => stateOf(w) === 'done');
+  expect(w.mirror.operation('swap:key-a')?.state).toBe('done');
+});

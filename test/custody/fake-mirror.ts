@@ -1,0 +1,60 @@
+/** D1 as the outbox sees it: upserts that an older revision cannot undo, and the ways in which they go wrong. */
+import type { Operation } from '../../src/custody/operation.ts';
+import type { Mirror, MirrorRow } from '../../src/custody/ports.ts';
+
+export type FakeMirror = Mirror & {
+  readonly rows: Map<string, MirrorRow>;
+  /** `down` takes nothing; `loses answers` writes and then fails. */
+  state: 'up' | 'down' | 'loses answers';
+  applied: number;
+  reads: number;
+  operation(id: string): Operation | undefined;
+};
+
+export function createFakeMirror(): FakeMirror {
+  const rows = new Map<string, MirrorRow>();
+  const operations = (): Operation[] =>
+    [...rows.values()].flatMap((row) => (row.entity === 'operation' ? [row.operation] : []));
+  const reading = (): void => {
+    mirror.reads++;
+    if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
+  };
+  const mirror: FakeMirror = {
+    rows,
+    state: 'up',
+    applied: 0,
+    reads: 0,
+    operation: (id) => operations().find((operation) => operation.id === id),
+    async apply(batch) {
+      if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
+      mirror.applied++;
+      for (const row of batch) {
+        const key = `${row.entity} ${row.id}`;
+        if ((rows.get(key)?.revision ?? 0) < row.revision) rows.set(key, row);
+      }
+      if (mirror.state === 'loses answers') throw new Error('D1_ERROR: network connection lost');
+    },
+    async highestRevision() {
+      reading();
+      return Math.max(0, ...[...rows.values()].map(({ revision }) => revision));
+    },
+    async operationsAfter(id, limit) {
+      reading();
+      return operations()
+        .filter((operation) => operation.id > id)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
+    },
+    async recordsAfter(table, id, limit) {
+      reading();
+      return [...rows.values()]
+        .flatMap((row) =>
+          row.entity === table ? [{ id: row.id, journal: String(row.columns.journal) }] : [],
+        )
+        .filter((row) => row.id > id)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
+    },
+  };
+  return mirror;
+}
