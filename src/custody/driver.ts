@@ -80,8 +80,6 @@ export function createDriver(p: DriverPorts) {
     const signed = await sign(op, kind);
     if ('seen' in signed) return void observe(op, kind, signed.seen);
     storeSigned(op, kind, signed.prepared, signed.signing);
-    // The fence: an instance that was replaced while it prepared fails here, and its bytes never leave.
-    await p.storage.sync();
   }
 
   /** One critical section: the limits as they are now, the names taken, the bytes stored. */
@@ -103,6 +101,8 @@ export function createDriver(p: DriverPorts) {
   }
 
   async function send(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+    // The fence: an instance that was replaced since it signed fails here, and its bytes never leave.
+    await p.storage.sync();
     const accepted = await chain.send(signing.wire);
     observe(op, kind, { type: 'sent', accepted });
   }
