@@ -108,17 +108,14 @@ function addInternal(responses: Responses): void {
   const found: ResponseEntry | undefined = responses[500];
   const schema = found?.content?.['application/json']?.schema;
   const codes = codesOf(schema);
-  if (codes.length > 0 || !schema) {
-    const all = [...codes, 'INTERNAL'];
-    responses[500] = {
-      description: all.join(', '),
-      content: { 'application/json': { schema: codeSchema(all) } },
-    };
-    return;
-  }
+  if (codes.includes('INTERNAL')) return;
+  const all = [...codes, 'INTERNAL'];
+  const coded = codeSchema(all);
+  const own = schema && codes.length === 0 ? { anyOf: [schema, coded] } : coded;
   responses[500] = {
-    ...found,
-    content: { 'application/json': { schema: { anyOf: [schema, codeSchema(['INTERNAL'])] } } },
+    description: all.join(', '),
+    ...(codes.length === 0 ? found : {}),
+    content: { 'application/json': { schema: own } },
   };
 }
 
@@ -144,8 +141,9 @@ function completeResponse(
   errors: ErrorTable,
 ): void {
   const codes = codesOf(response.content?.['application/json']?.schema);
-  if (codes.length > 0)
-    response.description = codes.map((code) => `\`${code}\`: ${errors[code]?.meaning ?? code}`).join('\n\n');
+  const own = response.description === codes.join(', ') ? [] : [response.description];
+  const meanings = codes.map((code) => `\`${code}\`: ${errors[code]?.meaning ?? code}`);
+  response.description = [...own, ...meanings].join('\n\n');
   const waits = codes.some((code) => errors[code]?.retryable);
   const replays = operation.parameters?.some((p) => 'name' in p && p.name === 'idempotency-key') ?? false;
   response.headers = {
