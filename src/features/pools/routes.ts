@@ -4,7 +4,13 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isAddress } from '../../chain/solana/address.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
+import { errorResponses,
+  jsonResponse,
+  newRouter,
+  Problem,
+  pickErrors,
+  type RouterEnv,
+ } from '../../http/router.ts';
 import { POOL_ERRORS } from './errors.ts';
 import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
@@ -19,7 +25,7 @@ export type PoolsDeps = PoolDeps & {
 const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
 
 const Pool = z
-  .object({
+  .looseObject({
     data: z.looseObject({
       address: z.string().optional().openapi({ description: 'Pool account' }),
       price: z.string().optional().openapi({ description: 'Whole B for one whole A' }),
@@ -50,6 +56,17 @@ const Pool = z
   })
   .openapi('Pool');
 
+/** What the pool API said of its own, with its own status: any JSON. */
+const UpstreamPoolError = z.looseObject({}).openapi('UpstreamPoolError');
+const NonJsonBody = Problem.extend({
+  error_code: z.literal('DEX_NON_JSON'),
+  error: z.literal('dex_non_json'),
+  body_preview: z.string().openapi({ description: 'Up to 500 characters of what came instead of JSON' }),
+}).openapi('PoolNotJson');
+const coded = (code: string) => Problem.extend({ error_code: z.literal(code) });
+const passedOn = (...own: z.ZodType[]) =>
+  jsonResponse(z.union([NonJsonBody, ...own, UpstreamPoolError]), 'The status and the body of the pool API are passed on');
+
 const poolRoute = createRoute({
   method: 'get',
   path: '/dex/pool/{address}',
@@ -69,12 +86,14 @@ const poolRoute = createRoute({
     }),
   },
   responses: {
-    ...errorResponses(
-      pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED'),
-      POOL_ERRORS,
-    ),
-    200: { description: 'The pool', content: { 'application/json': { schema: Pool } } },
-    404: { description: 'Neither the pool API nor the chain has such a pool' },
+    200: jsonResponse(Pool, 'The pool'),
+    304: { description: 'What the ETag sent stands for still holds' },
+    400: passedOn(coded('INVALID_INPUT')),
+    429: passedOn(coded('RATE_LIMITED')),
+    500: passedOn(coded('INTERNAL')),
+    502: passedOn(coded('UPSTREAM_FAILED')),
+    '4XX': passedOn(),
+    '5XX': passedOn(),
   },
 });
 
