@@ -42,7 +42,7 @@ export function errorResponses(...tables: ErrorTable[]) {
   );
 }
 
-const Problem = z
+export const Problem = z
   .object({
     error_code: z.string().openapi({ description: 'Stable machine-readable code' }),
     error: z.string().openapi({ description: 'What happened, for people' }),
