@@ -7,6 +7,8 @@ interface SurfnetInstance {
   readonly payer: string;
   readonly payerSecretKey: number[];
   setAccount(address: string, lamports: number, data: number[], owner: string): void;
+  /** Takes what it has reported since the last call. */
+  drainEvents(): unknown[];
   stop(): void;
 }
 
@@ -35,6 +37,8 @@ export interface Surfpool {
   stop(): void;
 }
 
+const DRAIN_MS = 500;
+
 const packageName = `@solana/surfpool-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
 
 function load(): SurfnetAddon | null {
@@ -61,6 +65,8 @@ export function startSurfpool(options: { slotMs: number; airdropLamports: bigint
     slotTimeMs: options.slotMs,
     airdropSol: Number(options.airdropLamports),
   });
+  // It reports every slot and transaction into a queue of about a thousand, and stands still once that is full.
+  const draining = setInterval(() => instance.drainEvents(), DRAIN_MS);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 
   async function call<T>(method: string, params: readonly unknown[] = []): Promise<RpcOutcome<T>> {
@@ -80,6 +86,7 @@ export function startSurfpool(options: { slotMs: number; airdropLamports: bigint
     setAccount: (address, lamports, data, owner) =>
       instance.setAccount(address, Number(lamports), Array.from(data), owner),
     stop() {
+      clearInterval(draining);
       agent.destroy();
       instance.stop();
     },
