@@ -5,11 +5,11 @@ let chain: Surfpool | undefined;
 afterEach(() => chain?.stop());
 
 it('slots go on long after a thousand of them', async () => {
-  chain = startSurfpool({ slotMs: 4, airdropLamports: 1n });
+  chain = startSurfpool({ slotMs: 10, airdropLamports: 1_000_000_000n });
   for (let looks = 0; looks < 400; looks++) {
-    if ((await chain.get<number>('getSlot')) > 1_500) break;
+    if ((await chain.get<number>('getSlot')) > 1_200) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  expect(await chain.get<number>('getSlot')).toBeGreaterThan(1_500);
+  expect(await chain.get<number>('getSlot')).toBeGreaterThan(1_200);
   expect(await chain.get<number>('getMinimumBalanceForRentExemption', [165])).toBe(2_039_280);
 });

@@ -1,0 +1,311 @@
+import { base58 } from '@scure/base';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeMint } from '../../src/chain/solana/mint.ts';
+import { metadataInMint } from '../../src/chain/solana/token-metadata-read.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ cron: false });
+});
+afterAll(() => world?.stop());
+
+type Body = Record<string, unknown>;
+
+async function call(path: string, body?: unknown, ip?: string): Promise<{ status: number; body: Body }> {
+  const response = await world.fetch(
+    path,
+    body === undefined
+      ? {}
+      : {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+          ...(ip ? { ip } : {}),
+        },
+  );
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+let asked = 0;
+/** Its own address for each request: ten may be open at a time. */
+const invoice = (over: Body = {}) =>
+  call(
+    '/api/invoices',
+    {
+      name: 'Moon Cat',
+      symbol: 'MCAT',
+      decimals: 6,
+      supply: '5000000',
+      creator_address: world.users[0]?.address,
+      ...over,
+    },
+    `10.1.${Math.floor(++asked / 200)}.${asked % 200}`,
+  );
+
+async function pay(
+  body: Body,
+  over: { lamports?: bigint; references?: string[]; user?: number } = {},
+): Promise<string> {
+  const from = world.users[over.user ?? 0];
+  if (!from) throw new Error('no user');
+  return world.control.transfer({
+    from,
+    to: String(body.treasury_address),
+    asset: 'sol',
+    amount: over.lamports ?? BigInt(String(body.fee_lamports)),
+    references: over.references ?? [String(body.reference)],
+  });
+}
+
+async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    const value = await read();
+    if (done(value)) return value;
+    if (tries > 200) throw new Error(`still ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+const completed = (id: unknown) =>
+  until(
+    () => call(`/api/invoices/${id}`),
+    ({ body }) => body.status === 'completed',
+  );
+
+async function accountAt(address: string) {
+  const { ledger } = world.solana;
+  const account = await ledger.account(address, ledger.clock.slot('finalized'));
+  if (!account) throw new Error(`no account at ${address}`);
+  return account;
+}
+
+async function mintOnChain(address: string) {
+  const account = await accountAt(address);
+  const mint = decodeMint(account.owner, account.data);
+  if (!mint) throw new Error('no mint');
+  const { data } = account;
+  const optional = (offset: number) =>
+    new DataView(data.buffer, data.byteOffset).getUint32(offset, true) === 0
+      ? null
+      : base58.encode(data.slice(offset + 4, offset + 36));
+  return {
+    mint,
+    mintAuthority: optional(0),
+    freezeAuthority: optional(46),
+    metadata: metadataInMint(address, mint),
+  };
+}
+
+describe('from a form to a token', () => {
+  const flags = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => ({
+    revoke_mint_authority: (bits & 1) !== 0,
+    revoke_freeze_authority: (bits & 2) !== 0,
+    revoke_update_authority: (bits & 4) !== 0,
+  }));
+
+  it('a payment with its reference completes the invoice without a confirm, for every combination of the flags', async () => {
+    const invoices = await Promise.all(flags.map((options) => invoice(options)));
+    for (const { status, body } of invoices) {
+      expect(status).toBe(200);
+      await pay(body);
+    }
+    for (const [index, { body }] of invoices.entries()) {
+      const end = await completed(body.invoice_id);
+      const address = String(end.body.mint_address);
+      const { mint, mintAuthority, freezeAuthority, metadata } = await mintOnChain(address);
+      const creator = world.users[0]?.address;
+      expect(mint).toMatchObject({ supply: 5_000_000n, decimals: 6 });
+      expect(mintAuthority).toBe(flags[index]?.revoke_mint_authority ? null : creator);
+      expect(freezeAuthority).toBe(flags[index]?.revoke_freeze_authority ? null : creator);
+      expect(metadata).toMatchObject({ name: 'Moon Cat', symbol: 'MCAT' });
+      const path = new URL(String(metadata?.uri)).pathname;
+      expect(path).toBe(`/api/tokens/${address}/metadata.json`);
+      expect((await call(path)).body).toEqual({ name: 'Moon Cat', symbol: 'MCAT', description: '' });
+      const token = await call(`/api/tokens/${end.body.token_id}`);
+      expect(token.body).toMatchObject({
+        mint_address: address,
+        supply: '5000000',
+        supply_ui: '5',
+        creator_address: creator,
+      });
+      const { listings } = (await call(`/api/listings?token_id=${end.body.token_id}`)).body as {
+        listings: Body[];
+      };
+      expect(listings).toMatchObject([
+        { listing_request_id: body.invoice_id, status: 'confirmed', fee_lamports: 0 },
+      ]);
+    }
+  });
+
+  it('confirm sent 20 times at once makes one token and 20 equal answers', async () => {
+    const { body } = await invoice({ token_program: 'token' });
+    const signature = await pay(body);
+    const request = { invoiceId: body.invoice_id, txSignature: signature };
+    const answers = await until(
+      () => Promise.all(Array.from({ length: 20 }, () => call('/api/invoices/confirm', request))),
+      (all) => all.every(({ status }) => status === 200),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    expect(answers[0]?.body).toMatchObject({ ok: true, status: 'completed' });
+    const { tokens } = (await call('/api/tokens')).body as { tokens: Body[] };
+    expect(tokens.filter((token) => token.mint_address === answers[0]?.body.mint_address)).toHaveLength(1);
+  });
+
+  it('a token without supply keeps its mint authority, and needs it', async () => {
+    expect((await invoice({ supply: '0', revoke_mint_authority: true })).body.error_code).toBe(
+      'CONTRADICTING_OPTIONS',
+    );
+    const { body } = await invoice({ supply: '0' });
+    await pay(body);
+    const end = await completed(body.invoice_id);
+    expect((await mintOnChain(String(end.body.mint_address))).mint.supply).toBe(0n);
+  });
+
+  it('a Worker killed while it creates ends in the same one mint', async () => {
+    const { body } = await invoice();
+    await pay(body);
+    await until(
+      () => call(`/api/invoices/${body.invoice_id}`),
+      (answer) => answer.body.detail !== 'awaiting_payment',
+    );
+    await world.worker.kill();
+    await world.worker.start();
+    await world.control.cron();
+    const end = await completed(body.invoice_id);
+    const { tokens } = (await call('/api/tokens')).body as { tokens: Body[] };
+    expect(tokens.filter((token) => token.mint_address === end.body.mint_address)).toHaveLength(1);
+  });
+
+  it('Metaplex metadata is refused before payment where its program does not exist', async () => {
+    const { status, body } = await invoice({ metaplex_metadata: true });
+    expect([status, body.error_code]).toEqual([400, 'METAPLEX_UNAVAILABLE']);
+  });
+});
+
+describe('a payment belongs to one request', () => {
+  const confirm = (body: Body, signature: string) =>
+    until(
+      () => call('/api/invoices/confirm', { invoice_id: body.invoice_id, tx_signature: signature }),
+      (answer) =>
+        answer.body.error_code !== 'PAYMENT_NOT_FINAL' && answer.body.error_code !== 'INVOICE_IN_PROGRESS',
+    );
+
+  it('the exact amount is enough without a reference', async () => {
+    const { body } = await invoice();
+    const signature = await pay(body, { references: [] });
+    expect((await confirm(body, signature)).status).toBe(200);
+  });
+
+  it("a stranger's plain transfer confirms nothing, and the payer's own confirm still works", async () => {
+    const { body } = await invoice();
+    const foreign = await pay(body, { lamports: 500_000_000n, references: [], user: 1 });
+    const refused = await confirm(body, foreign);
+    expect([refused.status, refused.body.error_code]).toEqual([409, 'PAYMENT_NOT_BOUND']);
+    const own = await pay(body);
+    expect((await confirm(body, own)).status).toBe(200);
+  });
+
+  it("another invoice's payment is refused by the name of what it serves", async () => {
+    const [first, second] = await Promise.all([invoice(), invoice()]);
+    const signature = await pay(first.body);
+    expect((await confirm(first.body, signature)).status).toBe(200);
+    const refused = await confirm(second.body, signature);
+    expect([refused.status, refused.body.error_code]).toEqual([409, 'PAYMENT_ALREADY_USED']);
+    expect(refused.body.details).toEqual({ purpose: 'token' });
+  });
+
+  it('too little waits and says how much is missing, the rest completes it', async () => {
+    const { body } = await invoice();
+    const fee = BigInt(String(body.fee_lamports));
+    const part = fee / 2n;
+    const first = await pay(body, { lamports: part });
+    const refused = await confirm(body, first);
+    expect([refused.status, refused.body.error_code]).toEqual([409, 'PAYMENT_INCOMPLETE']);
+    expect(refused.body.details).toEqual({ missingLamports: (fee - part).toString() });
+    await pay(body, { lamports: fee - part });
+    expect((await completed(body.invoice_id)).body.received_lamports).toBe(fee.toString());
+  });
+
+  it('too much, and a second payment, are owed back with amount and payer', async () => {
+    const { body } = await invoice();
+    const payer = world.users[1]?.address;
+    await pay(body, { lamports: 100_000_000n, user: 1 });
+    await completed(body.invoice_id);
+    const excess = (100_000_000n - BigInt(String(body.fee_lamports))).toString();
+    await pay(body, { user: 1 });
+    const second = await invoice();
+    const end = await until(
+      () => call(`/api/invoices/${body.invoice_id}`),
+      (answer) => (answer.body.refunds as unknown[]).length === 2,
+    ).finally(() => pay(second.body));
+    expect(end.body.refunds).toMatchObject([
+      { reason: 'overpaid', lamports: excess, payer, status: 'due' },
+      { reason: 'double', lamports: String(body.fee_lamports), payer, status: 'due' },
+    ]);
+  });
+});
+
+describe('a listing', () => {
+  it('of a token made elsewhere is paid by URL, found without a confirm, and searchable', async () => {
+    const { body, status } = await call(
+      '/api/listings/request',
+      { mint_address: await foreignMint() },
+      '10.2.0.1',
+    );
+    expect([status, body.error_code]).toEqual([200, undefined]);
+    const signature = await pay(body);
+    const listed = await until(
+      async () => (await call(`/api/listings?token_id=${body.token_id}`)).body.listings as Body[],
+      (listings) => listings[0]?.status === 'confirmed',
+    );
+    expect(listed).toMatchObject([
+      { listing_request_id: body.listing_request_id, payment_tx_signature: signature },
+    ]);
+    const found = (await call('/api/listings/search?q=foreign')).body.tokens as Body[];
+    expect(found.map(({ id }) => id)).toContain(body.token_id);
+    const again = await call('/api/listings/request', { token_id: body.token_id }, '10.2.0.2');
+    expect([again.status, again.body.error_code]).toEqual([409, 'ALREADY_LISTED']);
+    const repeats = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        call('/api/listings/confirm', { listingRequestId: body.listing_request_id, txSignature: signature }),
+      ),
+    );
+    expect(new Set(repeats.map((answer) => JSON.stringify([answer.status, answer.body]))).size).toBe(1);
+  });
+
+  it.each([
+    ['a wallet', () => world.users[0]?.address ?? '', 'NOT_A_MINT'],
+    ['a mint without a name', () => world.mints.usdc, 'NO_METADATA'],
+  ])('of %s is refused', async (_name, mint, code) => {
+    const { status, body } = await call('/api/listings/request', { mint_address: mint() }, '10.2.0.3');
+    expect([status, body.error_code]).toEqual([400, code]);
+  });
+
+  /** A mint that this service never made: a copy of one of its own under a foreign address. */
+  async function foreignMint(): Promise<string> {
+    const { body } = await invoice({ name: 'Foreign Coin', symbol: 'FRGN' });
+    await pay(body);
+    const end = await completed(body.invoice_id);
+    const source = String(end.body.mint_address);
+    const address = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
+    const account = await accountAt(source);
+    const data = replaceKey(account.data, base58.decode(source), base58.decode(address));
+    await world.solana.ledger.plant(address, BigInt(account.lamports), data, account.owner);
+    const { ledger } = world.solana;
+    await until(
+      () => ledger.account(address, ledger.clock.slot('finalized')),
+      (found) => found !== null,
+    );
+    return address;
+  }
+});
+
+/** Every occurrence of one key as another: a mint names itself in its metadata. */
+function replaceKey(data: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
+  const copy = Uint8Array.from(data);
+  for (let at = 0; at + 32 <= copy.length; at++) {
+    if (from.every((byte, i) => copy[at + i] === byte)) copy.set(to, at);
+  }
+  return copy;
+}
