@@ -103,6 +103,9 @@ const UNPROVEN_LOOKS = 500;
 /** After this long without a settlement the operator is called; the looks go on. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 
+/** The operator must look whether it was signed before the journal was lost. */
+export const HELD_RECONCILED = 'held_reconciled';
+
 const NONE = lamports(0n);
 
 /** No look is further away than this; one that is was set by a clock that has gone back since. */
@@ -265,7 +268,8 @@ function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRu
       ...op,
       state: 'planned',
       detail: 'planned',
-      reason,
+      // A row of a lost journal may have been signed once more than it remembers.
+      reason: op.plan.reconciled === true ? HELD_RECONCILED : reason,
       attempt: op.attempt + 1,
       signing: null,
       unsettled: NONE,

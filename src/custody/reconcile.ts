@@ -6,8 +6,10 @@
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import { lamports } from '../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
+import { isDoubted } from './boot.ts';
 import type { Journal } from './journal.ts';
-import { type Operation, plannedOperation } from './operation.ts';
+import { HELD_RECONCILED } from './machine.ts';
+import { claimsOf, type Operation, plannedOperation } from './operation.ts';
 import type { Mirror, Storage } from './ports.ts';
 
 export type ReconcilePorts = {
@@ -60,14 +62,30 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
       if (!transaction) throw new Error(`transaction ${signature} is listed but cannot be read yet`);
       if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature))
         continue;
-      p.journal.insert(recoveredOperation(transaction, p.reserveAddress, p.now()));
+      const operation = recoveredOperation(transaction, p.reserveAddress, p.now());
+      p.storage.transaction(() => {
+        p.journal.insert(operation);
+        for (const name of claimsOf(operation)) p.journal.claim(name, operation.id, p.now());
+      });
       recovered++;
     }
     before = page[page.length - 1]?.signature;
     if (page.length < CHAIN_PAGE) break;
   }
+  if (isDoubted(p.journal)) for (const operation of p.journal.open()) suspend(p, operation);
   await p.storage.sync();
   return { restored, recovered, looked };
+}
+
+/**
+ * The mirror may not have heard of the last changes: what it knows as planned may have been signed, and what it knows
+ * as signed may have died and been signed again. Neither is signed by itself any more.
+ */
+function suspend({ journal, now }: ReconcilePorts, operation: Operation): void {
+  if (operation.state !== 'planned' && operation.state !== 'signed') return;
+  const plan = { ...operation.plan, reconciled: true };
+  const reason = operation.state === 'planned' ? HELD_RECONCILED : operation.reason;
+  journal.update(operation, { ...operation, plan, reason }, now());
 }
 
 /**
