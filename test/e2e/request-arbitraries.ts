@@ -93,8 +93,38 @@ const CONTENT_TYPES = [
 ];
 const WRONG_TYPES = ['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense'];
 
-/** @param known real ids, signatures and addresses of this world, tried wherever text is asked for */
-export function requestArbitraries(document: ApiDocument, known: readonly string[]) {
+/** A request that succeeded in this world. */
+export interface Success {
+  readonly operationId: string;
+  /** With its query. */
+  readonly path: string;
+  readonly requestBody?: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {};
+
+/** The parameters of a path that was really asked for. */
+function parametersOf(template: string, path: string): Fields {
+  const [bare = '', query = ''] = path.split('?');
+  const parts = bare.split('/');
+  const named = template.split('/').flatMap((part, at) => {
+    const name = /^\{(.+)\}$/.exec(part)?.[1];
+    return name ? [[name, decodeURIComponent(parts[at] ?? '')]] : [];
+  });
+  return Object.fromEntries([...named, ...new URLSearchParams(query)]);
+}
+
+/**
+ * @param known     real ids, signatures and addresses of this world, tried wherever text is asked for
+ * @param successes real requests, which are repeated, varied and spoiled
+ */
+export function requestArbitraries(
+  document: ApiDocument,
+  known: readonly string[],
+  successes: readonly Success[],
+) {
   const components = (document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
   const resolve = (schema: Schema): Schema =>
     schema.$ref === undefined ? schema : (components[schema.$ref.split('/').at(-1) ?? ''] ?? {});
@@ -154,11 +184,24 @@ export function requestArbitraries(document: ApiDocument, known: readonly string
       );
   }
 
+  /** A body that succeeded, with some of what is optional left out. */
+  const repeated = (schema: Schema, bodies: readonly Fields[]): fc.Arbitrary<Fields> => {
+    const required = new Set(resolve(schema).required ?? []);
+    return fc
+      .tuple(fc.constantFrom(...bodies), fc.array(fc.boolean(), { minLength: 20 }))
+      .map(([body, drops]) => {
+        const kept = Object.entries(body).filter(
+          ([name], at) => required.has(name) || !(drops[at] && drops[at + 1]),
+        );
+        return Object.fromEntries(kept);
+      });
+  };
+
   /** A body near the schema with one or two things wrong. */
-  const spoiled = (schema: Schema): fc.Arbitrary<unknown> =>
+  const spoiled = (schema: Schema, base: fc.Arbitrary<Fields>): fc.Arbitrary<unknown> =>
     fc
       .tuple(
-        members(resolve(schema), 0),
+        base,
         fc.array(
           fc.tuple(
             fc.constantFrom(...Object.keys(resolve(schema).properties ?? {}), 'extra', '__proto__'),
@@ -175,12 +218,14 @@ export function requestArbitraries(document: ApiDocument, known: readonly string
       });
 
   type SentBody = { readonly body: string; readonly type: string };
-  function bodies(schema: Schema): fc.Arbitrary<SentBody> {
+  function bodies(schema: Schema, real: readonly Fields[]): fc.Arbitrary<SentBody> {
+    const shaped = members(resolve(schema), 0);
+    const base = real.length > 0 ? fc.oneof(shaped, repeated(schema, real)) : shaped;
     const json = (value: fc.Arbitrary<unknown>) =>
       fc.record({ body: value.map((body) => JSON.stringify(body)), type: fc.constantFrom(...CONTENT_TYPES) });
     return fc.oneof(
-      { weight: 5, arbitrary: json(fitting(schema)) },
-      { weight: 5, arbitrary: json(spoiled(schema)) },
+      { weight: 5, arbitrary: json(fc.oneof(base, fitting(schema))) },
+      { weight: 5, arbitrary: json(spoiled(schema, base)) },
       { weight: 1, arbitrary: json(fc.jsonValue()) },
       {
         weight: 1,
@@ -210,11 +255,12 @@ export function requestArbitraries(document: ApiDocument, known: readonly string
     }),
   );
 
-  function parameterText(parameter: Parameter): fc.Arbitrary<string | undefined> {
+  function parameterText(parameter: Parameter, real: readonly unknown[]): fc.Arbitrary<string | undefined> {
     if (parameter.in === 'header') return fc.option(headerText, { nil: undefined });
     const value = fc.oneof(
       { weight: 4, arbitrary: fitting(parameter.schema ?? {}).map(String) },
       { weight: 2, arbitrary: knownText },
+      ...(real.length > 0 ? [{ weight: 4, arbitrary: fc.constantFrom(...real).map(String) }] : []),
       { weight: 3, arbitrary: oddText },
     );
     // A path of nothing or dots is another path.
@@ -228,9 +274,18 @@ export function requestArbitraries(document: ApiDocument, known: readonly string
     const content =
       operation.requestBody && 'content' in operation.requestBody ? operation.requestBody.content : {};
     const schema = content['application/json']?.schema as Schema | undefined;
-    const body: fc.Arbitrary<SentBody | undefined> = schema ? bodies(schema) : fc.constant(undefined);
+    const real = successes.filter(({ operationId }) => operationId === operation.operationId);
+    const asked = real.map((success) => parametersOf(path, success.path));
+    const given = real.map(({ requestBody }) => fieldsOf(requestBody));
+    const body: fc.Arbitrary<SentBody | undefined> = schema ? bodies(schema, given) : fc.constant(undefined);
+    const texts = parameters.map((parameter) =>
+      parameterText(
+        parameter,
+        asked.flatMap((fields) => (parameter.name in fields ? [fields[parameter.name]] : [])),
+      ),
+    );
     return fc
-      .tuple(fc.tuple(...parameters.map(parameterText)), body, fc.nat(), fc.nat({ max: 9 }))
+      .tuple(fc.tuple(...texts), body, fc.nat(), fc.nat({ max: 9 }))
       .map(([values, sent, caller, dice]): ApiRequest => {
         const url = new URLSearchParams();
         const headers: Record<string, string> = {

@@ -4,13 +4,14 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isAddress } from '../../chain/solana/address.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses,
+import {
+  errorResponses,
   jsonResponse,
   newRouter,
   Problem,
   pickErrors,
   type RouterEnv,
- } from '../../http/router.ts';
+} from '../../http/router.ts';
 import { POOL_ERRORS } from './errors.ts';
 import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
@@ -65,7 +66,10 @@ const NonJsonBody = Problem.extend({
 }).openapi('PoolNotJson');
 const coded = (code: string) => Problem.extend({ error_code: z.literal(code) });
 const passedOn = (...own: z.ZodType[]) =>
-  jsonResponse(z.union([NonJsonBody, ...own, UpstreamPoolError]), 'The status and the body of the pool API are passed on');
+  jsonResponse(
+    z.union([NonJsonBody, ...own, UpstreamPoolError]),
+    'The status and the body of the pool API are passed on',
+  );
 
 const poolRoute = createRoute({
   method: 'get',

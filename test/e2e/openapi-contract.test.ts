@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { type ApiDocument, apiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { isUpstream } from '../world/bindings.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { createDocumentChecker, type DocumentChecker } from './document-checker.ts';
+import { type ApiRequest, requestArbitraries } from './request-arbitraries.ts';
+import { knownTexts, tourService, type Visit } from './service-tour.ts';
+
+/** Requests in all on a healthy world, and of each operation while upstreams fail. */
+const REQUESTS = 6_000;
+const PER_FAULT = 5;
+/** No route may wait for longer: 25 s for work that runs elsewhere, and some for a machine that is busy. */
+const ANSWER_MS = 40_000;
+/** The same requests each time; another number looks elsewhere. */
+const SEED = Number(process.env.OPENAPI_SEED ?? 20_261_120);
+
+const noDeps = (): Deps => {
+  throw new Error('routes are listed, not called');
+};
+const operations = operationsOf(apiDocument(createApp(noDeps), ERRORS, {}, '')).map(
+  ({ operation }) => operation.operationId ?? '',
+);
+const perOperation = Math.ceil(REQUESTS / operations.length);
+
+let world: World;
+let document: ApiDocument;
+let checker: DocumentChecker;
+let visits: Visit[];
+let generators: ReturnType<typeof requestArbitraries>;
+/** Answers by operation and status. */
+const answered = new Map<string, Map<number, number>>();
+
+beforeAll(async () => {
+  // Wide caps: what is looked at here is the shape of answers, not how much may be spent.
+  world = await startWorld({
+    slotMs: 50,
+    blockMs: 1_000,
+    settleDelayMs: 200,
+    vars: { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', SWAP_MAX_CREATES_IP_HOUR: '1000' },
+  });
+  document = (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument;
+  checker = createDocumentChecker(document);
+  visits = await tourService(world, document);
+  generators = requestArbitraries(
+    document,
+    knownTexts(visits),
+    visits.filter(({ status }) => status < 400),
+  );
+});
+afterAll(() => world?.stop());
+
+/** Sends a request and answers what the document does not say about the answer. */
+async function violations(request: ApiRequest): Promise<string[]> {
+  const { operationId, method, path, headers, body } = request;
+  const response = await fetch(new URL(path, world.url), {
+    method,
+    headers,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(ANSWER_MS),
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const counts = answered.get(operationId) ?? new Map<number, number>();
+  answered.set(operationId, counts.set(response.status, (counts.get(response.status) ?? 0) + 1));
+  return checker.violations({
+    operationId,
+    method,
+    status: response.status,
+    headers: response.headers,
+    text,
+  });
+}
+
+it('the served document is the one that the routes make', () => {
+  expect(operationsOf(document).map(({ operation }) => operation.operationId)).toEqual(operations);
+});
+
+it('every answer of a tour through the service is as the document says', () => {
+  const wrong = visits
+    .filter(({ body }) => typeof body === 'object')
+    .flatMap(({ operationId, path, status, body }) =>
+      checker
+        .bodyViolations(operationId, status, body)
+        .map((why) => `${operationId} ${path} ${status}: ${why}`),
+    );
+  expect(wrong).toEqual([]);
+  expect(visits.filter(({ operationId }) => operationId === '')).toEqual([]);
+});
+
+describe('valid and invalid requests get only answers that the document declares', () => {
+  it.concurrent.each(operations)('%s', { timeout: 180_000 }, async (operationId) => {
+    const generator = generators.find((found) => found.operationId === operationId);
+    if (!generator) throw new Error(`${operationId} is not in the served document`);
+    await fc.assert(
+      fc.asyncProperty(generator.requests, async (request) => {
+        expect(await violations(request)).toEqual([]);
+      }),
+      { seed: SEED, numRuns: perOperation, endOnFailure: true },
+    );
+  });
+});
+
+it('at least 5,000 requests were sent, and every operation gave what it is for', () => {
+  const total = [...answered.values()].flatMap((statuses) => [...statuses.values()]);
+  expect(total.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(5_000);
+  const served = operations.filter((id) =>
+    [
+      ...(answered.get(id)?.keys() ?? []),
+      ...visits.filter((v) => v.operationId === id).map((v) => v.status),
+    ].some((status) => status < 400),
+  );
+  expect(served).toEqual(operations);
+  console.log(
+    operations.map((id) => `${id} ${JSON.stringify(Object.fromEntries(answered.get(id) ?? []))}`).join('\n'),
+  );
+});
+
+describe('while upstreams fail, answers are still as the document says', () => {
+  it.each(['500', 'html', 'truncate', 'drop', '429'])('%s', { timeout: 180_000 }, async (kind) => {
+    for (const name of Object.keys(world.endpoints))
+      if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });
+    const requests = generators.flatMap(({ requests: arbitrary }) =>
+      fc.sample(arbitrary, { seed: SEED, numRuns: PER_FAULT }),
+    );
+    const wrong: string[] = [];
+    for (const request of requests)
+      wrong.push(...(await violations(request)).map((why) => `${request.method} ${request.path}: ${why}`));
+    world.faults.clear();
+    expect(wrong).toEqual([]);
+  });
+});

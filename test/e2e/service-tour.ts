@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { createExtensionMint } from '../world/extension-mint.ts';
+import type { World } from '../world/world.ts';
+import { until } from './swap-desk.ts';
+
+/** One call of the tour: what was asked and what the service really said. */
+export interface Visit {
+  readonly operationId: string;
+  readonly path: string;
+  readonly requestBody?: unknown;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+const members = (value: unknown): Members =>
+  typeof value === 'object' && value !== null ? (value as Members) : {};
+
+const CALLER = '203.0.113.7';
+
+/** The operation that serves a path. */
+export function operationAt(document: ApiDocument, method: string, path: string): string | undefined {
+  const bare = path.split('?')[0] ?? '';
+  const found = operationsOf(document).filter(
+    (entry) =>
+      entry.method.toUpperCase() === method &&
+      new RegExp(`^${entry.path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`).test(bare),
+  );
+  // A path without parameters wins over one with them.
+  return found.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]?.operation.operationId;
+}
+
+/**
+ * Uses everything that the service offers once, as a customer would: swaps, pays for a token and waits for it, claims,
+ * opens an exchange, reads everything back. Answers every call with its answer, in order.
+ */
+export async function tourService(world: World, document: ApiDocument): Promise<Visit[]> {
+  const visits: Visit[] = [];
+
+  async function call(method: string, path: string, requestBody?: unknown, key?: string): Promise<Visit> {
+    const response = await world.fetch(path, {
+      method,
+      redirect: 'manual',
+      ip: CALLER,
+      headers: {
+        ...(requestBody === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(requestBody === undefined ? {} : { body: JSON.stringify(requestBody) }),
+    });
+    const text = await response.text();
+    const visit: Visit = {
+      operationId: operationAt(document, method, path) ?? '',
+      path,
+      ...(requestBody === undefined ? {} : { requestBody }),
+      status: response.status,
+      body: text.startsWith('{') ? JSON.parse(text) : text,
+    };
+    visits.push(visit);
+    return visit;
+  }
+  const get = (path: string) => call('GET', path);
+  const has = (operationId: string) =>
+    operationsOf(document).some(({ operation }) => operation.operationId === operationId);
+  const settled = (what: string, path: string, done: (body: Members) => boolean) =>
+    until(what, async () => {
+      const response = await world.fetch(path, { ip: CALLER });
+      return response.ok && done(members(await response.json())) ? true : undefined;
+    });
+
+  /** Pays what an invoice or a listing asks for, as a wallet does that opened its link. */
+  async function pay(request: Members): Promise<string> {
+    const [user] = world.users;
+    if (!user) throw new Error('the world has no user');
+    return world.control.transfer({
+      from: user,
+      to: String(request.treasury_address),
+      asset: 'sol',
+      amount: BigInt(Number(request.fee_lamports)),
+      references: [String(request.reference)],
+    });
+  }
+
+  /** Posts until it succeeds: what it asks about is not final at once. Only the last answer is kept. */
+  const patient = (path: string, requestBody: unknown) =>
+    until(`POST ${path}`, async () => {
+      const visit = await call('POST', path, requestBody);
+      if (visit.status === 200) return visit.body;
+      visits.pop();
+      await sleep(300);
+      return undefined;
+    });
+
+  async function swap(): Promise<void> {
+    await get('/api/swap/min');
+    await get('/api/swap/estimate?amountSol=0.5');
+    await call('POST', '/api/swap/create', { amountSol: 0.5, dry_run: true });
+    const created = await call('POST', '/api/swap/create', { amountSol: 0.5 }, 'tour-0123456789abcdef');
+    const status = `/api/swap/status/${members(created.body).id}`;
+    await settled('swap', status, (body) => body.status !== 'waiting');
+    await get(status);
+    await get('/api/exchanges/transactions');
+  }
+
+  async function token(): Promise<void> {
+    const invoice = members(
+      (
+        await call('POST', '/api/invoices', {
+          name: 'Tour Guide',
+          symbol: 'TOUR',
+          decimals: 6,
+          supply: '1000000000000',
+          description: 'A token made on a tour of the service',
+          creator_address: world.users[1]?.address,
+          revoke_freeze_authority: true,
+          revoke_mint_authority: true,
+        })
+      ).body,
+    );
+    const path = `/api/invoices/${invoice.invoice_id}`;
+    const signature = await pay(invoice);
+    await settled('invoice', path, (body) => body.status === 'completed');
+    const { body } = await get(path);
+    await call('POST', '/api/invoices/confirm', { invoice_id: invoice.invoice_id, tx_signature: signature });
+    await get('/api/tokens');
+    await get(`/api/tokens/${members(body).token_id}`);
+    await get(`/api/tokens/${members(body).mint_address}/metadata.json`);
+    await get('/api/listings/search?q=tour');
+    await get('/api/listings');
+  }
+
+  async function listing(): Promise<void> {
+    if (!has('requestListing')) return;
+    const { mint } = await createExtensionMint(world.solana.ledger, world.solana.bank.signer, 6, {
+      name: 'Made Elsewhere',
+      symbol: 'ELSE',
+      uri: 'https://example.com/else.json',
+    });
+    const asked = members(await patient('/api/listings/request', { mint_address: mint }));
+    const paid = await pay(asked);
+    await patient('/api/listings/confirm', {
+      listing_request_id: asked.listing_request_id,
+      tx_signature: paid,
+    });
+  }
+
+  async function claim(): Promise<void> {
+    const [user] = world.users;
+    if (!has('claimFromDeposit') || !user) return;
+    const deposit = await world.control.transfer({
+      from: user,
+      to: world.treasury,
+      asset: 'usdc',
+      amount: 25_000_000n,
+    });
+    await patient('/api/asry/claim-from-deposit', { asset: 'USDC', depositTxSignature: deposit });
+    await get(`/api/asry/claims/${deposit}`);
+  }
+
+  async function exchange(): Promise<void> {
+    await get('/api/exchange/min?from=sol&to=btc');
+    await get('/api/exchange/estimate?from=sol&to=btc&amount=0.5');
+    const opened = await call('POST', '/api/exchange/create', {
+      from: 'sol',
+      to: 'btc',
+      amount: 0.5,
+      payoutAddress: world.reserve.bitcoin,
+    });
+    await get(`/api/exchange/status/${members(opened.body).id}`);
+  }
+
+  async function pool(): Promise<void> {
+    const response = await world.fetch('/api/dex/pool-default', { redirect: 'manual' });
+    const target = response.headers.get('location');
+    if (target) await get(target);
+  }
+
+  for (const flow of [swap, token, listing, claim, exchange, pool]) await flow();
+  await call('POST', '/api/analytics/pageview', { path: '/reserves', referrer: 'https://example.com/' });
+  const proof = await get('/api/proof');
+  const day = String(members(proof.body).timestamp ?? '').slice(0, 10);
+  if (day) await get(`/api/proof/${day}`);
+  for (const { method, path, operation } of operationsOf(document))
+    if (method === 'get' && !path.includes('{') && !seen(operation.operationId)) await get(path);
+  return visits;
+
+  function seen(operationId: string | undefined): boolean {
+    return visits.some((visit) => visit.operationId === operationId);
+  }
+}
+
+/** Ids, addresses and signatures in answers: what a caller could put into another request. */
+export function knownTexts(visits: readonly Visit[]): string[] {
+  const found = new Set<string>();
+  const gather = (value: unknown): void => {
+    if (typeof value === 'string' && /^[\w:.-]{1,100}$/.test(value)) found.add(value);
+    else if (typeof value === 'number') found.add(String(value));
+    else if (Array.isArray(value)) for (const member of value.slice(0, 3)) gather(member);
+    else if (typeof value === 'object' && value !== null)
+      for (const member of Object.values(value)) gather(member);
+  };
+  for (const { operationId, body } of visits) if (operationId !== 'getOpenApiDocument') gather(body);
+  return [...found].sort().slice(0, 400);
+}
