@@ -240,15 +240,15 @@ export const MUTANTS: readonly Mutant[] = [
         file: CUSTODIAN,
         find: `      await storage.setAlarm(now() + SAFETY_MS);
       await verify();
-      await driver.driveDue(DUE_PER_ALARM);`,
+      if (trusted) {`,
         replace: `      await verify();
-      await driver.driveDue(DUE_PER_ALARM);`,
+      if (trusted) {`,
       },
       {
         file: CUSTODIAN,
-        find: `      await runDesks();
+        find: `      ranAt = now();
       await publish();`,
-        replace: `      await runDesks();
+        replace: `      ranAt = now();
       await flushOutbox(journal, storage, d.mirror, log);`,
       },
     ],
@@ -260,9 +260,9 @@ export const MUTANTS: readonly Mutant[] = [
         file: CUSTODIAN,
         find: `      await storage.setAlarm(now() + SAFETY_MS);
       await verify();
-      await driver.driveDue(DUE_PER_ALARM);`,
+      if (trusted) {`,
         replace: `      await verify();
-      await driver.driveDue(DUE_PER_ALARM);`,
+      if (trusted) {`,
       },
     ],
   },
@@ -271,7 +271,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/boot.ts',
-        find: `  if (mirrored > p.journal.revision()) return frozenFor(p, 'journal_behind_mirror');\n`,
+        find: `  if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');\n`,
         replace: '',
       },
     ],
@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/boot.ts',
-        find: `p.journal.isEmpty() && (await reserveHasSigned(p))`,
+        find: `p.journal.isEmpty() && (await mayHaveSigned(p))`,
         replace: `false`,
       },
     ],
