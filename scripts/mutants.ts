@@ -1,29 +1,71 @@
 /**
- * Proves that the simulator has teeth: every mutant must be caught. `npm run mutants -- [--seeds N] [--only text]`
+ * Proves that the simulator has teeth: each mutant must be caught by one of its seeds, else the exit code is 1.
+ * `npm run mutants -- [--seeds 1000] [--only text] [--src folder] [--workers 2]`
  * @module
  */
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { MUTANTS } from '../test/simulator/mutants.ts';
-import { catchMutant } from '../test/simulator/mutation.ts';
+import { type Caught, catchMutant } from '../test/simulator/mutation.ts';
 import { OWN_SOURCE } from '../test/simulator/production.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    only: { type: 'string', default: '' },
-    src: { type: 'string', default: OWN_SOURCE },
-  },
-});
+type Share = { readonly source: string; readonly seeds: number; readonly names: readonly string[] };
+/** `error`: its edits no longer fit the code. */
+type Row = { readonly name: string; readonly caught?: Caught; readonly error?: string };
 
-let failures = 0;
-console.log('| mutant | first seed | invariant |\n|---|---|---|');
-for (const mutant of MUTANTS.filter(({ name }) => name.includes(values.only))) {
-  const range = { source: values.src, from: 1, to: Number(values.seeds) };
-  const caught = await catchMutant(mutant, range).catch((error: Error) => error.message);
-  const isCaught = typeof caught === 'object';
-  if (!isCaught) failures++;
-  console.log(
-    `| ${mutant.name} | ${isCaught ? `${caught.seed} | ${caught.invariant}` : `${caught ?? 'survives'} | `} |`,
-  );
+async function tryAll({ source, seeds, names }: Share): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const mutant of MUTANTS.filter(({ name }) => names.includes(name))) {
+    const { name } = mutant;
+    try {
+      const caught = await catchMutant(mutant, { source, from: 1, to: seeds });
+      rows.push(caught ? { name, caught } : { name });
+    } catch (error) {
+      rows.push({ name, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return rows;
 }
-process.exitCode = failures > 0 ? 1 : 0;
+
+const share = (data: Share): Promise<Row[]> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(fileURLToPath(import.meta.url), { workerData: data, argv: [] });
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '1000' },
+      only: { type: 'string', default: '' },
+      src: { type: 'string', default: OWN_SOURCE },
+      workers: { type: 'string', default: '2' },
+    },
+  });
+  const names = MUTANTS.map(({ name }) => name).filter((name) => name.includes(values.only));
+  const workers = Number(values.workers);
+  const shares = Array.from({ length: workers }, (_none, index) =>
+    names.filter((_name, at) => at % workers === index),
+  );
+  const rows = (
+    await Promise.all(
+      shares.map((own) => share({ source: values.src, seeds: Number(values.seeds), names: own })),
+    )
+  ).flat();
+  console.log('| mutant | first seed | what it breaks |\n|---|---|---|');
+  for (const name of names) {
+    const row = rows.find((one) => one.name === name);
+    const told = row?.caught
+      ? `${row.caught.seed} | ${row.caught.invariant}`
+      : `${row?.error ?? 'survives'} | `;
+    console.log(`| ${name} | ${told} |`);
+  }
+  const missed = rows.filter((row) => !row.caught).length;
+  console.log(`${rows.length - missed} of ${rows.length} mutants caught within ${values.seeds} seeds`);
+  process.exitCode = missed > 0 ? 1 : 0;
+}
+
+if (isMainThread) await main();
+else parentPort?.postMessage(await tryAll(workerData as Share));

@@ -1,39 +1,89 @@
 /**
- * Runs the custodian against seeded schedules. `npm run simulate -- --seeds N --from S [--trace] [--src folder]`
+ * Runs the custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
+ * `--trace` tells one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads.
  * @module
  */
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { loadProduction, OWN_SOURCE } from '../test/simulator/production.ts';
 import { runSeed } from '../test/simulator/run-seed.ts';
+import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '1' },
-    trace: { type: 'boolean', default: false },
-    src: { type: 'string', default: OWN_SOURCE },
-  },
-});
-const from = Number(values.from);
-const seeds = values.trace ? 1 : Number(values.seeds);
-const production = await loadProduction(values.src);
-const started = performance.now();
-const broken = new Map<string, { count: number; first: number; detail: string }>();
-const totals: Record<string, number> = {};
-for (let seed = from; seed < from + seeds; seed++) {
-  const result = await runSeed(seed, production, (line) => {
-    if (values.trace) console.log(line());
+type Share = { readonly source: string; readonly from: number; readonly to: number; readonly step: number };
+
+/** Lines of a failing seed that are worth a screen; the whole is told by `--trace`. */
+const LAST_LINES = 150;
+
+async function traceOf(seed: number, source: string): Promise<string[]> {
+  const lines: string[] = [];
+  await runSeed(seed, await loadProduction(source), (line) => lines.push(line()));
+  return lines;
+}
+
+const share = (data: Share): Promise<RangeResult> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(fileURLToPath(import.meta.url), { workerData: data, argv: [] });
+    worker.once('message', resolve);
+    worker.once('error', reject);
   });
-  for (const [name, count] of Object.entries(result.counts)) totals[name] = (totals[name] ?? 0) + count;
-  for (const { invariant, detail } of result.violations) {
-    const known = broken.get(invariant);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '1000' },
+      from: { type: 'string', default: '1' },
+      workers: { type: 'string', default: '2' },
+      src: { type: 'string', default: OWN_SOURCE },
+      trace: { type: 'boolean', default: false },
+    },
+  });
+  const from = Number(values.from);
+  if (values.trace) {
+    for (const line of await traceOf(from, values.src)) console.log(line);
+    return;
+  }
+  const to = from + Number(values.seeds);
+  const step = Number(values.workers);
+  const started = performance.now();
+  const results = await Promise.all(
+    Array.from({ length: step }, (_none, index) =>
+      share({ source: values.src, from: from + index, to, step }),
+    ),
+  );
+  const seconds = (performance.now() - started) / 1_000;
+  const counts: Record<string, number> = {};
+  for (const result of results) add(counts, result.counts);
+  const findings = results.flatMap((result) => result.findings).toSorted((a, b) => a.seed - b.seed);
+  for (const name of Object.keys(counts).toSorted())
+    console.log(`${String(counts[name]).padStart(9)}  ${name}`);
+  console.log(`${values.seeds} seeds from ${from} in ${seconds.toFixed(1)} s, ${findings.length} violations`);
+  report(findings);
+  const [first] = findings;
+  if (!first) return;
+  const lines = await traceOf(first.seed, values.src);
+  console.log(
+    `\nseed ${first.seed}, the last of ${lines.length} events (--from ${first.seed} --trace tells all):`,
+  );
+  for (const line of lines.slice(-LAST_LINES)) console.log(line);
+  process.exitCode = 1;
+}
+
+/** Each invariant that broke, how often and where first. */
+function report(findings: readonly Finding[]): void {
+  const first = new Map<string, { finding: Finding; count: number }>();
+  for (const finding of findings) {
+    const known = first.get(finding.invariant);
     if (known) known.count++;
-    else broken.set(invariant, { count: 1, first: seed, detail });
+    else first.set(finding.invariant, { finding, count: 1 });
+  }
+  for (const [invariant, { finding, count }] of first) {
+    console.log(`${invariant}: ${count} times, first seed ${finding.seed}: ${finding.detail}`);
   }
 }
-const seconds = (performance.now() - started) / 1_000;
-console.log(`${seeds} seeds in ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(0)} a second)`);
-console.log(totals);
-for (const [invariant, { count, first, detail }] of broken)
-  console.log(`${invariant}: ${count}, first ${first}: ${detail}`);
-process.exitCode = broken.size > 0 ? 1 : 0;
+
+if (isMainThread) await main();
+else {
+  const { source, ...range } = workerData as Share;
+  parentPort?.postMessage(await runRange(await loadProduction(source), range));
+}

@@ -138,7 +138,7 @@ export function createBridgeModel(p: {
         return void scheduler.after(wait, () => payOut([order]));
       case 'batched':
         batch.push(order);
-        return void scheduler.after(wait, () => {
+        return void scheduler.after(wait + random.between(0, 60_000), () => {
           const together = batch;
           batch = [];
           if (together.length > 0) payOut(together);

@@ -55,6 +55,8 @@ export function createChainModel(p: {
   onLanding: (entry: ChainEntry) => void;
   onDropped: (entry: ChainEntry) => void;
   onFinal: (entry: ChainEntry) => void;
+  /** What was signed is more than the reserve has. */
+  onUncovered: (signature: string, balance: bigint) => void;
 }) {
   const { scheduler, random, slotMs } = p;
   const entries: ChainEntry[] = [];
@@ -116,6 +118,7 @@ export function createChainModel(p: {
     if (height(slot, slot) > height(born, slot) + BLOCKHASH_LIFE) return;
     if (isSkipped(slot, slot)) return void scheduler.at(timeOf(slot + 1), () => tryLand(signature));
     const free = balance(slot);
+    if (free < movement.fee + movement.lamports) p.onUncovered(signature, free);
     if (free < movement.fee) return;
     const failed = free < movement.fee + movement.lamports || random.chance(p.fates().failing);
     const delta = -(failed ? movement.fee : movement.fee + movement.lamports);
@@ -132,8 +135,12 @@ export function createChainModel(p: {
     // The block whose height is the last allowed one, found from the tip: heights grow by at most one a slot.
     const left = height(slotOfBlockhash(movement.blockhash), tip()) + BLOCKHASH_LIFE - height(tip(), tip());
     const last = tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
-    const slot = random.chance(late) && last > quick ? lateSlot(random, quick, last) : quick;
-    scheduler.at(timeOf(slot), () => tryLand(signature));
+    const isLate = random.chance(late) && last > quick;
+    scheduler.at(timeOf(isLate ? lateSlot(random, quick, last) : quick), () => tryLand(signature));
+    // A fork about the end of its life gives it time again that seemed to be over.
+    if (isLate && random.chance(p.fates().forked)) {
+      scheduler.at(timeOf(last + random.between(1, 25)), () => fork(random.between(1, FINALITY - 1)));
+    }
   }
 
   /** The last `depth` slots lose their blocks. */
@@ -146,7 +153,11 @@ export function createChainModel(p: {
       if (entry.slot < from || entry.droppedAt !== Number.POSITIVE_INFINITY) continue;
       entry.droppedAt = at;
       p.onDropped(entry);
-      if (entry.movement && random.chance(p.fates().returning)) queue(entry.signature);
+    }
+    // What leaders still hold, and what the abandoned blocks held, may find a block of the other branch.
+    for (const signature of known.keys()) {
+      if (standing(signature) || !random.chance(p.fates().returning)) continue;
+      scheduler.at(timeOf(at + random.between(1, 6)), () => tryLand(signature));
     }
   }
 

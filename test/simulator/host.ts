@@ -66,7 +66,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   const disk = take();
   let crashes = 0;
   let replacements = 0;
-  let instances = 0;
+  const happened = { instances: 0, crashes: 0, replacements: 0, alarmsLost: 0 };
   let current: { instance: Instance; object: C } | undefined;
   let alarm: number | null = null;
   let durableAlarm: number | null = null;
@@ -135,6 +135,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       if (instance.state === 'current') {
         if (crashes > 0 && random.chance(crashing)) {
           crashes--;
+          happened.crashes++;
           // Before the outside hears of it, or after; its answer is lost either way.
           if (random.chance(0.5)) effect().catch(() => undefined);
           trace(() => `instance ${instance.number} crashes at ${label}`);
@@ -144,6 +145,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
         if (flush > 0 && random.chance(flush)) commit();
         if (replacements > 0 && random.chance(replacing)) {
           replacements--;
+          happened.replacements++;
           trace(() => `instance ${instance.number} is replaced at ${label} and sleeps`);
           replace(instance);
           await scheduler.sleep(random.between(100, 90_000));
@@ -160,7 +162,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       return isGone(instance) ? forever() : value;
     }
     const instance: Instance = {
-      number: ++instances,
+      number: ++happened.instances,
       state: 'current',
       disk,
       throws: false,
@@ -220,12 +222,18 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   }
 
   async function fireAlarm(): Promise<void> {
-    if (alarmRuns) return void (disarm = scheduler.after(100, () => void fireAlarm()));
+    if (alarmRuns) {
+      disarm = scheduler.after(100, () => void fireAlarm());
+      return;
+    }
     const { alarmLost, alarmRepeated, alarmRetried } = p.faults();
     // A fired alarm is spent, whatever becomes of its handler.
     alarm = null;
     durableAlarm = null;
-    if (random.chance(alarmLost)) return trace(() => 'alarm is lost');
+    if (random.chance(alarmLost)) {
+      happened.alarmsLost++;
+      return trace(() => 'alarm is lost');
+    }
     alarmRuns = true;
     const outcome = await event('alarm', (object) => object.alarm());
     alarmRuns = false;
@@ -273,6 +281,9 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
 
     /** The clock of the machine has jumped: what is armed is armed anew. */
     rearm: arm,
+
+    /** How often what the platform may do has been done. */
+    happened: happened as Readonly<Record<string, number>>,
 
     disk,
     release(): void {

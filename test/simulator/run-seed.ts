@@ -3,7 +3,6 @@
  * @module
  */
 import { startClients } from './clients.ts';
-import type { Contents } from './disk.ts';
 import type { Production } from './production.ts';
 import { type Incident, type Scenario, scenarioOf } from './scenario.ts';
 import { isQuiet, judge, rowsOf } from './verdict.ts';
@@ -75,6 +74,7 @@ export async function runScenario(
     landed: world.chain.entries.filter((entry) => entry.movement && !entry.failed).length,
     forked: world.chain.entries.filter((entry) => entry.droppedAt < Number.POSITIVE_INFINITY).length,
     virtualMinutes: Math.round(scheduler.now() / MINUTE),
+    ...host.happened,
   };
   for (const op of rows) {
     const end = `${op.kind} ${op.state}/${op.detail}`;
@@ -124,36 +124,40 @@ function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
     });
 }
 
-let remembered: { rows: Contents; revision: number } | undefined;
-
 function happen(world: World, incident: Incident, stopClients: () => void): void {
   const { host, state, trace, chain } = world;
   trace(() => `incident: ${JSON.stringify(incident)}`);
   switch (incident.type) {
     case 'deploy':
-      return host.restart('deploy');
+      host.restart('deploy');
+      break;
     case 'old_rows':
       state.agesRows = true;
-      return host.restart('another version');
+      host.restart('another version');
+      break;
     case 'pause':
     case 'resume':
-      return operate(world, incident.type);
+      operate(world, incident.type);
+      break;
     case 'look':
       void host.event('swapRoom', (custodian) => custodian.swapRoom());
       void host.event('report', (custodian) => custodian.report());
-      return void host.event('previewSwap', (custodian) =>
+      void host.event('previewSwap', (custodian) =>
         custodian.previewSwap({ amountLamports: 700_000_000n, client: 'ip-8' }),
       );
+      break;
     case 'clock':
       state.clockOffset += incident.ms;
-      return host.rearm();
+      host.rearm();
+      break;
     case 'fork':
-      return chain.fork(incident.depth);
+      chain.fork(incident.depth);
+      break;
     case 'remember':
-      remembered = { rows: host.disk.contents(), revision: revisionOf(world) };
-      return;
+      state.remembered = { rows: host.disk.contents(), revision: revisionOf(world) };
+      break;
     case 'journal_lost':
-      return loseJournal(world, incident.to, stopClients);
+      loseJournal(world, incident.to, stopClients);
   }
 }
 
@@ -164,8 +168,7 @@ const revisionOf = ({ host }: World): number =>
 function loseJournal(world: World, to: 'nothing' | 'older', stopClients: () => void): void {
   const { host, d1, chain, state, scenario } = world;
   const mirrored = d1.rows().reduce((most, row) => Math.max(most, Number(row.revision)), 0);
-  const left = to === 'older' ? remembered : { rows: [], revision: 0 };
-  remembered = undefined;
+  const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };
   const isOnChain = chain.entries.some(
     (entry) =>
       entry.movement &&

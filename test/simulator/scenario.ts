@@ -89,15 +89,19 @@ export function scenarioOf(seed: number): Scenario {
   const isBurst = r.chance(0.15);
   const limits = limitsOf(r);
   const swaps = swapsOf(r.fork(), { spread, isBurst, isLong });
+  // Sometimes there is just enough for two, or not quite.
+  const isTight = r.chance(0.2);
+  const [first, second] = swaps;
+  const tight = (first?.amount ?? 0n) + (second?.amount ?? 0n) + lamportsOf(r, 0, 0.12);
   return {
     seed,
     slotMs: r.pick([50, 50, 50, 100, 200, 400]),
     nodes: nodesOf(r),
     wire: seed % 12 === 0,
-    startLamports: lamportsOf(r, r.chance(0.5) ? 0.3 : 4, r.chance(0.5) ? 3 : 15),
+    startLamports: isTight ? tight : lamportsOf(r, r.chance(0.5) ? 0.3 : 4, r.chance(0.5) ? 3 : 15),
     limits,
     swaps,
-    payouts: r.chance(0.5) ? payoutsOf(r.fork(), spread) : [],
+    payouts: r.chance(0.4) ? payoutsOf(r.fork(), spread) : [],
     incidents: incidentsOf(r.fork(), spread),
     calmAt,
     crashes: r.pick([0, 1, 2, 4]),
@@ -128,13 +132,13 @@ function limitsOf(r: Random): Limits {
 /** The second node may keep little of the past; now and then all do, and then no absence can be proven. */
 function nodesOf(r: Random): { retention: number }[] {
   const allForget = r.chance(0.004);
-  return Array.from({ length: r.pick([2, 2, 3]) }, (_none, index) => ({
+  return Array.from({ length: r.pick([2, 2, 2, 3]) }, (_none, index) => ({
     retention: allForget || (index === 1 && r.chance(0.3)) ? r.pick([200, 400]) : Number.POSITIVE_INFINITY,
   }));
 }
 
 function swapsOf(r: Random, p: { spread: number; isBurst: boolean; isLong: boolean }): SwapWish[] {
-  const count = p.isBurst ? r.between(4, 9) : r.pick([1, 1, 2, 2, 3]);
+  const count = p.isBurst ? r.between(4, 9) : r.pick([1, 1, 1, 2, 2, 3]);
   const burstAt = r.between(0, p.spread / 2);
   const big = r.chance(0.6);
   return Array.from({ length: count }, (_none, index) => {
@@ -175,14 +179,14 @@ function incidentsOf(r: Random, spread: number): Incident[] {
   some(0.15, () => list.push({ at: at(), type: 'old_rows' }));
   some(0.4, () => list.push({ at: at(), type: 'fork', depth: r.between(1, 31) }));
   some(0.3, () => list.push({ at: at(), type: 'look' }));
-  some(0.05, () => {
+  some(0.08, () => {
     const from = at();
     list.push({ at: from, type: 'pause' }, { at: from + r.between(1_000, 30_000), type: 'resume' });
   });
   some(0.05, () => {
     list.push({ at: at(), type: 'clock', ms: r.pick([-1, 1]) * r.pick([5_000, HOUR, 24 * HOUR]) });
   });
-  some(0.06, () => {
+  some(0.1, () => {
     const to = r.pick(['nothing', 'older'] as const);
     const lostAt = at();
     if (to === 'older') list.push({ at: r.between(0, lostAt), type: 'remember' });

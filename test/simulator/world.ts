@@ -11,6 +11,7 @@ import { type BitcoinModel, createBitcoinModel } from './bitcoin-model.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
 import { type ChainModel, createChainModel } from './chain-model.ts';
 import { createD1Model, type D1Model } from './d1-model.ts';
+import type { Contents } from './disk.ts';
 import { createHost, type Host, type Instance } from './host.ts';
 import { assemble, readWire, signatureOf } from './message-reader.ts';
 import { createNodeModel, type NodeModel } from './node-model.ts';
@@ -51,6 +52,8 @@ export type State = {
   isOldVersion: boolean;
   /** Nobody leaves before: the operator has still to come. */
   calmUntil: number;
+  /** An older state of the journal, which may be put in its place. */
+  remembered: { readonly rows: Contents; readonly revision: number } | undefined;
   /** Rows lose members that newer versions have added, before the next instance starts. */
   agesRows: boolean;
 };
@@ -67,6 +70,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     clockOffset: 0,
     isLost: false,
     calmUntil: 0,
+    remembered: undefined,
     isOldVersion: scenario.oldVersion,
     agesRows: false,
   };
@@ -88,6 +92,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       witness.landed(entry);
     },
     onDropped: (entry) => trace(() => `chain: a fork takes ${entry.signature} out of slot ${entry.slot}`),
+    onUncovered: (signature, balance) =>
+      witness.broken('covered', `${signature} moves more than the ${balance} lamports of the reserve`),
     onFinal(entry) {
       trace(() => `chain: ${entry.signature} is final`);
       witness.final(entry);

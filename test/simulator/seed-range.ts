@@ -1,0 +1,36 @@
+/**
+ * Runs a range of seeds and sums up what happened.
+ * @module
+ */
+import type { Production } from './production.ts';
+import { runSeed } from './run-seed.ts';
+
+export type Finding = { readonly seed: number; readonly invariant: string; readonly detail: string };
+
+export type RangeResult = {
+  readonly seeds: number;
+  readonly findings: readonly Finding[];
+  /** How operations ended, landings, forks. */
+  readonly counts: Readonly<Record<string, number>>;
+};
+
+/** Seeds `from`, `from + step`, ... below `to`. */
+export async function runRange(
+  production: Production,
+  p: { from: number; to: number; step: number },
+): Promise<RangeResult> {
+  const findings: Finding[] = [];
+  const counts: Record<string, number> = {};
+  let seeds = 0;
+  for (let seed = p.from; seed < p.to; seed += p.step) {
+    const result = await runSeed(seed, production, () => undefined);
+    seeds++;
+    add(counts, result.counts);
+    for (const violation of result.violations) findings.push({ seed, ...violation });
+  }
+  return { seeds, findings, counts };
+}
+
+export function add(sum: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
+}
