@@ -16,7 +16,7 @@ type OperationExample = {
   };
   readonly responses: readonly {
     readonly status: number;
-    /** `ok`, or the error code. */
+    /** The error code; `ok`, `dry_run`, or `passed_on` for an upstream's own words. */
     readonly name: string;
     readonly body: unknown;
   }[];

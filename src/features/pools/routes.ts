@@ -63,7 +63,7 @@ const NonJsonBody = Problem.extend({
   error_code: z.literal('DEX_NON_JSON'),
   error: z.literal('dex_non_json'),
   body_preview: z.string().openapi({ description: 'Up to 500 characters of what came instead of JSON' }),
-}).openapi('PoolNotJson');
+});
 const coded = (code: string) => Problem.extend({ error_code: z.literal(code) });
 const passedOn = (...own: z.ZodType[]) =>
   jsonResponse(

@@ -1,0 +1,99 @@
+/**
+ * `npm run examples`: uses the whole service on an offline world and keeps its answers as the examples of the API
+ * document, one success of each operation and one answer of each error code that could be provoked.
+ */
+import { writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import type { ApiDocument } from '../src/features/openapi/api-document.ts';
+import { requestArbitraries } from '../test/e2e/request-arbitraries.ts';
+import { knownTexts, tourService } from '../test/e2e/service-tour.ts';
+import { isUpstream } from '../test/world/bindings.ts';
+import { startWorld } from '../test/world/world.ts';
+
+const FILE = 'src/features/openapi/examples.json';
+/** Where the examples say that the service is. */
+const ORIGIN = 'https://sluice.example';
+const SEED = 7;
+const TRIES = 60;
+const TRIES_WITH_FAULTS = 4;
+/** Members of a list that are kept. */
+const LIST = 2;
+/** An answer that says no more than a smaller one is not worth its bytes in every Worker. */
+const MAX_CHARS = 6_000;
+
+type Recorded = {
+  request?: { path: string; body?: unknown };
+  responses: { status: number; name: string; body: unknown }[];
+};
+
+const recorded = new Map<string, Recorded>();
+
+function keep(operationId: string, status: number, body: unknown): Recorded | undefined {
+  if (typeof body !== 'object' || body === null || operationId === 'getOpenApiDocument') return undefined;
+  if (JSON.stringify(shortened(body)).length > MAX_CHARS) return undefined;
+  const entry = recorded.get(operationId) ?? { responses: [] };
+  recorded.set(operationId, entry);
+  const code: unknown = Reflect.get(body, 'error_code');
+  const dry = Reflect.get(body, 'dry_run') === true;
+  const name = typeof code === 'string' ? code : dry ? 'dry_run' : status < 400 ? 'ok' : 'passed_on';
+  if (entry.responses.some((known) => known.status === status && known.name === name)) return undefined;
+  entry.responses.push({ status, name, body: shortened(body) });
+  return entry;
+}
+
+/** Lists are cut, and relays get a public name for their loopback one. Everything else stays as it was said. */
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.replace(/^ws:\/\/127\.0\.0\.1:\d*(\d)$/, 'wss://relay-$1.example');
+  if (Array.isArray(value)) return value.slice(0, LIST).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]));
+}
+
+const world = await startWorld({
+  blockMs: 1_000,
+  settleDelayMs: 200,
+  vars: { PUBLIC_BASE_URL: ORIGIN, SWAP_MAX_CREATES_IP_HOUR: '1000' },
+});
+try {
+  const document = (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument;
+  const visits = await tourService(world, document);
+  for (const { operationId, path, requestBody, status, body } of visits) {
+    const entry = keep(operationId, status, body);
+    const request = { path, ...(requestBody === undefined ? {} : { body: requestBody }) };
+    if (status >= 400) continue;
+    const known = entry ?? recorded.get(operationId) ?? { responses: [] };
+    // Of several successes the last is the request to show: what comes before it was a dry run or came too early.
+    recorded.set(operationId, { ...known, request });
+  }
+  const generators = requestArbitraries(document, knownTexts(visits), visits);
+
+  async function provoke(tries: number): Promise<void> {
+    for (const { operationId, requests } of generators)
+      for (const { method, path, headers, body } of fc.sample(requests, { seed: SEED, numRuns: tries })) {
+        if (method === 'HEAD') continue;
+        const answer = await fetch(new URL(path, world.url), {
+          method,
+          headers,
+          redirect: 'manual',
+          ...(body === undefined ? {} : { body }),
+        });
+        const text = await answer.text();
+        if (text.startsWith('{') && answer.status >= 400) keep(operationId, answer.status, JSON.parse(text));
+      }
+  }
+
+  await provoke(TRIES);
+  for (const name of Object.keys(world.endpoints))
+    if (isUpstream(world.endpoints, name))
+      world.faults.set(name, { kind: name.startsWith('relay') ? 'drop' : '500' });
+  await provoke(TRIES_WITH_FAULTS);
+} finally {
+  await world.stop();
+}
+
+const sorted = [...recorded].sort(([a], [b]) => (a < b ? -1 : 1));
+writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+const count = sorted.reduce((sum, [, { responses }]) => sum + responses.length, 0);
+console.log(`${count} answers of ${sorted.length} operations in ${FILE}`);
+process.exit(0);

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { apiDocument } from '../../src/features/openapi/api-document.ts';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+
+const run = promisify(execFile);
+const noDeps = (): Deps => {
+  throw new Error('routes are listed, not called');
+};
+
+/** Warnings that are as they should be: a redirect has no 2XX, and a read without parameters cannot be asked wrongly. */
+const MEANT = ['operation-2xx-response', 'operation-4xx-response'];
+
+type Report = { problems: { ruleId: string; severity: string; message: string }[] };
+
+async function lint(document: unknown): Promise<Report['problems']> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-openapi-'));
+  try {
+    const file = join(folder, 'openapi.json');
+    writeFileSync(file, JSON.stringify(document));
+    const cli = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js');
+    const { stdout } = await run(
+      process.execPath,
+      [cli, 'lint', file, '--format', 'json', '--max-problems', '1000'],
+      {
+        cwd: folder,
+        maxBuffer: 64 * 1024 * 1024,
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    ).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }));
+    return (JSON.parse(stdout.slice(stdout.indexOf('{'))) as Report).problems;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+it('redocly finds no error and no other warning than the two that are meant', {
+  timeout: 60_000,
+}, async () => {
+  const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
+  const problems = await lint(document);
+  expect(problems.filter(({ ruleId }) => !MEANT.includes(ruleId))).toEqual([]);
+});
+
+it('redocly would find an operation without answers', { timeout: 60_000 }, async () => {
+  const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
+  const broken = { ...document, paths: { '/api/health': { get: { operationId: 'getHealth' } } } };
+  expect((await lint(broken)).map(({ severity }) => severity)).toContain('error');
+});

@@ -1,0 +1,153 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import {
+  type ApiDocument,
+  apiDocument,
+  codesOf,
+  operationsOf,
+} from '../../src/features/openapi/api-document.ts';
+import { SCALAR_SCRIPT } from '../../src/features/openapi/docs-page.ts';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { createDocumentChecker } from '../e2e/document-checker.ts';
+
+const ORIGIN = 'https://sluice.example';
+const app = createApp(() => ({ publicBaseUrl: ORIGIN, log: () => undefined }) as Partial<Deps> as Deps);
+const served = await app.request('/api/openapi.json');
+const document = (await served.clone().json()) as ApiDocument;
+const operations = operationsOf(document);
+const named = operations.map((found) => [`${found.method.toUpperCase()} ${found.path}`, found] as const);
+
+/** Codes of paths and methods that are none, of the operator's door, and of one part of a report or feed. */
+const OUTSIDE = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'PRICE_DIVERGENT', 'RELAYS_FAILED'];
+
+describe('the document', () => {
+  it('is OpenAPI 3.0.3 in version 1.1.0, and names where the service is', () => {
+    expect(document).toMatchObject({
+      openapi: '3.0.3',
+      info: { version: '1.1.0' },
+      servers: [{ url: ORIGIN }],
+    });
+    expect(served.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('is made once and served as the same bytes with an ETag that answers 304', async () => {
+    const again = await app.request('/api/openapi.json');
+    const etag = again.headers.get('etag') ?? '';
+    expect(await again.text()).toBe(await served.clone().text());
+    const unchanged = await app.request('/api/openapi.json', { headers: { 'if-none-match': etag } });
+    expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
+  });
+
+  it('comes out the same when it is made again', () => {
+    const make = () => JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ORIGIN));
+    expect(make()).toBe(make());
+    expect(JSON.parse(make())).toEqual(document);
+  });
+
+  it('has every mounted route but the operator’s, and no other', () => {
+    const mounted = app.routes
+      .filter(({ method, path }) => method !== 'ALL' && !path.includes('*'))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^}]*\})?/g, '{$1}')}`);
+    expect(named.map(([name]) => name).sort()).toEqual([...new Set(mounted)].sort());
+  });
+
+  it('gives each operation an id of its own', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z]\w+$/);
+  });
+
+  it('uses every error code of the table, and none beside it', () => {
+    const used = operations.flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap((response) =>
+        codesOf(response?.content?.['application/json']?.schema),
+      ),
+    );
+    const table = Object.keys(ERRORS).filter((code) => !OUTSIDE.includes(code));
+    expect([...new Set(used)].sort()).toEqual(table.sort());
+  });
+});
+
+describe.each(named)('%s', (_name, { method, operation }) => {
+  it('says what it is for, to which area it belongs, and how it can fail', () => {
+    expect(operation.summary).toMatch(/\S{3}/);
+    expect(operation.tags).toHaveLength(1);
+    const statuses = Object.keys(operation.responses);
+    expect(statuses).toContain('500');
+    if (method === 'get') expect(statuses).toContain('304');
+    if (operation.requestBody) expect(statuses).toEqual(expect.arrayContaining(['400', '413']));
+  });
+
+  it('gives the meaning of each code that it can answer', () => {
+    for (const response of Object.values(operation.responses))
+      for (const code of codesOf(response?.content?.['application/json']?.schema))
+        expect(response?.description).toContain(`\`${code}\`: ${ERRORS[code]?.meaning}`);
+  });
+});
+
+describe('examples', () => {
+  const checker = createDocumentChecker(document);
+  const recorded = Object.entries(EXAMPLES).flatMap(([id, { responses }]) =>
+    responses.map(({ status, name, body }) => [id, status, name, body] as const),
+  );
+
+  it.each(recorded)('%s %s %s is an answer that its schema allows', (id, status, _name, body) => {
+    expect(checker.bodyViolations(id, status, body)).toEqual([]);
+  });
+
+  const withBody = named.filter(
+    ([, { operation }]) =>
+      operation.responses[200]?.content?.['application/json'] &&
+      operation.operationId !== 'getOpenApiDocument',
+  );
+  it.each(withBody)('%s shows a real success; `npm run examples` records it', (_name, { operation }) => {
+    const { examples } = operation.responses[200]?.content?.['application/json'] ?? {};
+    expect(Object.keys(examples ?? {})).toContain('ok');
+  });
+
+  it('hold no address of the machine that they were recorded on', () => {
+    expect(JSON.stringify(EXAMPLES)).not.toMatch(/127\.0\.0\.1|localhost|\/tmp\//);
+  });
+});
+
+describe('/docs', () => {
+  it('loads one script of this site and talks to this site only', async () => {
+    const page = await app.request('/docs');
+    const html = await page.text();
+    const loaded = [...html.matchAll(/<(?:script|link|img)[^>]+(?:src|data-url)="([^"]+)"/g)].map(
+      ([, url]) => url,
+    );
+    expect(loaded).toEqual(['/api/openapi.json', SCALAR_SCRIPT]);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+    expect(page.headers.get('content-security-policy')).not.toMatch(/https?:/);
+  });
+
+  it('has its script among the files of the site, with the version that its name says', () => {
+    const file = `site/public${SCALAR_SCRIPT}`;
+    expect(existsSync(file)).toBe(true);
+    const version = /(\d+\.\d+\.\d+)\.js$/.exec(SCALAR_SCRIPT)?.[1];
+    expect(readFileSync(file, 'utf8').slice(0, 1_000)).toContain(`@scalar/api-reference ${version}`);
+  });
+
+  it('does not loosen the policy of any other answer', async () => {
+    const other = await app.request('/api/openapi.json');
+    expect(other.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+  });
+});
+
+describe('/llms.txt', () => {
+  it('is text that names every route with a link, its parameters and its codes', async () => {
+    const answer = await app.request('/llms.txt');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+    const text = await answer.text();
+    expect(text).toMatch(/^# Sluice\n\n> /);
+    for (const { method, path, operation } of operations) {
+      const at = text.indexOf(`- [${method.toUpperCase()} ${path}](${ORIGIN}`);
+      expect(at, path).toBeGreaterThan(0);
+      const block = text.slice(at, text.indexOf('\n- ', at + 1));
+      for (const parameter of operation.parameters ?? [])
+        if ('name' in parameter) expect(block).toContain(`\`${parameter.name}\` in ${parameter.in}`);
+    }
+  });
+});
