@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 const inWorkers = 'test/workers/**/*.test.ts';
 const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts'];
 
+/** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
+const PATIENCE_MS = 180_000;
+
 export default defineConfig({
   test: {
     projects: [
@@ -13,6 +16,8 @@ export default defineConfig({
           environment: 'node',
           include: ['test/**/*.test.ts'],
           exclude: [inWorkers, ...onTheWorld, 'test/browser/**'],
+          testTimeout: PATIENCE_MS,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -37,6 +42,9 @@ export default defineConfig({
           include: [inWorkers],
           setupFiles: ['./test/workers/setup.ts'],
           isolate: false,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -44,9 +52,10 @@ export default defineConfig({
           name: 'world',
           environment: 'node',
           include: onTheWorld,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -122,8 +122,12 @@ export function createTreasuryScan(p: TreasuryScanPorts) {
           met = true;
           continue;
         }
-        // Nobody waits for anything older: clocks may differ by a little.
-        if (entry.blockTime !== null && entry.blockTime * 1_000 < since - CLOCK_SKEW_MS) {
+        // The first walk of all has nowhere to end; nobody waits for anything older, clocks differing by a little.
+        if (
+          walk.until === null &&
+          entry.blockTime !== null &&
+          entry.blockTime * 1_000 < since - CLOCK_SKEW_MS
+        ) {
           met = true;
           break;
         }

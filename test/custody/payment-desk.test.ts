@@ -1,0 +1,306 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import type { OpenRequest } from '../../src/custody/api.ts';
+import type { DeskTools } from '../../src/custody/desk.ts';
+import { openJournal } from '../../src/custody/journal.ts';
+import { plannedOperation } from '../../src/custody/operation.ts';
+import { createPaymentDesk } from '../../src/custody/payment-desk.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+
+const TREASURY = 'treasury';
+const START = 1_800_000_000_000;
+const address = (n: number): string =>
+  encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
+const signature = (n: number): string =>
+  encodeBase58(Uint8Array.from({ length: 64 }, (_, i) => (n * 13 + i) % 251));
+
+/** The desk over a chain that the test writes; creations are counted and succeed when `creates` says so. */
+function setUp(options: { creates?: 'done' | 'failed' | 'never' } = {}) {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const state = { now: START, random: 1, creates: options.creates ?? 'done' };
+  const chain: ChainTransaction[] = [];
+  const created: string[] = [];
+  const tools: DeskTools = {
+    journal,
+    storage,
+    now: () => state.now,
+    log: () => undefined,
+    async begin(kind, id, decide) {
+      const known = journal.get(id);
+      if (known) return { type: 'known', operation: known };
+      const decision = decide();
+      if (!decision.ok) return { type: 'refused', refusal: decision.refusal };
+      created.push(id);
+      const { claims: _claims, ...intent } = decision.intent;
+      const planned = journal.insert(plannedOperation({ id, kind, ...intent, now: state.now }));
+      if (state.creates !== 'never')
+        journal.update(planned, { ...planned, state: state.creates, dueAt: null }, state.now);
+      return { type: 'begun', operation: planned };
+    },
+  };
+  const nextRandom = (): number => {
+    state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state.random;
+  };
+  const desk = createPaymentDesk(tools, {
+    treasuryAddress: TREASURY,
+    signatures: async ({ limit }) =>
+      chain
+        .slice(0, limit)
+        .map(({ signature: text, slot, blockTime }) => ({ signature: text, slot, err: null, blockTime })),
+    transaction: async (text) => chain.find((transaction) => transaction.signature === text) ?? null,
+    randomBytes: (length) => Uint8Array.from({ length }, () => nextRandom() >> 7),
+    randomId: () => `request-${++state.random}`,
+    mintAddress: (id) => `mint of ${id}`,
+    metadataUri: (mint) => `https://sluice.test/${mint}`,
+    creationCost: () => 5_000n,
+  });
+  const open = (over: Partial<OpenRequest> = {}) => {
+    const subject = {
+      name: 'Moon',
+      symbol: 'MOON',
+      decimals: 9,
+      supply: '1',
+      program: 'token',
+      mint: `foreign ${++state.random}`,
+    };
+    const opened = desk.open({
+      kind: 'token',
+      subject,
+      baseFeeLamports: 20_000_000n,
+      client: `client ${state.random}`,
+      ...over,
+    });
+    if (opened.type === 'refused') throw new Error(opened.refusal.code);
+    return opened.request;
+  };
+  const pay = (lamports: bigint, references: string[] = [], over: Partial<ChainTransaction> = {}): string => {
+    const n = chain.length + 1;
+    chain.unshift({
+      signature: signature(n),
+      slot: BigInt(n),
+      blockTime: Math.floor(state.now / 1_000),
+      failed: false,
+      fee: 5_000n,
+      accounts: ['payer', TREASURY, ...references],
+      signers: ['payer'],
+      preLamports: [10n ** 12n, 0n, ...references.map(() => 0n)],
+      postLamports: [10n ** 12n - lamports - 5_000n, lamports, ...references.map(() => 0n)],
+      preTokens: null,
+      postTokens: null,
+      ...over,
+    });
+    return signature(n);
+  };
+  const within = <T>(work: Promise<T>) => work;
+  const confirm = (id: string, text: string) => desk.confirm(id, text, within);
+  return { desk, state, chain, created, journal, open, pay, confirm };
+}
+
+const fee = (request: { feeLamports: string }): bigint => BigInt(request.feeLamports);
+
+describe('which request a payment belongs to', () => {
+  it('the one whose reference it carries', async () => {
+    const { desk, open, pay, created } = setUp();
+    const [first, second] = [open(), open()];
+    pay(fee(second), [second.reference]);
+    await desk.run();
+    expect(desk.find(second.id)?.status).toBe('completed');
+    expect(desk.find(first.id)?.detail).toBe('awaiting_payment');
+    expect(created).toEqual([`token:${second.id}`]);
+  });
+
+  it('the one whose exact amount it moves, while that is open', async () => {
+    const { desk, open, pay } = setUp();
+    const request = open();
+    pay(fee(request));
+    await desk.run();
+    expect(desk.find(request.id)?.status).toBe('completed');
+  });
+
+  it('no two open requests ask for the same amount', () => {
+    const { open } = setUp();
+    const fees = Array.from({ length: 300 }, () => open().feeLamports);
+    expect(new Set(fees).size).toBe(300);
+  });
+
+  it.each([
+    ['one lamport more without a reference', (lamports: bigint) => lamports + 1n, []],
+    ['two references', (lamports: bigint) => lamports, ['first', 'second']],
+  ])('none, with %s', async (_name, amount, references) => {
+    const { desk, open, pay, confirm } = setUp();
+    const requests = { first: open(), second: open() };
+    const named = references.map((name) => requests[name as 'first' | 'second'].reference);
+    const paid = pay(amount(fee(requests.first)), named);
+    await desk.run();
+    expect(desk.find(requests.first.id)?.detail).toBe('awaiting_payment');
+    const refused = await confirm(requests.first.id, paid);
+    expect(refused).toMatchObject({ type: 'refused', refusal: { code: 'PAYMENT_NOT_BOUND' } });
+  });
+
+  it('a failed transaction and one that is not there pay nothing', async () => {
+    const { open, pay, confirm, desk } = setUp();
+    const request = open();
+    const failed = pay(fee(request), [request.reference], { failed: true });
+    await desk.run();
+    expect(await confirm(request.id, failed)).toMatchObject({ refusal: { code: 'PAYMENT_FAILED' } });
+    expect(await confirm(request.id, signature(99))).toMatchObject({
+      refusal: { code: 'PAYMENT_NOT_FINAL' },
+    });
+    expect(await confirm(request.id, 'abc')).toMatchObject({ refusal: { code: 'INVALID_SIGNATURE' } });
+    expect(await confirm('nobody', failed)).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
+  });
+});
+
+describe('what is owed back', () => {
+  const refunds = (world: ReturnType<typeof setUp>, id: string) =>
+    world.desk.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
+
+  it('the excess, and all of a second payment', async () => {
+    const world = setUp();
+    const request = world.open();
+    world.pay(fee(request) + 50_000n, [request.reference]);
+    await world.desk.run();
+    world.pay(777n, [request.reference]);
+    world.open();
+    await world.desk.run();
+    expect(refunds(world, request.id)).toEqual([
+      ['overpaid', '50000'],
+      ['double', '777'],
+    ]);
+  });
+
+  it('a late payment, and the parts of one that was never completed', async () => {
+    const world = setUp();
+    const [late, part] = [world.open(), world.open()];
+    world.pay(1_000n, [part.reference]);
+    await world.desk.run();
+    expect(world.desk.find(part.id)).toMatchObject({ detail: 'seen', receivedLamports: '1000' });
+    world.state.now += 41 * 60_000;
+    await world.desk.run();
+    expect(world.desk.find(part.id)?.detail).toBe('refund_due');
+    expect(refunds(world, part.id)).toEqual([['underpaid', '1000']]);
+    world.pay(fee(late), [late.reference]);
+    world.open();
+    await world.desk.run();
+    expect(refunds(world, late.id)).toEqual([['late', late.feeLamports]]);
+    expect(world.created).toEqual([]);
+  });
+
+  it('the payment of a creation that the chain refuses for good', async () => {
+    const world = setUp({ creates: 'failed' });
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    await world.desk.run();
+    await world.desk.run();
+    expect(refunds(world, request.id)).toEqual([['failed', request.feeLamports]]);
+    expect(world.desk.find(request.id)?.status).toBe('pending');
+  });
+});
+
+describe('one payment, one purpose', () => {
+  const purposes = ['token', 'listing', 'claim'] as const;
+  const pairs = purposes.flatMap((first) => purposes.map((second) => [first, second] as const));
+
+  it.each(pairs)('%s first, then %s: the loser is told what the payment serves', async (first, second) => {
+    const world = setUp();
+    const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
+    const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
+    const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
+    const bound = first === 'claim' ? (second === 'claim' ? requests.token : of(second, 1)) : of(first, 0);
+    const paid = world.pay(fee(bound), [bound.reference]);
+    const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
+      purpose === 'claim'
+        ? world.journal.claim(`payment:${paid}`, `asry:${rank}`, world.state.now)
+        : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
+    const outcomes = [await take(first, 0), await take(second, 1)];
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(world.created.length).toBeLessThanOrEqual(1);
+  });
+
+  it('any order of payments, confirms, runs and time makes each token at most once and loses no lamport', async () => {
+    const steps = fc.array(
+      fc.record({
+        act: fc.constantFrom('pay', 'payExact', 'confirm', 'run', 'wait'),
+        who: fc.nat(3),
+        what: fc.nat(3),
+        lamports: fc.constantFrom(1n, 10_000_000n, 20_000_000n, 30_000_000n),
+      }),
+      { minLength: 1, maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (schedule) => {
+        const world = setUp();
+        const requests = [
+          world.open(),
+          world.open(),
+          world.open({ kind: 'listing' }),
+          world.open({ kind: 'listing' }),
+        ];
+        let total = 0n;
+        for (const { act, who, what, lamports } of schedule) {
+          const request = requests[who];
+          if (!request) continue;
+          if (act === 'pay' || act === 'payExact') {
+            const amount = act === 'pay' ? lamports : fee(request);
+            world.pay(amount, [request.reference]);
+            total += amount;
+          }
+          if (act === 'confirm')
+            await world.confirm(request.id, world.chain[what]?.signature ?? signature(90));
+          if (act === 'run') await world.desk.run();
+          if (act === 'wait') world.state.now += 15 * 60_000;
+        }
+        // A last request keeps the scan awake until all is booked; then time runs out for what was left open.
+        world.open();
+        for (let runs = 0; runs < 4; runs++) await world.desk.run();
+        world.state.now += 2 * 60 * 60_000;
+        for (let runs = 0; runs < 4; runs++) await world.desk.run();
+        expect(new Set(world.created).size).toBe(world.created.length);
+        let booked = 0n;
+        for (const { id } of requests) {
+          const view = world.desk.find(id);
+          if (!view) throw new Error('lost');
+          const owed = view.refunds.reduce((sum, { lamports }) => sum + BigInt(lamports), 0n);
+          const kept = view.status === 'completed' ? fee(view) : 0n;
+          // Dust above the fee is kept and not owed.
+          const dust = view.status === 'completed' ? BigInt(view.receivedLamports) - kept : 0n;
+          booked += owed + kept + (dust > 0n && dust <= 10_000n ? dust : 0n);
+          expect(['completed', 'expired', 'refund_due']).toContain(view.detail);
+        }
+        expect(booked).toBe(total);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('how many may wait', () => {
+  it('ten of one client, five hundred in all', () => {
+    const world = setUp();
+    for (let n = 0; n < 10; n++) world.open({ client: 'same' });
+    expect(() => world.open({ client: 'same' })).toThrow('TOO_MANY_OPEN_REQUESTS');
+    for (let n = 0; n < 490; n++) world.open();
+    expect(() => world.open()).toThrow('TOO_MANY_OPEN_REQUESTS');
+    world.state.now += 60 * 60_000;
+  });
+
+  it('a token that is listed cannot be listed again', async () => {
+    const world = setUp();
+    const subject = {
+      mint: address(1),
+      name: 'Moon',
+      symbol: 'MOON',
+      decimals: 9,
+      supply: '1',
+      program: 'token',
+    };
+    const request = world.open({ kind: 'listing', subject });
+    world.pay(fee(request), [request.reference]);
+    await world.desk.run();
+    expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
+  });
+});
