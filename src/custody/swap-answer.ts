@@ -57,10 +57,17 @@ export function refusalOf(reason: string): Refusal {
       details: { reason },
     };
   }
+  if (reason === 'amount_below_cost') {
+    return {
+      code: 'AMOUNT_TOO_SMALL',
+      message: "The bridge's fixed cost would take too large a part of this amount; see GET /api/swap/min.",
+      details: { reason },
+    };
+  }
   if (reason === 'quote_too_expensive') {
     return {
       code: 'QUOTE_REFUSED',
-      message: 'The quote costs more than our limit against an independent price; a larger amount may pass.',
+      message: 'The quote costs more than our limit against an independent price.',
       details: { reason },
     };
   }
