@@ -15,8 +15,9 @@ export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () =
   let latest: { at: number; balance: Promise<Balance> } | undefined;
   return async (minSlot) => {
     if (latest && now() - latest.at < FRESH_MS) {
-      const shared = await latest.balance.catch(() => undefined);
-      if (shared && shared.slot >= minSlot) return shared;
+      // A failure is shared as well: a chain that is down is not asked once for every caller.
+      const shared = await latest.balance;
+      if (shared.slot >= minSlot) return shared;
     }
     const balance = chain.balance(minSlot);
     latest = { at: now(), balance };

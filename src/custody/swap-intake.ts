@@ -60,8 +60,9 @@ export function createSwapIntake(p: IntakePorts) {
     maximum: number,
   ): number | undefined {
     const calls = journal.calls(purpose, client, now() - windowMs);
-    const oldest = calls[calls.length - maximum];
-    return oldest === undefined ? undefined : Math.max(Math.ceil((oldest + windowMs - now()) / 1_000), 1);
+    if (calls.length < maximum) return undefined;
+    const freeAt = (calls[calls.length - maximum] ?? now()) + windowMs;
+    return Math.max(Math.ceil((freeAt - now()) / 1_000), 1);
   }
 
   function clientRefusal(request: SwapRequest): Refusal | undefined {
@@ -205,6 +206,9 @@ export function createSwapIntake(p: IntakePorts) {
       try {
         const verdict = check(amount, await readBalance(releasedSlot(journal.counting(now()))));
         if (!verdict.ok) return { type: 'refused', refusal: ledgerRefusal(verdict, now()) };
+        // Others may have asked while the balance was read.
+        const spent = budgetRefusal('preview');
+        if (spent) return { type: 'refused', refusal: spent };
         journal.recordCall('quote', ALL, now());
         journal.recordCall('preview', ALL, now());
         const quoted = await quoteSwap(p.quotes, amount, true);

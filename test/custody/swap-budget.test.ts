@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { lamports, sats } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { SwapAnswer, SwapPreview } from '../../src/custody/api.ts';
+import { type CustodianWorld, createCustodianWorld, request } from './custodian-world.ts';
+import { quoteFor } from './fake-bridge.ts';
+import { FEE, SOL } from './sample-operations.ts';
+
+const MINUTE = 60_000;
+const LARGE = lamports(10_000n * SOL);
+const limits = {
+  ...createCustodianWorld().deps.limits,
+  maxHour: LARGE,
+  maxDay: LARGE,
+  maxUnsettled: LARGE,
+  maxCostDay: LARGE,
+};
+const rich = () => {
+  const w = createCustodianWorld({ limits });
+  w.chain.nextBalance = async () => ({ lamports: lamports(100_000n * SOL), slot: 100n });
+  return w;
+};
+const refusalOf = (answer: SwapAnswer | SwapPreview) =>
+  answer.type === 'refused' ? answer.refusal : undefined;
+const small = (at: number) => request({ amountLamports: SOL / 10n, client: `client-${at}` });
+const preview = (w: CustodianWorld, amount = SOL, client = '192.0.2.1') =>
+  w.custody.previewSwap({ amountLamports: amount, client });
+
+describe('a dry run', () => {
+  it('says what would happen, opens no deposit address, reserves and stores nothing', async () => {
+    const w = createCustodianWorld();
+    expect(await preview(w)).toEqual({
+      type: 'possible',
+      expectedSats: 124_375n,
+      minimumSats: 123_750n,
+      costLamports: 10_000_000n,
+      route: 'near-intents',
+    });
+    expect(w.bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
+    expect([w.journal.isEmpty(), w.signatures(), w.mirror.applied]).toEqual([true, 0, 0]);
+  });
+
+  it.each<[string, (w: CustodianWorld) => void, bigint, string]>([
+    [
+      'the balance is short',
+      (w) => {
+        w.chain.nextBalance = async () => ({ lamports: lamports(SOL), slot: 1n });
+      },
+      SOL,
+      'INSUFFICIENT_BALANCE',
+    ],
+    ['the amount is above the cap', () => {}, 3n * SOL, 'AMOUNT_TOO_LARGE'],
+    [
+      'the quote is refused',
+      (w) => {
+        w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_recipient' });
+      },
+      SOL,
+      'QUOTE_REFUSED',
+    ],
+    [
+      'the amount is below the cost',
+      (w) => {
+        w.bridge.nextQuote = () => ({ ok: false, reason: 'amount_too_low' });
+      },
+      SOL,
+      'AMOUNT_TOO_SMALL',
+    ],
+    [
+      'no two prices agree',
+      (w) => {
+        w.swap.prices = [];
+      },
+      SOL,
+      'PRICE_UNAVAILABLE',
+    ],
+    [
+      'the bridge is down',
+      (w) => {
+        w.bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
+      },
+      SOL,
+      'UPSTREAM_FAILED',
+    ],
+    [
+      'the chain is down',
+      (w) => {
+        w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
+      },
+      SOL,
+      'UPSTREAM_FAILED',
+    ],
+    [
+      'the chain is behind',
+      (w) => {
+        w.journal.setMeta('x', '');
+        w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'behind'));
+      },
+      SOL,
+      'UPSTREAM_FAILED',
+    ],
+  ])('refuses as a create would when %s', async (_name, arrange, amount, code) => {
+    const w = createCustodianWorld();
+    arrange(w);
+    expect(refusalOf(await preview(w, amount))?.code).toBe(code);
+    const create = createCustodianWorld();
+    arrange(create);
+    expect(refusalOf(await create.custody.createSwap(request({ amountLamports: amount })))?.code).toBe(code);
+  });
+
+  it('refuses while swaps are stopped, and asks nobody', async () => {
+    const w = createCustodianWorld({ swapsDisabled: true });
+    expect(refusalOf(await preview(w))).toMatchObject({
+      code: 'SWAPS_PAUSED',
+      details: { reason: 'disabled' },
+    });
+    expect([w.bridge.quotes.length, w.chain.reads.balance]).toEqual([0, 0]);
+  });
+});
+
+describe("the bridge's quota", () => {
+  it('20 dry runs in two hours, one after another or 500 at once', async () => {
+    for (const atOnce of [false, true]) {
+      const w = rich();
+      const answers: SwapPreview[] = [];
+      if (atOnce) answers.push(...(await Promise.all(Array.from({ length: 500 }, () => preview(w)))));
+      else for (let call = 0; call < 25; call++) answers.push(await preview(w));
+      expect(answers.filter(({ type }) => type === 'possible')).toHaveLength(20);
+      expect(w.bridge.quotes).toHaveLength(20);
+      const last = answers.at(-1);
+      expect(last && refusalOf(last)).toMatchObject({ code: 'QUOTE_BUDGET_SPENT', retryAfterSeconds: 7_200 });
+    }
+  });
+
+  it('60 quotes in two hours for creates and dry runs together, of which creates keep 40', async () => {
+    const w = rich();
+    for (let call = 0; call < 20; call++) await preview(w);
+    const creates = await Promise.all(Array.from({ length: 60 }, (_, at) => w.custody.createSwap(small(at))));
+    expect(creates.filter(({ type }) => type === 'created')).toHaveLength(40);
+    expect(w.bridge.quotes).toHaveLength(60);
+    expect(creates.flatMap((answer) => refusalOf(answer)?.code ?? [])).toEqual(
+      Array(20).fill('QUOTE_BUDGET_SPENT'),
+    );
+  });
+
+  it('comes back when its oldest call has left the window', async () => {
+    const w = rich();
+    for (let call = 0; call < 20; call++) {
+      await preview(w);
+      w.clock.now += MINUTE;
+    }
+    const refused = refusalOf(await preview(w));
+    expect(refused?.retryAfterSeconds).toBe(100 * 60);
+    w.clock.now += 100 * MINUTE;
+    expect((await preview(w)).type).toBe('possible');
+    expect((await preview(w)).type).toBe('refused');
+  });
+
+  it('a refusal before the quote costs none', async () => {
+    const w = createCustodianWorld();
+    for (let call = 0; call < 30; call++) await preview(w, 3n * SOL);
+    expect((await preview(w)).type).toBe('possible');
+  });
+});
+
+describe('an amount that was too small for the bridge', () => {
+  const tooLow = (w: CustodianWorld, below: bigint) => {
+    const { nextQuote } = w.bridge;
+    w.bridge.nextQuote = (amount, dry) =>
+      amount < below ? { ok: false, reason: 'amount_too_low' } : nextQuote(amount, dry);
+  };
+
+  it('is remembered for ten minutes, and for everything smaller, so that it costs one quote', async () => {
+    const w = rich();
+    tooLow(w, SOL);
+    const first = refusalOf(await w.custody.createSwap(small(0)));
+    expect(first?.code).toBe('AMOUNT_TOO_SMALL');
+    for (let at = 1; at < 30; at++) {
+      const again = refusalOf(
+        await w.custody.createSwap(request({ amountLamports: SOL / 10n - BigInt(at), client: `c${at}` })),
+      );
+      expect(again?.code).toBe('AMOUNT_TOO_SMALL');
+    }
+    expect(refusalOf(await preview(w, SOL / 10n))?.code).toBe('AMOUNT_TOO_SMALL');
+    expect(w.bridge.quotes).toHaveLength(1);
+    expect((await w.custody.createSwap(request())).type).toBe('created');
+    w.clock.now += 10 * MINUTE;
+    await w.custody.createSwap(small(99));
+    expect(w.bridge.quotes).toHaveLength(3);
+  });
+
+  it('raises what is known, and a smaller one never lowers it', async () => {
+    const w = rich();
+    tooLow(w, SOL);
+    await w.custody.createSwap(request({ amountLamports: SOL / 2n, client: 'a' }));
+    await w.custody.createSwap(request({ amountLamports: SOL - 1n, client: 'b' }));
+    await w.custody.createSwap(request({ amountLamports: SOL - 2n, client: 'c' }));
+    expect(w.bridge.quotes).toHaveLength(2);
+  });
+
+  it('counts also when only our own limit on the cost refused it', async () => {
+    const w = rich();
+    w.bridge.nextQuote = (amount) => ({
+      ok: true,
+      quote: quoteFor(amount, {
+        minimumSats: sats(1n),
+        fixedFeeSats: sats(1_000_000n),
+        depositAddress: null,
+      }),
+    });
+    expect(refusalOf(await w.custody.createSwap(small(0)))).toMatchObject({
+      code: 'AMOUNT_TOO_SMALL',
+      details: { reason: 'amount_below_cost' },
+    });
+    expect(refusalOf(await w.custody.createSwap(small(1)))).toMatchObject({
+      details: { reason: 'amount_below_cost' },
+    });
+    expect(w.bridge.quotes).toHaveLength(1);
+  });
+});
+
+describe('room for swaps', () => {
+  it('is the largest amount that every limit allows now', async () => {
+    const w = createCustodianWorld();
+    expect(await w.custody.swapRoom()).toEqual({
+      balanceLamports: 10n * SOL,
+      maximumLamports: 2n * SOL,
+      refusal: null,
+    });
+    await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: 'a' }));
+    await w.custody.createSwap(request({ amountLamports: SOL + SOL / 2n, client: 'b' }));
+    expect((await w.custody.swapRoom()).maximumLamports).toBe(SOL / 2n);
+    expect((await w.custody.createSwap(request({ amountLamports: SOL / 2n, client: 'c' }))).type).toBe(
+      'created',
+    );
+    expect(await w.custody.swapRoom()).toMatchObject({
+      maximumLamports: 0n,
+      refusal: { code: 'SWAP_LIMIT_REACHED' },
+    });
+  });
+
+  it('leaves the fee and the floor in a balance that is short', async () => {
+    const w = createCustodianWorld();
+    w.chain.nextBalance = async () => ({ lamports: lamports(SOL), slot: 100n });
+    const { maximumLamports } = await w.custody.swapRoom();
+    expect(maximumLamports).toBe(SOL - SOL / 10n - FEE);
+    w.clock.now += 2_000;
+    expect((await w.custody.createSwap(request({ amountLamports: maximumLamports + 1n }))).type).toBe(
+      'refused',
+    );
+    expect((await w.custody.createSwap(request({ amountLamports: maximumLamports }))).type).toBe('created');
+  });
+
+  it('is none while swaps are stopped, with the balance still told', async () => {
+    const w = createCustodianWorld({ swapsDisabled: true });
+    expect(await w.custody.swapRoom()).toMatchObject({
+      balanceLamports: 10n * SOL,
+      maximumLamports: 0n,
+      refusal: { code: 'SWAPS_PAUSED' },
+    });
+  });
+});

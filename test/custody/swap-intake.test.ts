@@ -1,0 +1,286 @@
+import { base58 } from '@scure/base';
+import { describe, expect, it } from 'vitest';
+import { lamports, sats } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { SwapAnswer } from '../../src/custody/api.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from './custodian-world.ts';
+import { quoteFor } from './fake-bridge.ts';
+import { land } from './fake-chain.ts';
+import { FEE, SOL } from './sample-operations.ts';
+
+const MINUTE = 60_000;
+const refusalOf = (answer: SwapAnswer) => (answer.type === 'refused' ? answer.refusal : undefined);
+const codes = (answers: SwapAnswer[]) =>
+  answers.map((answer) => (answer.type === 'created' ? answer.swap.signature : answer.refusal.code));
+const deposit = (at: number) => base58.encode(new Uint8Array(32).fill(at));
+const rows = (w: CustodianWorld) => w.journal.latest(999);
+
+/** Holds every balance read back until `open` is called. */
+function slowBalance(w: CustodianWorld) {
+  const { nextBalance } = w.chain;
+  const gate = Promise.withResolvers<void>();
+  w.chain.nextBalance = async (minSlot) => {
+    await gate.promise;
+    return nextBalance(minSlot);
+  };
+  return { open: () => gate.resolve() };
+}
+
+describe('one key', () => {
+  it('makes one swap however often it comes; repeats are marked and equal', async () => {
+    const w = createCustodianWorld();
+    const first = await w.custody.createSwap(keyed('a'));
+    w.clock.now += 400 * 24 * 3_600_000;
+    const again = await w.custody.createSwap(keyed('a'));
+    expect(first).toMatchObject({ type: 'created', replayed: false });
+    expect(again).toEqual({ ...first, replayed: true });
+    expect([w.signatures(), rows(w).length]).toEqual([1, 1]);
+  });
+
+  it.each([2, 20])('in %i calls at once, with a slow balance, makes one swap', async (calls) => {
+    const w = createCustodianWorld();
+    const balance = slowBalance(w);
+    const pending = Array.from({ length: calls }, () => w.custody.createSwap(keyed('a')));
+    balance.open();
+    const answers = await Promise.all(pending);
+    expect(new Set(codes(answers))).toEqual(new Set(['signature-1']));
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect([w.signatures(), rows(w).length, w.bridge.quotes.length]).toEqual([1, 1, 1]);
+  });
+
+  it('joined by a call that found the balance under way makes one swap as well', async () => {
+    const w = createCustodianWorld();
+    const balance = slowBalance(w);
+    // The first read belongs to another key; two equal keys share it and go on in the same instant.
+    const pending = ['z', 'a', 'a'].map((name) => w.custody.createSwap(keyed(name, { client: name })));
+    balance.open();
+    const answers = await Promise.all(pending);
+    expect(answers.every(({ type }) => type === 'created')).toBe(true);
+    expect(new Set(codes(answers)).size).toBe(2);
+    expect(rows(w)).toHaveLength(2);
+  });
+
+  it('with another body is refused, before and after the swap exists', async () => {
+    const w = createCustodianWorld();
+    const other = keyed('a', { key: { keyHash: 'key-a', bodyHash: 'another body' } });
+    const answers = await Promise.all([w.custody.createSwap(keyed('a')), w.custody.createSwap(other)]);
+    // Whichever came first owns the key.
+    expect(codes(answers).toSorted()).toEqual(['IDEMPOTENCY_KEY_REUSED', 'signature-1']);
+    const loser = answers[0]?.type === 'created' ? other : keyed('a');
+    expect(refusalOf(await w.custody.createSwap(loser))?.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(w.signatures()).toBe(1);
+  });
+
+  it('keeps the refusal that came after the intent: a repeat asks the bridge for nothing', async () => {
+    const w = createCustodianWorld();
+    w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_recipient' });
+    const first = await w.custody.createSwap(keyed('a'));
+    expect(refusalOf(first)).toMatchObject({ code: 'QUOTE_REFUSED', details: { reason: 'quote_recipient' } });
+    const again = await w.custody.createSwap(keyed('a'));
+    expect(again).toEqual({ ...first, replayed: true });
+    expect(w.bridge.quotes).toHaveLength(1);
+  });
+
+  it('is free again after a refusal before the intent', async () => {
+    const w = createCustodianWorld();
+    const poor = async () => ({ lamports: lamports(0n), slot: 100n });
+    const { nextBalance } = w.chain;
+    w.chain.nextBalance = poor;
+    expect(refusalOf(await w.custody.createSwap(keyed('a')))?.code).toBe('INSUFFICIENT_BALANCE');
+    w.chain.nextBalance = nextBalance;
+    w.clock.now += 2_000;
+    expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
+  });
+
+  it('answers while nothing new may begin', async () => {
+    const w = createCustodianWorld();
+    const first = await w.custody.createSwap(keyed('a'));
+    await w.custody.ops({ name: 'pause' });
+    expect(await w.custody.createSwap(keyed('a'))).toEqual({ ...first, replayed: true });
+    expect(refusalOf(await w.custody.createSwap(keyed('b')))).toMatchObject({
+      code: 'SWAPS_PAUSED',
+      details: { reason: 'operator' },
+    });
+  });
+
+  it('whose swap takes longer than a caller may wait is told to come back, and is not begun twice', async () => {
+    const w = createCustodianWorld({ within: async () => undefined });
+    const answer = await w.custody.createSwap(keyed('a'));
+    expect(refusalOf(answer)).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 5 });
+    w.clock.now += 1_000;
+    await w.custody.alarm();
+    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({ type: 'created', replayed: true });
+    expect(w.signatures()).toBe(1);
+  });
+});
+
+describe('calls without a key', () => {
+  it('are a swap each', async () => {
+    const w = createCustodianWorld();
+    const answers = await Promise.all([w.custody.createSwap(request()), w.custody.createSwap(request())]);
+    expect(new Set(codes(answers)).size).toBe(2);
+  });
+
+  it('20 at once never spend beyond the caps, and each refusal says which limit and when to come back', async () => {
+    const w = createCustodianWorld();
+    const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
+    const answers = await Promise.all(calls);
+    const refusals = answers.flatMap((answer) => refusalOf(answer) ?? []);
+    expect(answers.length - refusals.length).toBe(4);
+    for (const refusal of refusals) {
+      expect(refusal).toMatchObject({ code: 'SWAP_LIMIT_REACHED', details: { limit: 'hour' } });
+      expect(refusal.retryAfterSeconds).toBe(3_600 + 1);
+    }
+    // One read of the balance served them all.
+    expect(w.chain.reads.balance).toBe(1);
+  });
+
+  it('20 at once never spend more than the balance, floor and fees included', async () => {
+    const w = createCustodianWorld();
+    const held = 3n * SOL + 2n * FEE + SOL / 10n;
+    w.chain.nextBalance = async () => ({ lamports: lamports(held), slot: 100n });
+    const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
+    const created = (await Promise.all(calls)).filter(({ type }) => type === 'created');
+    expect(created).toHaveLength(2);
+  });
+});
+
+describe('who may ask', () => {
+  it('six swaps an hour and client; the seventh waits until the first has left the hour', async () => {
+    const w = createCustodianWorld({
+      limits: {
+        ...createCustodianWorld().deps.limits,
+        maxHour: lamports(99n * SOL),
+        maxUnsettled: lamports(99n * SOL),
+        maxCostDay: lamports(SOL),
+      },
+    });
+    for (let swap = 0; swap < 6; swap++) {
+      expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
+      w.clock.now += MINUTE;
+    }
+    const refusal = refusalOf(await w.custody.createSwap(request({ amountLamports: SOL / 10n })));
+    expect(refusal).toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 54 * 60,
+      details: { limit: 'creates_per_client_hour' },
+    });
+    expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n, client: 'other' }))).type).toBe(
+      'created',
+    );
+    w.clock.now += 54 * MINUTE;
+    expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
+  });
+
+  it('20 calls of one client at once are six swaps at most', async () => {
+    const w = createCustodianWorld();
+    const calls = Array.from({ length: 20 }, () =>
+      w.custody.createSwap(request({ amountLamports: SOL / 10n })),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.filter(({ type }) => type === 'created')).toHaveLength(6);
+  });
+
+  it('a limit of zero lets nobody in', async () => {
+    const w = createCustodianWorld({ maxCreatesPerClientHour: 0 });
+    expect(refusalOf(await w.custody.createSwap(request()))).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(w.signatures()).toBe(0);
+  });
+
+  it('a refused call does not count against its client', async () => {
+    const w = createCustodianWorld();
+    for (let call = 0; call < 10; call++) await w.custody.createSwap(request({ amountLamports: 3n * SOL }));
+    expect((await w.custody.createSwap(request())).type).toBe('created');
+  });
+});
+
+describe('the balance', () => {
+  it('that cannot be read refuses the swap, with one read for all who asked at once', async () => {
+    const w = createCustodianWorld();
+    w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
+    const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
+    for (const answer of await Promise.all(calls)) {
+      expect(refusalOf(answer)).toMatchObject({
+        code: 'UPSTREAM_FAILED',
+        details: { reason: 'upstream_timeout' },
+      });
+    }
+    expect(w.chain.reads.balance).toBe(1);
+    expect(rows(w)).toEqual([]);
+  });
+
+  it('that never shows the outcome of the last swap is read three times, then refused', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    const row = w.journal.get('swap:key-a');
+    if (row) w.journal.update(row, { ...row, reserved: lamports(0n), releasedSlot: 5_000n }, w.clock.now);
+    w.chain.nextBalance = async () => ({ lamports: lamports(9n * SOL), slot: 4_999n });
+    w.clock.now += 2_000;
+    w.chain.reads.balance = 0;
+    const refusal = refusalOf(await w.custody.createSwap(request()));
+    expect(refusal).toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      details: { reason: 'upstream_balance_outdated' },
+    });
+    expect(w.chain.reads.balance).toBe(3);
+  });
+
+  it('that another swap outdates while it is read is read again', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    const { nextBalance } = w.chain;
+    w.clock.now += 2_000;
+    w.chain.nextBalance = async (minSlot) => {
+      const row = w.journal.get('swap:key-a');
+      if (row && row.releasedSlot === null)
+        w.journal.update(row, { ...row, reserved: lamports(0n), releasedSlot: 5_000n }, w.clock.now);
+      return nextBalance(minSlot);
+    };
+    expect((await w.custody.createSwap(request())).type).toBe('created');
+    expect(w.chain.reads.balance).toBe(3);
+  });
+});
+
+it('an answer is a function of the row: a later failure does not change what a create was told', async () => {
+  const w = createCustodianWorld();
+  const first = await w.custody.createSwap(keyed('a'));
+  const row = w.journal.get('swap:key-a');
+  if (row)
+    w.journal.update(row, { ...row, state: 'failed', detail: 'refunded', reason: 'refunded' }, w.clock.now);
+  expect(await w.custody.createSwap(keyed('a'))).toEqual({ ...first, replayed: true });
+  expect(await w.custody.findSwap('signature-1')).toMatchObject({ status: 'failed', detail: 'refunded' });
+});
+
+it("a swap that would cost more than is left of the day's limit is refused at the signature, and frees its place", async () => {
+  const w = createCustodianWorld();
+  w.bridge.nextQuote = (amount) => ({
+    ok: true,
+    // Two percent: 0.04 SOL of each 2, and the day has 0.1.
+    quote: quoteFor(amount, { minimumSats: sats(245_000n), depositAddress: deposit(w.bridge.quotes.length) }),
+  });
+  land(w.chain, { debit: lamports(2n * SOL + FEE) });
+  const answers: SwapAnswer[] = [];
+  for (let swap = 0; swap < 3; swap++) {
+    answers.push(await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: `c${swap}` })));
+    w.clock.now += 61 * MINUTE;
+    for (const row of w.journal.open())
+      w.journal.update(
+        row,
+        { ...row, reserved: lamports(0n), unsettled: lamports(0n), dueAt: null },
+        w.clock.now,
+      );
+  }
+  expect(answers.map(({ type }) => type)).toEqual(['created', 'created', 'refused']);
+  const last = answers[2];
+  expect(last && refusalOf(last)).toMatchObject({
+    code: 'SWAP_LIMIT_REACHED',
+    retryAfterSeconds: 3_600,
+    details: { limit: 'cost_day' },
+  });
+  expect(w.journal.latest(1)[0]).toMatchObject({
+    state: 'failed',
+    reason: 'limit_cost_day',
+    amount: 0n,
+    reserved: 0n,
+  });
+});
