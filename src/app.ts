@@ -15,6 +15,8 @@ import { ABSR_ERRORS } from './features/absr/errors.ts';
 import { type AbsrDeps, absrRoutes } from './features/absr/routes.ts';
 import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
 import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
+import { ASRY_ERRORS } from './features/asry/errors.ts';
+import { type AsryDeps, asryRoutes } from './features/asry/routes.ts';
 import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
 import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
@@ -49,6 +51,7 @@ export type Deps = StatusDeps &
   SwapDeps &
   ExchangeDeps &
   AnalyticsDeps &
+  AsryDeps &
   PoolsDeps &
   NostrFeedDeps &
   InvoiceDeps &
@@ -69,6 +72,7 @@ export const ERRORS = mergeErrorTables(
   SWAP_ERRORS,
   EXCHANGE_ERRORS,
   ANALYTICS_ERRORS,
+  ASRY_ERRORS,
   POOL_ERRORS,
   NOSTR_ERRORS,
   TOKEN_ERRORS,
@@ -148,6 +152,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', listingRoutes);
   app.route('/api', exchangeRoutes);
   app.route('/api', analyticsRoutes);
+  app.route('/api', asryRoutes);
   app.route('/api', poolsRoutes);
   app.route('/api', nostrFeedRoutes);
 

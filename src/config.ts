@@ -16,6 +16,12 @@ const urlList = z.string().transform((text, context) => {
   return z.NEVER;
 });
 const address = z.string().refine(isAddress, 'not a Solana address');
+const addressList = z.string().transform((text, context) => {
+  const list = text.split(/[\s,]+/).filter(Boolean);
+  if (list.every(isAddress)) return list;
+  context.addIssue('not a comma list of Solana addresses');
+  return z.NEVER;
+});
 const secret = z.string().min(1);
 const relayUrl = z.url({ protocol: /^wss?$/ });
 const relayList = z.string().transform((text, context) => {
@@ -37,6 +43,18 @@ const sol = z.string().transform((text, context): Lamports => {
   context.addIssue('not an amount of SOL');
   return z.NEVER;
 });
+/** Units of 10^-digits of a positive decimal. */
+const decimal = (digits: number) =>
+  z.string().transform((text, context): bigint => {
+    const parsed = parseAmount(text, digits);
+    if (parsed.ok && parsed.atoms > 0n) return parsed.atoms;
+    context.addIssue(`not a positive decimal of ${digits} digits`);
+    return z.NEVER;
+  });
+const wholeNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,17}$/)
+  .transform(BigInt);
 const uint = z
   .string()
   .regex(/^\d{1,15}$/)
@@ -97,6 +115,26 @@ const VARIABLES = {
   MINT_KEY_SEED: z.string().min(32).optional(),
   LISTING_FEE_SOL: sol.default(lamports(20_000_000n)),
   INVOICE_MARGIN_SOL: sol.default(lamports(10_000_000n)),
+  /** Start of the first epoch; unset: midnight UTC of the day on which the programme first runs. */
+  ASRY_EPOCH_START: z.iso
+    .datetime({ offset: true })
+    .transform((text) => Math.floor(Date.parse(text) / 1_000))
+    .optional(),
+  ASRY_EPOCH_SECONDS: uint.refine((seconds) => seconds >= 60).default(30 * 86_400),
+  /** Whole ASRY. */
+  ASRY_EPOCH_CAP: wholeNumber.default(1_000_000n),
+  /** Whole dollars of deposits that take half of the cap. */
+  ASRY_EPOCH_DEPTH: wholeNumber.default(90_000n),
+  /** Trillionths of a dollar. */
+  ASRY_PRICE_USD: decimal(12).optional(),
+  /** Millionths of a dollar. */
+  ASRY_MIN_DEPOSIT_USD: decimal(6).default(1_000_000n),
+  ASRY_DECIMALS: uint.refine((digits) => digits <= 12).default(9),
+  ASRY_MAX_DEPOSIT_AGE_DAYS: uint.refine((days) => days >= 1).default(90),
+  /** Senders beside the built-in list of exchanges to whom no reward is sent by itself. */
+  ASRY_HELD_SENDERS: addressList.default([]),
+  ASRY_CLAIMS_DISABLED: flag.default(false),
+  RENT_BUDGET_SOL_DAY: sol.default(lamports(50_000_000n)),
   RESERVE_FLOOR_SOL: sol.default(lamports(100_000_000n)),
   OPS_SECRET: z.string().min(32).optional(),
   ANALYTICS_IP_RETENTION_DAYS: uint.default(30),

@@ -7,13 +7,16 @@ import type { Deps } from './app.ts';
 import { createNearIntentsRoute } from './bridges/near-intents.ts';
 import type { SwapRoute } from './bridges/route.ts';
 import { encodeBase58 } from './chain/solana/address.ts';
+import { depositTerms } from './chain/solana/deposit.ts';
+import { EXCHANGE_WALLETS } from './chain/solana/deposit-exchanges.ts';
 import { decodeMint } from './chain/solana/mint.ts';
 import { signedTransaction } from './chain/solana/transaction.ts';
 import { type Config, readConfig } from './config.ts';
 import { AppError } from './core/errors.ts';
 import { stringifyJson } from './core/json.ts';
-import type { PriceReport } from './core/price.ts';
+import { type PriceReport, USD_DECIMALS } from './core/price.ts';
 import type { CustodianApi } from './custody/api.ts';
+import { createAsryPorts } from './custody/asry-ports.ts';
 import { createChainPort } from './custody/chain-port.ts';
 import type { CustodyDeps } from './custody/create-custodian.ts';
 import { createTokenKind } from './custody/kinds/token.ts';
@@ -33,6 +36,8 @@ import { getSummary, type SummaryDeps } from './features/absr/get-summary.ts';
 import { watchBacking } from './features/absr/watch-backing.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
 import { purgeAnalytics } from './features/analytics/purge-analytics.ts';
+import { createAsryMirror } from './features/asry/asry-store.ts';
+import type { DepositStatus } from './features/asry/claim-from-deposit.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
 import { purgeExchange } from './features/exchange/purge-exchange.ts';
 import { createFeedReader } from './features/nostr-feed/read-feed.ts';
@@ -97,6 +102,14 @@ function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
 const missingForSwaps = (config: Config): string[] =>
   (['SOLANA_PRIVATE_KEY', 'RESERVE_BTC_ADDRESS', 'PUBLIC_BASE_URL'] as const).filter((name) => !config[name]);
 
+/** Variables that claims need and do not have, or have wrong. */
+const missingForAsry = (config: Config): string[] => [
+  ...(['SOLANA_PRIVATE_KEY', 'RESERVE_BTC_ADDRESS', 'ASRY_MINT_ADDRESS'] as const).filter(
+    (name) => !config[name],
+  ),
+  ...config.invalid.filter((name) => /^(ASRY_(?!MINT)|RENT_BUDGET|USD|TREASURY_SOLANA)/.test(name)),
+];
+
 /** The Bitcoin key, where one is configured, must be the reserve's. */
 const wrongBitcoinKey = ({ BTC_PRIVATE_KEY_WIF: wif, RESERVE_BTC_ADDRESS: address }: Config): string[] =>
   address === undefined || isBitcoinKey(wif, address) ? [] : ['BTC_PRIVATE_KEY_WIF'];
@@ -140,6 +153,9 @@ function custodianClient(env: Env, reserveAddress: string | null): CustodianApi 
     proof: () => call(async (stub) => stub.proof()),
     draftProof: () => call(async (stub) => stub.draftProof()),
     submitProof: (signature) => call(async (stub) => stub.submitProof(signature)),
+    claimDeposit: (request) => call(async (stub) => stub.claimDeposit(request)),
+    findClaim: (signature) => call(async (stub) => stub.findClaim(signature)),
+    listAsryEpochs: (limit) => call(async (stub) => stub.listAsryEpochs(limit)),
     previewMint: () => call(async (stub) => stub.previewMint()),
     listMints: (limit) => call(async (stub) => stub.listMints(limit)),
     ops: (command) => call(async (stub) => stub.ops(command)),
@@ -245,6 +261,14 @@ function buildApiDeps(env: Env): Deps {
       if (absent.length > 0 || treasury === null) throw notConfigured(absent);
       return treasury;
     },
+    claims: createAsryMirror(env.DB),
+    depositStatus: (signature) => depositStatus(rpc, signature),
+    requireAsry: () => {
+      const absent = missingForAsry(config);
+      const mint = config.ASRY_MINT_ADDRESS;
+      if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
+      return mint;
+    },
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },
@@ -329,6 +353,7 @@ export function custodyDeps(env: Env): CustodyDeps {
       transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
     },
     ...reserveDesks(config, { signer, bitcoinAddress }),
+    ...asryRewards(config, rpc, reserveAddress),
     ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL
       ? paidRequests(rpc, {
           reserveAddress,
@@ -359,6 +384,41 @@ export function custodyDeps(env: Env): CustodyDeps {
   };
 }
 
+/** Rewards for deposits, where their mint is configured. */
+function asryRewards(config: Config, rpc: SolanaRpc, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
+  const { ASRY_MINT_ADDRESS: mint } = config;
+  if (mint === undefined || missingForAsry(config).length > 0) return {};
+  const terms = depositTerms({
+    treasury: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
+    reserve: reserveAddress,
+    mints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
+    heldSenders: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
+  });
+  const program = {
+    startsAt: config.ASRY_EPOCH_START ?? null,
+    epochSeconds: config.ASRY_EPOCH_SECONDS,
+    cap: config.ASRY_EPOCH_CAP * 10n ** BigInt(config.ASRY_DECIMALS),
+    depth: config.ASRY_EPOCH_DEPTH * 10n ** BigInt(USD_DECIMALS),
+    price: config.ASRY_PRICE_USD ?? null,
+    decimals: config.ASRY_DECIMALS,
+    minimumDeposit: config.ASRY_MIN_DEPOSIT_USD,
+    maxAgeSeconds: config.ASRY_MAX_DEPOSIT_AGE_DAYS * 86_400,
+    rentBudget: config.RENT_BUDGET_SOL_DAY,
+    disabled: config.ASRY_CLAIMS_DISABLED,
+  };
+  return { asry: createAsryPorts(rpc, { reserveAddress, mint, terms, program }) };
+}
+
+/** The most that any node knows of a transaction. */
+async function depositStatus(rpc: SolanaRpc, signature: string): Promise<DepositStatus> {
+  const answers = await Promise.allSettled(rpc.nodes.map((node) => node.signatureStatus(signature)));
+  const seen = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
+  // None answered: the failure of the first is as good as any.
+  if (seen.length === 0) await rpc.first((node) => node.signatureStatus(signature));
+  if (seen.some((status) => status?.commitment === 'finalized')) return 'final';
+  return seen.some((status) => status !== null) ? 'pending' : 'unknown';
+}
+
 /** The daily mint and the ownership proof, each where it is configured. */
 function reserveDesks(
   config: Config,
@@ -367,7 +427,7 @@ function reserveDesks(
   const { rpc, esploras, readPrices } = clients(config);
   const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl, BTC_PRIVATE_KEY_WIF: wif } = config;
   const { signer, bitcoinAddress } = p;
-  const { reserveViews, supplyViews, solanaFigures } = createReservePorts({
+  const { reserveViews, supplyViews, solanaFigures, latestBlockhash } = createReservePorts({
     indexes: esploras,
     nodes: rpc.nodes,
     bitcoinAddress,
@@ -387,7 +447,7 @@ function reserveDesks(
             reserveViews,
             supplyViews,
             readPrices,
-            latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+            latestBlockhash,
             now: Date.now,
           },
         }

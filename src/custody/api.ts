@@ -195,6 +195,82 @@ export type PaymentConfirmed =
   | { readonly type: 'confirmed'; readonly request: RequestView }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
+export type ClaimRequest = {
+  /** Base58 of 64 bytes. */
+  readonly signature: string;
+  readonly asset: 'USDC' | 'USDT';
+  /** What the caller expects to have been received, in atoms. */
+  readonly expectedAtoms?: bigint;
+  /** Value of the reward that is asked for now, in millionths of a dollar. */
+  readonly rewardMicroUsd?: bigint;
+  /** Validate only: nothing is consumed or paid. */
+  readonly skipReward: boolean;
+  readonly key?: RequestKey;
+  readonly client: string;
+};
+
+export type ClaimPayoutView = {
+  /** From 1. */
+  readonly part: number;
+  readonly status: 'sent' | 'pending' | 'owed';
+  readonly atoms: bigint;
+  readonly signature: string | null;
+  /** Why it is owed. */
+  readonly reason: string | null;
+  readonly createdAtMs: number;
+  /** When it was final on the chain. */
+  readonly paidAtMs: number | null;
+};
+
+/** A claimed deposit; or one that could be claimed, then without payouts and `claimedAtMs`. */
+export type ClaimView = {
+  /** First signature of the deposit. */
+  readonly signature: string;
+  readonly asset: 'USDC' | 'USDT';
+  readonly sender: string;
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly creditedAtoms: bigint;
+  readonly feeBps: number;
+  readonly feeAtoms: bigint;
+  readonly netAtoms: bigint;
+  readonly epoch: number;
+  readonly entitlementAtoms: bigint;
+  /** Of the entitlement, still to be claimed. */
+  readonly remainingAtoms: bigint;
+  readonly claimedAtMs: number | null;
+  readonly payouts: readonly ClaimPayoutView[];
+};
+
+export type ClaimAnswer =
+  /** This call, or the one that it repeats, made the payout `part`. */
+  | { readonly type: 'claimed'; readonly replayed: boolean; readonly claim: ClaimView; readonly part: number }
+  | { readonly type: 'validated'; readonly claim: ClaimView }
+  | { readonly type: 'refused'; readonly refusal: Refusal; readonly claim: ClaimView | null };
+
+export type AsryEpochView = {
+  readonly number: number;
+  /** Unix seconds; the end is the next one's start. */
+  readonly startsAt: number;
+  readonly endsAt: number;
+  readonly capAtoms: bigint;
+  readonly depthAtoms: bigint;
+  readonly depositsAtoms: bigint;
+  /** What these deposits have earned. */
+  readonly entitledAtoms: bigint;
+  /** Of it, final on the chain. */
+  readonly paidAtoms: bigint;
+  /** Millionths of a reward atom for the next deposit atom, unrounded. */
+  readonly nextUnitMicroAtoms: bigint;
+  /** Reward atoms for the next dollar, before the fee. */
+  readonly nextDollarAtoms: bigint;
+  readonly claims: number;
+  /** Trillionths of a dollar for a whole ASRY. */
+  readonly price: bigint | null;
+  readonly decimals: number;
+};
+
 export type OpsCommand = {
   readonly name: 'pause' | 'resume' | 'operations' | 'held' | 'retry' | 'reconcile';
   /** The operation of `retry`. */
@@ -230,6 +306,11 @@ export type CustodianApi = {
   listMints(limit: number): Promise<MintRow[]>;
   /** Sets the alarm again from what is stored; the cron's tick calls it, in case an alarm was lost. */
   wake(): Promise<void>;
+  claimDeposit(request: ClaimRequest): Promise<ClaimAnswer>;
+  /** The record of a claimed deposit, by its first signature. */
+  findClaim(signature: string): Promise<ClaimView | null>;
+  /** Newest first. */
+  listAsryEpochs(limit: number): Promise<AsryEpochView[]>;
   /** The operator's commands; the route in front checks who asks. */
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };

@@ -7,6 +7,7 @@ import { lamports } from '../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
+import { type AsryPorts, createAsryDesk } from './asry-desk.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { checkTrust, frozenReason, isDoubted } from './boot.ts';
 import type { ChainPort } from './chain-port.ts';
@@ -16,6 +17,7 @@ import { type Begin, createBegin, type IntentKind } from './intake.ts';
 import { openJournal } from './journal.ts';
 import type { KindDriver } from './kind.ts';
 import { type AbsrPorts, createAbsrKind } from './kinds/absr.ts';
+import { createAsryKind } from './kinds/asry.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
 import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
 import { createMintDesk, earlierIn } from './mint-desk.ts';
@@ -40,6 +42,8 @@ export type CustodyDeps = {
   readonly payments?: PaymentDeskPorts;
   /** The daily mint; absent where no mint is configured. */
   readonly absr?: AbsrPorts;
+  /** Rewards for deposits; absent where no ASRY mint is configured. */
+  readonly asry?: AsryPorts;
   /** The ownership proof; absent where the service has no public name. */
   readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
   readonly limits: Limits;
@@ -130,6 +134,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       ...d.kinds,
       swap: createSwapKind(d.swap),
       ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
+      ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
     },
     limits: d.limits,
     now,
@@ -184,7 +189,9 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       archived: () => archivedProof(d.mirror),
       stop: () => stop('absr'),
     });
-  const desks: Desk[] = payments ? [payments] : [];
+  const claims =
+    d.asry && createAsryDesk(tools, { ...d.asry, stop: () => stopBeginning('asry'), within: d.within });
+  const desks: Desk[] = [payments, claims].filter((each) => each !== undefined);
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
   async function runDesks(): Promise<void> {
@@ -260,6 +267,9 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     proof: () => proving((proofs) => proofs.proof()),
     draftProof: () => proving((proofs) => proofs.draft()),
     submitProof: (signature) => proving((proofs) => proofs.submit(signature)),
+    claimDeposit: (request) => working(() => desk(claims).claim(request)),
+    findClaim: async (signature) => claims?.find(signature) ?? null,
+    listAsryEpochs: (limit) => working(async () => claims?.epochs(limit) ?? []),
     previewMint: async () => desk(mints).preview(),
     listMints: async (limit) => mints?.history(limit) ?? [],
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { OpenRequest, OpsCommand, SwapRequest } from './api.ts';
+import type { ClaimRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
 import { type Custody, type CustodyDeps, createCustodian } from './create-custodian.ts';
 import type { Storage } from './ports.ts';
 
@@ -66,6 +66,18 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
 
     listMints(limit: number) {
       return this.#custody.listMints(limit);
+    }
+
+    claimDeposit(request: ClaimRequest) {
+      return this.#custody.claimDeposit(request);
+    }
+
+    findClaim(signature: string) {
+      return this.#custody.findClaim(signature);
+    }
+
+    listAsryEpochs(limit: number) {
+      return this.#custody.listAsryEpochs(limit);
     }
 
     ops(command: OpsCommand) {

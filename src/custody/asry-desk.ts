@@ -1,0 +1,346 @@
+/**
+ * Takes claims. A deposit is claimed once: the payment's name, the curve's step, the claim and the intent of its payout
+ * are one critical section. Everything that is paid follows from the finalized chain and goes to the deposit's sender;
+ * who calls, and how often, changes nothing.
+ * @module
+ */
+import type { DepositTerms, DepositVerdict } from '../chain/solana/deposit.ts';
+import { HOUR_MS, MAX_WAIT_MS } from '../core/limits.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
+import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView, Refusal } from './api.ts';
+import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './asry-curve.ts';
+import { type DepositNode, readDeposit } from './asry-deposit.ts';
+import { type AsryProgram, type Epoch, missingEpochs } from './asry-epochs.ts';
+import { payoutPart } from './asry-payout-rule.ts';
+import { createAsryPayouts } from './asry-payouts.ts';
+import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
+import * as view from './asry-view.ts';
+import type { Desk, DeskTools } from './desk.ts';
+import { type AsryPayoutPorts, claimPurpose, type Payee } from './kinds/asry.ts';
+
+export type AsryPorts = AsryPayoutPorts & {
+  readonly nodes: readonly DepositNode[];
+  readonly terms: DepositTerms;
+  readonly program: AsryProgram;
+};
+
+type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+
+/** A deposit as the chain shows it, before or after it was claimed. */
+type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
+
+/** New idempotency keys of one client in an hour. */
+const KEYS_PER_CLIENT_HOUR = 100;
+/** A block's time may be ahead of our clock by so much; a node that says more is wrong. */
+const MAX_AHEAD_SECONDS = 86_400;
+const TURNS = 6;
+
+const isRefusal = (value: object): value is Refusal => 'code' in value;
+
+export type AsryDesk = ReturnType<typeof createAsryDesk>;
+
+export function createAsryDesk(
+  tools: DeskTools,
+  p: AsryPorts & {
+    /** Why nothing may begin now. */
+    readonly stop: () => Promise<string | undefined>;
+    readonly within: Within;
+  },
+) {
+  const { journal, storage, now, log } = tools;
+  const { program } = p;
+  const store = openAsryStore(storage);
+  const payouts = createAsryPayouts(tools, store, p);
+  const unixNow = (): number => Math.floor(now() / 1_000);
+
+  /** Opens the epochs that have begun, up to a time. */
+  function openEpochs(until: number): void {
+    const [last] = store.epochs(1);
+    if (last && last.endsAt > until) return;
+    storage.transaction(() => {
+      for (const epoch of missingEpochs(last, program, until, unixNow())) {
+        store.putEpoch(epoch);
+        view.mirrorEpoch(journal, epoch, now());
+      }
+    });
+  }
+
+  const shared = new Map<string, Promise<unknown>>();
+  /** One piece of work for all who ask for it at the same time. */
+  function once<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const running = shared.get(key) as Promise<T> | undefined;
+    if (running) return running;
+    const started = work().finally(() => shared.delete(key));
+    shared.set(key, started);
+    return started;
+  }
+
+  /** What the chain says of a signature. */
+  async function examine(signature: string): Promise<Deposit | Refusal> {
+    try {
+      const reading = await once(`deposit ${signature}`, () => readDeposit(p.nodes, signature, p.terms));
+      if (reading.type === 'absent') return view.notFinal();
+      if (reading.type === 'disagreement') return heldBack('nodes_disagree', signature);
+      const { verdict } = reading;
+      if (verdict.type !== 'deposit') return declined(verdict, signature);
+      const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
+      if (blockTime > unixNow() + MAX_AHEAD_SECONDS) return heldBack('block_time_ahead', signature);
+      return { signature: reading.signature, asset, sender, slot, blockTime, credited };
+    } catch (error) {
+      return view.unreadable(failureReason(error));
+    }
+  }
+
+  function heldBack(reason: string, signature: string): Refusal {
+    log({ level: 'warn', event: 'deposit_held', signature, reason });
+    return view.held(reason);
+  }
+
+  function declined(verdict: Exclude<DepositVerdict, { type: 'deposit' }>, signature: string): Refusal {
+    if (verdict.type === 'held')
+      log({ level: 'warn', event: 'deposit_held', signature, reason: verdict.reason });
+    return view.verdictRefusal(verdict);
+  }
+
+  /** Whether the caller means this deposit. */
+  function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {
+    if (asset !== deposit.asset) return view.wrongAsset(asset, deposit.asset);
+    if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
+      return view.wrongAmount(expectedAtoms, deposit.credited);
+    return undefined;
+  }
+
+  /** The claim that a deposit makes now, not yet stored, and the epoch after it. */
+  function opened(deposit: Deposit): { claim: Claim; epoch: Epoch } | Refusal {
+    const { signature, credited, blockTime } = deposit;
+    const used = journal.claimant(`payment:${signature}`);
+    if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
+    openEpochs(Math.max(blockTime, unixNow()));
+    const epoch = store.epochAt(blockTime);
+    if (!epoch || blockTime < unixNow() - program.maxAgeSeconds) return view.tooOld(blockTime);
+    const fee = receiveFee(credited);
+    const net = credited - fee;
+    const entitlement = entitlementOf(epoch, epoch.deposits, net);
+    if (credited < program.minimumDeposit || entitlement === 0n)
+      return view.tooSmall(credited, program.minimumDeposit);
+    const after = epoch.deposits + net;
+    const claim: Claim = {
+      ...deposit,
+      seq: store.nextSeq(),
+      feeBps: RECEIVE_FEE_BPS,
+      fee,
+      net,
+      epoch: epoch.number,
+      before: epoch.deposits,
+      after,
+      entitlement,
+      left: entitlement,
+      operations: 0,
+      claimedAt: now(),
+      changes: 0,
+    };
+    const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
+    return { claim, epoch: advanced };
+  }
+
+  /** Takes the next part of a claim, and the claim itself where it is new. Inside a transaction; refuses before it writes. */
+  function take(request: ClaimRequest, deposit: Deposit): { claim: Claim; payout: Payout } | Refusal {
+    const known = store.claim(deposit.signature);
+    const made = known ? undefined : opened(deposit);
+    if (made && isRefusal(made)) return made;
+    const claim = known ?? made?.claim;
+    const epoch = made?.epoch ?? (known && store.epoch(known.epoch));
+    if (!claim || !epoch || claim.left === 0n) return view.alreadyClaimed();
+    const parts = store.payouts(claim.signature).length;
+    const { entitlement, left } = claim;
+    const { price, decimals } = epoch;
+    const part = payoutPart({
+      entitlement,
+      left,
+      parts,
+      microUsd: request.rewardMicroUsd ?? null,
+      price,
+      decimals,
+    });
+    if (!part.ok) return view.noPrice();
+
+    if (made) {
+      journal.claim(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+      store.putEpoch(made.epoch);
+      view.mirrorEpoch(journal, made.epoch, now());
+    }
+    if (request.key) journal.recordCall('key', request.client, now());
+    const payout: Payout = {
+      signature: claim.signature,
+      part: parts + 1,
+      atoms: part.atoms,
+      state: 'owed',
+      reason: 'unread',
+      operationId: null,
+      rent: 0n,
+      rentAt: null,
+      tries: 0,
+      dueAt: now(),
+      keyHash: request.key?.keyHash ?? null,
+      bodyHash: request.key?.bodyHash ?? null,
+      createdAt: now(),
+      paidAt: null,
+    };
+    return { claim: { ...claim, left: left - part.atoms }, payout };
+  }
+
+  async function readPayee(sender: string): Promise<Payee | undefined> {
+    try {
+      return (await once(`payee ${sender}`, () => p.readPayees([sender])))[0];
+    } catch (error) {
+      log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
+      return undefined;
+    }
+  }
+
+  /** Stores the part as owed: it is promised, and the sweep pays it. */
+  function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): Payout | Refusal {
+    return storage.transaction(() => {
+      const taken = take(request, deposit);
+      if (isRefusal(taken)) return taken;
+      const payout = payouts.owe(taken.payout, reason);
+      payouts.save(taken.claim, payout);
+      return payout;
+    });
+  }
+
+  /** Claims the next part and begins its payout; undefined when another call came in between. */
+  async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<Payout | Refusal | undefined> {
+    const payee = await readPayee(deposit.sender);
+    if (!payee) return promise(request, deposit, 'unread');
+    const { signature } = deposit;
+    const operations = store.claim(signature)?.operations ?? 0;
+    let taken: Payout | undefined;
+    const work = payouts.begin({ signature, operations }, payee, () => {
+      const got = take(request, deposit);
+      taken = isRefusal(got) ? undefined : got.payout;
+      return got;
+    });
+    const begun = await p.within(work, MAX_WAIT_MS);
+    // Late: what the critical section has stored, the alarm goes on with. Taking another part now would be one too many.
+    if (!begun) return store.payouts(signature).find(({ part }) => part === taken?.part) ?? view.inProgress();
+    switch (begun.type) {
+      case 'begun':
+        return taken;
+      case 'owed':
+        return begun.reason === 'paused'
+          ? view.claimsPaused('stopped')
+          : promise(request, deposit, begun.reason);
+      case 'refused':
+        return begun.refusal;
+      case 'again':
+        return undefined;
+    }
+  }
+
+  const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
+    type: 'refused',
+    refusal,
+    claim,
+  });
+
+  const record = (signature: string): ClaimView | null => view.storedClaim(store, journal, signature);
+
+  function claimed(signature: string, part: number, replayed: boolean): ClaimAnswer {
+    const claim = record(signature);
+    return claim ? { type: 'claimed', replayed, claim, part } : refuse(view.inProgress());
+  }
+
+  /** The answer that this key stands for. */
+  function replay({ key }: ClaimRequest): ClaimAnswer | undefined {
+    const payout = key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
+    if (!payout) return undefined;
+    if (payout.bodyHash !== key.bodyHash) return refuse(view.keyReused());
+    return claimed(payout.signature, payout.part, true);
+  }
+
+  function keyRefusal({ key, client }: ClaimRequest): Refusal | undefined {
+    if (!key) return undefined;
+    const calls = journal.calls('key', client, now() - HOUR_MS);
+    const oldest = calls[calls.length - KEYS_PER_CLIENT_HOUR];
+    return oldest === undefined
+      ? undefined
+      : view.tooManyKeys(Math.max(Math.ceil((oldest + HOUR_MS - now()) / 1_000), 1));
+  }
+
+  /** Nothing is left: what became of it. Whatever is owed is looked at again, since the caller may have mended it. */
+  async function finished(signature: string): Promise<ClaimAnswer> {
+    const owed = store.payouts(signature).filter(({ state }) => state === 'owed');
+    if (owed.length > 0)
+      await p.within(
+        once(`look ${signature}`, () => payouts.lookNow(owed)),
+        MAX_WAIT_MS,
+      );
+    const claim = record(signature);
+    const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
+    return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
+  }
+
+  /** What a claim would be, without one. */
+  function preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
+    const known = record(deposit.signature);
+    if (known) return { type: 'validated', claim: known };
+    const made = opened(deposit);
+    if (isRefusal(made)) return refuse(made);
+    if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(view.noPrice());
+    return { type: 'validated', claim: view.claimView({ ...made.claim, claimedAt: null }, []) };
+  }
+
+  async function decide(request: ClaimRequest): Promise<ClaimAnswer> {
+    for (let turn = 0; turn < TURNS; turn++) {
+      const replayed = replay(request);
+      if (replayed) return replayed;
+      const deposit = store.claim(request.signature) ?? (await examine(request.signature));
+      if (isRefusal(deposit)) return refuse(deposit);
+      const wrong = mismatch(request, deposit);
+      if (wrong) return refuse(wrong, record(deposit.signature));
+      const known = store.claim(deposit.signature);
+      const why = program.disabled ? 'disabled' : await p.stop();
+      if (known?.left === 0n)
+        return why ? refuse(view.alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
+      if (why) return refuse(view.claimsPaused(why), record(deposit.signature));
+      if (request.skipReward) return preview(request, deposit);
+      const tooMany = keyRefusal(request);
+      if (tooMany) return refuse(tooMany);
+      const got = await claimPart(request, deposit);
+      if (!got) continue;
+      return isRefusal(got)
+        ? refuse(got, record(deposit.signature))
+        : claimed(deposit.signature, got.part, false);
+    }
+    return refuse(view.inProgress(), record(request.signature));
+  }
+
+  return {
+    async claim(request: ClaimRequest): Promise<ClaimAnswer> {
+      const answer = await decide(request);
+      // Nothing is told that a crash could still take back.
+      await storage.sync();
+      return answer;
+    },
+
+    find: (signature: string): ClaimView | null => record(signature),
+
+    epochs(limit: number): AsryEpochView[] {
+      openEpochs(unixNow());
+      return store.epochs(limit).map(view.epochView);
+    },
+
+    nextAt(): number | undefined {
+      const [last] = store.epochs(1);
+      const epochEnds = last ? last.endsAt * 1_000 : now();
+      return Math.min(epochEnds, payouts.nextAt() ?? epochEnds);
+    },
+
+    async run(): Promise<void> {
+      openEpochs(unixNow());
+      payouts.settleEnded();
+      await payouts.sweep();
+    },
+  } satisfies Desk & Record<string, unknown>;
+}

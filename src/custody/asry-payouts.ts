@@ -1,0 +1,247 @@
+/**
+ * Carries out what claims are promised: begins an operation when receiver, reserve and budget allow it, books how it
+ * ended, and looks again at what is owed. A payout has one live operation at most; another is begun only after the one
+ * before has provably moved nothing.
+ * @module
+ */
+
+import { ACCOUNT_RENT, tokenTransferFee } from '../chain/solana/token-transfer.ts';
+import { lamports } from '../core/amount.ts';
+import { DAY_MS } from '../core/limits.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
+import type { Refusal } from './api.ts';
+import type { AsryProgram } from './asry-epochs.ts';
+import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
+import { mirrorClaim, mirrorEpoch } from './asry-view.ts';
+import type { DeskTools } from './desk.ts';
+import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './kinds/asry.ts';
+import type { Operation } from './operation.ts';
+
+/** A payout that is to be begun, with its claim as both stand. Called in the critical section; may write. */
+export type Obtain = () => { readonly claim: Claim; readonly payout: Payout } | Refusal;
+
+export type PayoutBegun =
+  | { readonly type: 'begun' }
+  | { readonly type: 'owed'; readonly reason: OwedReason }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+  /** Another call was faster: look again. */
+  | { readonly type: 'again' };
+
+/** Receivers of one sweep: all their accounts fit one call. */
+const SWEEP = 20;
+const FIRST_LOOK_MS = 30_000;
+const UNREAD_LOOK_MS = 2_000;
+const RAREST_LOOK_MS = 3_600_000;
+/** After so many failed operations somebody should look. */
+const ALARM_TRIES = 3;
+
+/** Codes of refusals that never leave this module. */
+const OWED = 'owed';
+const AGAIN = 'again';
+const ownRefusal = (code: string, message: string): Refusal => ({ code, message });
+
+export function createAsryPayouts(
+  tools: DeskTools,
+  store: AsryStore,
+  p: AsryPayoutPorts & { readonly program: AsryProgram },
+) {
+  const { journal, storage, now, log } = tools;
+
+  const lookAgain = (reason: OwedReason, tries: number): number =>
+    now() + (reason === 'unread' ? UNREAD_LOOK_MS : Math.min(FIRST_LOOK_MS * 2 ** tries, RAREST_LOOK_MS));
+
+  /** ASRY that is not promised to transfers on their way. */
+  const freeAtoms = (payee: Payee): bigint =>
+    store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
+
+  /** What a payout takes of the reserve, or why it waits. */
+  function judge(
+    payee: Payee,
+    payout: Payout,
+    receiver: string,
+  ): { rent: bigint; program: string } | OwedReason {
+    const { program } = payee;
+    const rent = ACCOUNT_RENT[program ?? ''];
+    if (program === null || rent === undefined || payee.decimals !== p.program.decimals)
+      return 'mint_unexpected';
+    if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
+    if (freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
+    if (payee.accountOwner !== null) return { rent: 0n, program };
+    const spent = store.rentSince(now() - DAY_MS);
+    return spent + rent > p.program.rentBudget ? 'rent_budget_spent' : { rent, program };
+  }
+
+  /** Stores a claim and a payout of it, and leaves word for D1. Inside a transaction. */
+  function save(claim: Claim, payout: Payout): void {
+    store.putPayout(payout);
+    const changed = { ...claim, changes: claim.changes + 1 };
+    store.putClaim(changed);
+    mirrorClaim(journal, store, changed, now());
+  }
+
+  const owe = (payout: Payout, reason: OwedReason): Payout => ({
+    ...payout,
+    state: 'owed',
+    reason,
+    rent: 0n,
+    rentAt: null,
+    tries: payout.tries + 1,
+    dueAt: lookAgain(reason, payout.tries),
+  });
+
+  /** Begins the operation of a payout, in one critical section with all that `obtain` writes. */
+  async function begin(
+    claim: Pick<Claim, 'signature' | 'operations'>,
+    payee: Payee,
+    obtain: Obtain,
+  ): Promise<PayoutBegun> {
+    const id = payoutId(claim.signature, claim.operations + 1);
+    const begun = await tools.begin('asry', id, () => {
+      const got = obtain();
+      if ('code' in got) return { ok: false, refusal: got };
+      if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
+        return { ok: false, refusal: ownRefusal(AGAIN, '') };
+      const { sender } = got.claim;
+      const terms = judge(payee, got.payout, sender);
+      if (typeof terms === 'string') return { ok: false, refusal: ownRefusal(OWED, terms) };
+      const createAccount = terms.rent > 0n;
+      const { atoms, part } = got.payout;
+      save(
+        { ...got.claim, operations: got.claim.operations + 1 },
+        {
+          ...got.payout,
+          state: 'begun',
+          reason: null,
+          operationId: id,
+          rent: terms.rent,
+          rentAt: createAccount ? now() : null,
+          dueAt: null,
+        },
+      );
+      const plan = encodePlan({
+        deposit: got.claim.signature,
+        part,
+        receiver: sender,
+        atoms,
+        mint: p.mint,
+        program: terms.program,
+        decimals: payee.decimals,
+        createAccount,
+      });
+      const reserved = lamports(terms.rent + tokenTransferFee({ createAccount }));
+      return { ok: true, intent: { amount: lamports(0n), reserved, plan, claims: [] } };
+    });
+    if (begun.type === 'refused') return notBegun(begun.refusal);
+    return { type: begun.type === 'begun' ? 'begun' : 'again' };
+  }
+
+  function notBegun(refusal: Refusal): PayoutBegun {
+    switch (refusal.code) {
+      case AGAIN:
+        return { type: 'again' };
+      case OWED:
+        return { type: 'owed', reason: refusal.message as OwedReason };
+      case 'INSUFFICIENT_BALANCE':
+        return { type: 'owed', reason: 'reserve_short_of_sol' };
+      case 'UPSTREAM_FAILED':
+        return { type: 'owed', reason: 'unread' };
+      case 'SWAPS_PAUSED':
+        return { type: 'owed', reason: 'paused' };
+      default:
+        return { type: 'refused', refusal };
+    }
+  }
+
+  /** The payout as an earlier look left it, if it still waits. */
+  const waiting =
+    ({ signature, part }: Payout): Obtain =>
+    () => {
+      const claim = store.claim(signature);
+      const payout = store.payouts(signature).find((each) => each.part === part);
+      return claim && payout?.state === 'owed' ? { claim, payout } : ownRefusal(AGAIN, '');
+    };
+
+  /** @param asked by a caller: then the next look of our own comes no later for it */
+  async function retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
+    const claim = store.claim(payout.signature);
+    if (!claim) return;
+    const begun = payee
+      ? await begin(claim, payee, waiting(payout))
+      : { type: 'owed' as const, reason: 'unread' as const };
+    if (begun.type !== 'owed') return;
+    storage.transaction(() => {
+      const got = waiting(payout)();
+      if ('code' in got) return;
+      const owed = owe(got.payout, begun.reason);
+      const { tries, dueAt } = got.payout;
+      save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
+    });
+  }
+
+  /** Books a payout whose operation is over. */
+  function settle(payout: Payout, operation: Operation): void {
+    storage.transaction(() => {
+      const claim = store.claim(payout.signature);
+      const stored = store.payouts(payout.signature).find(({ part }) => part === payout.part);
+      if (!claim || stored?.state !== 'begun' || stored.operationId !== operation.id) return;
+      if (operation.state !== 'done') {
+        const reason = isOwedReason(operation.reason) ? operation.reason : 'payout_failed';
+        save(claim, owe(stored, reason));
+        const level = stored.tries + 1 >= ALARM_TRIES ? 'alarm' : 'warn';
+        log({ level, event: 'payout_failed', operation: operation.id, reason: operation.reason });
+        return;
+      }
+      const { landing, updatedAt } = operation;
+      const spent = landing ? landing.debit - landing.fee : stored.rent;
+      const rent = spent > 0n ? spent : 0n;
+      const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
+      save(claim, { ...stored, state: 'paid', paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
+      const epoch = store.epoch(claim.epoch);
+      if (!epoch) return;
+      const paid = { ...epoch, paid: epoch.paid + stored.atoms, changes: epoch.changes + 1 };
+      store.putEpoch(paid);
+      mirrorEpoch(journal, paid, now());
+    });
+  }
+
+  /** Books what has ended since the last time. */
+  function settleEnded(): void {
+    for (const payout of store.ended(SWEEP)) {
+      const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
+      if (operation) settle(payout, operation);
+    }
+  }
+
+  /** Looks at payouts again, at all their receivers in one call. */
+  async function look(payouts: readonly Payout[], asked: boolean): Promise<void> {
+    if (payouts.length === 0) return;
+    const senders = payouts.map(({ signature }) => store.claim(signature)?.sender ?? '');
+    const payees = await p.readPayees(senders).catch((error: unknown) => {
+      log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
+      return [];
+    });
+    for (const [index, payout] of payouts.entries()) await retry(payout, payees[index], asked);
+  }
+
+  return {
+    begin,
+    save,
+    owe,
+    settleEnded,
+    lookNow: (payouts: readonly Payout[]): Promise<void> => look(payouts, true),
+    nextAt(): number | undefined {
+      return store.ended(1).length > 0 ? now() : store.nextDue();
+    },
+    sweep: (): Promise<void> => look(store.owedDue(now(), SWEEP), false),
+  };
+}
+
+const OWED_REASONS: readonly string[] = [
+  'recipient_account_missing',
+  'recipient_account_foreign',
+  'reserve_short_of_asry',
+  'mint_unexpected',
+] satisfies OwedReason[];
+
+const isOwedReason = (reason: string | null): reason is OwedReason =>
+  reason !== null && OWED_REASONS.includes(reason);

@@ -1,0 +1,246 @@
+/**
+ * Epochs, claims and their payouts in the custodian's own database. What must hold once is written here in the same
+ * storage transaction as the intent of the payout.
+ * @module
+ */
+import type { DepositAsset } from '../chain/solana/deposit.ts';
+import type { Epoch } from './asry-epochs.ts';
+import type { SqlRow, Storage } from './ports.ts';
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS asry_epochs (
+    number INTEGER PRIMARY KEY,
+    starts_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    row TEXT NOT NULL
+  )`,
+  `CREATE TABLE IF NOT EXISTS asry_claims (signature TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, row TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS asry_payouts (
+    signature TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    due_at INTEGER,
+    operation_id TEXT UNIQUE,
+    rent_at INTEGER,
+    key_hash TEXT,
+    row TEXT NOT NULL,
+    PRIMARY KEY (signature, part)
+  )`,
+  `CREATE INDEX IF NOT EXISTS asry_payouts_due ON asry_payouts (due_at) WHERE state = 'owed'`,
+  `CREATE INDEX IF NOT EXISTS asry_payouts_begun ON asry_payouts (operation_id) WHERE state = 'begun'`,
+  `CREATE INDEX IF NOT EXISTS asry_payouts_rent ON asry_payouts (rent_at) WHERE rent_at IS NOT NULL`,
+  `CREATE INDEX IF NOT EXISTS asry_payouts_by_key ON asry_payouts (key_hash) WHERE key_hash IS NOT NULL`,
+] as const;
+
+/** A deposit that has been claimed: what it earned is decided, for ever. */
+export type Claim = {
+  /** First signature of the deposit. */
+  readonly signature: string;
+  /** Order of the claims, from 1. */
+  readonly seq: number;
+  readonly asset: DepositAsset;
+  readonly sender: string;
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly credited: bigint;
+  readonly feeBps: number;
+  readonly fee: bigint;
+  readonly net: bigint;
+  readonly epoch: number;
+  /** The epoch's deposits before and after this one. */
+  readonly before: bigint;
+  readonly after: bigint;
+  readonly entitlement: bigint;
+  /** Of the entitlement, neither paid nor promised to a payout yet. */
+  readonly left: bigint;
+  /** Operations begun for it so far. */
+  readonly operations: number;
+  /** Unix milliseconds. */
+  readonly claimedAt: number;
+  /** Counts up with every change of the claim or a payout. */
+  readonly changes: number;
+};
+
+/**
+ * owed   it is promised; nothing is signed for it
+ * begun  an operation carries it out
+ * paid   it has reached the receiver
+ */
+export type PayoutState = 'owed' | 'begun' | 'paid';
+
+/** Why a payout waits. */
+export type OwedReason =
+  | 'unread'
+  | 'rent_budget_spent'
+  | 'recipient_account_missing'
+  | 'recipient_account_foreign'
+  | 'reserve_short_of_asry'
+  | 'reserve_short_of_sol'
+  | 'mint_unexpected'
+  | 'payout_failed'
+  | 'paused';
+
+export type Payout = {
+  readonly signature: string;
+  /** From 1. */
+  readonly part: number;
+  readonly atoms: bigint;
+  readonly state: PayoutState;
+  readonly reason: OwedReason | null;
+  readonly operationId: string | null;
+  /** Lamports set aside for the receiver's account, and since when they count against the day's budget. */
+  readonly rent: bigint;
+  readonly rentAt: number | null;
+  /** Looks and attempts in vain; they space the next ones out. */
+  readonly tries: number;
+  readonly dueAt: number | null;
+  /** The Idempotency-Key of the call that asked for it, and what that call said. */
+  readonly keyHash: string | null;
+  readonly bodyHash: string | null;
+  readonly createdAt: number;
+  readonly paidAt: number | null;
+};
+
+export type AsryStore = ReturnType<typeof openAsryStore>;
+
+const BIGINTS = new Set([
+  ...['cap', 'depth', 'price', 'deposits', 'paid'],
+  ...['slot', 'credited', 'fee', 'net', 'before', 'after', 'entitlement', 'left'],
+  ...['atoms', 'rent'],
+]);
+
+/** JSON with atoms as decimal text. */
+export const encodeRow = (row: unknown): string =>
+  JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+
+export const decodeRow = <T>(text: string): T =>
+  JSON.parse(text, (key, value: unknown) =>
+    BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
+  ) as T;
+
+const rowOf = <T>(row: SqlRow): T => decodeRow<T>(String(row.row));
+
+export function openAsryStore(storage: Storage) {
+  const { exec } = storage;
+  storage.transaction(() => {
+    for (const statement of SCHEMA) exec(statement);
+  });
+
+  const numberOf = (query: string, ...params: (string | number)[]): number | undefined => {
+    const value = exec(query, ...params)[0]?.n;
+    return value === null || value === undefined ? undefined : Number(value);
+  };
+
+  return {
+    putEpoch(epoch: Epoch): void {
+      exec(
+        `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
+         ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
+        epoch.number,
+        epoch.startsAt,
+        epoch.endsAt,
+        encodeRow(epoch),
+      );
+    },
+
+    epoch(number: number): Epoch | undefined {
+      return exec('SELECT row FROM asry_epochs WHERE number = ?', number).map(rowOf<Epoch>)[0];
+    },
+
+    /** The epoch of a time in Unix seconds. */
+    epochAt(time: number): Epoch | undefined {
+      return exec('SELECT row FROM asry_epochs WHERE starts_at <= ? AND ends_at > ?', time, time).map(
+        rowOf<Epoch>,
+      )[0];
+    },
+
+    /** Newest first. */
+    epochs(limit: number): Epoch[] {
+      return exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
+    },
+
+    claim(signature: string): Claim | undefined {
+      return exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
+    },
+
+    /** In the order in which they were made. */
+    claims(): Claim[] {
+      return exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
+    },
+
+    nextSeq: (): number => (numberOf('SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1,
+
+    putClaim(claim: Claim): void {
+      exec(
+        `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
+         ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
+        claim.signature,
+        claim.seq,
+        encodeRow(claim),
+      );
+    },
+
+    payouts(signature: string): Payout[] {
+      return exec('SELECT row FROM asry_payouts WHERE signature = ? ORDER BY part', signature).map(
+        rowOf<Payout>,
+      );
+    },
+
+    /** The payout that a key asked for, if that was lately enough. */
+    payoutByKey(keyHash: string, since: number): Payout | undefined {
+      return exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
+        .map(rowOf<Payout>)
+        .find((payout) => payout.createdAt > since);
+    },
+
+    putPayout(payout: Payout): void {
+      exec(
+        `INSERT INTO asry_payouts (signature, part, state, due_at, operation_id, rent_at, key_hash, row)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state, due_at = excluded.due_at,
+           operation_id = excluded.operation_id, rent_at = excluded.rent_at, row = excluded.row`,
+        payout.signature,
+        payout.part,
+        payout.state,
+        payout.dueAt,
+        payout.operationId,
+        payout.rentAt,
+        payout.keyHash,
+        encodeRow(payout),
+      );
+    },
+
+    owedDue(now: number, limit: number): Payout[] {
+      return exec(
+        `SELECT row FROM asry_payouts WHERE state = 'owed' AND due_at <= ? ORDER BY due_at LIMIT ?`,
+        now,
+        limit,
+      ).map(rowOf<Payout>);
+    },
+
+    /** When an owed payout is next looked at. */
+    nextDue: (): number | undefined =>
+      numberOf(`SELECT MIN(due_at) AS n FROM asry_payouts WHERE state = 'owed'`),
+
+    /** Payouts whose operation is over, for better or worse. */
+    ended(limit: number): Payout[] {
+      return exec(
+        `SELECT p.row FROM asry_payouts p JOIN operations o ON o.id = p.operation_id
+         WHERE p.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
+        limit,
+      ).map(rowOf<Payout>);
+    },
+
+    begun(): Payout[] {
+      return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
+    },
+
+    /** Lamports of rent set aside or spent since then. */
+    rentSince(since: number): bigint {
+      return exec('SELECT row FROM asry_payouts WHERE rent_at > ?', since)
+        .map(rowOf<Payout>)
+        .reduce((sum, payout) => sum + payout.rent, 0n);
+    },
+  };
+}

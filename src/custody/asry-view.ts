@@ -1,0 +1,223 @@
+/**
+ * How claims and epochs look from outside, and what a caller is told when a claim is not taken.
+ * @module
+ */
+import type { DepositVerdict } from '../chain/solana/deposit.ts';
+import { DAY_MS } from '../core/limits.ts';
+import type { AsryEpochView, ClaimPayoutView, ClaimView, Refusal } from './api.ts';
+import { entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './asry-curve.ts';
+import type { Epoch } from './asry-epochs.ts';
+import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
+import type { Journal } from './journal.ts';
+
+const DOLLAR = 1_000_000n;
+
+export const epochView = (epoch: Epoch): AsryEpochView => ({
+  number: epoch.number,
+  startsAt: epoch.startsAt,
+  endsAt: epoch.endsAt,
+  capAtoms: epoch.cap,
+  depthAtoms: epoch.depth,
+  depositsAtoms: epoch.deposits,
+  entitledAtoms: rewardsAt(epoch, epoch.deposits),
+  paidAtoms: epoch.paid,
+  nextUnitMicroAtoms: nextUnitRate(epoch, epoch.deposits, 6),
+  nextDollarAtoms: entitlementOf(epoch, epoch.deposits, DOLLAR),
+  claims: epoch.claims,
+  price: epoch.price,
+  decimals: epoch.decimals,
+});
+
+export function claimView(
+  claim: Omit<Claim, 'claimedAt'> & { claimedAt: number | null },
+  payouts: readonly ClaimPayoutView[],
+): ClaimView {
+  return {
+    signature: claim.signature,
+    asset: claim.asset,
+    sender: claim.sender,
+    slot: claim.slot,
+    blockTime: claim.blockTime,
+    creditedAtoms: claim.credited,
+    feeBps: claim.feeBps,
+    feeAtoms: claim.fee,
+    netAtoms: claim.net,
+    epoch: claim.epoch,
+    entitlementAtoms: claim.entitlement,
+    remainingAtoms: claim.left,
+    claimedAtMs: claim.claimedAt,
+    payouts,
+  };
+}
+
+/** A payout as its row and its operation tell it. */
+export function payoutView(payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView {
+  const { part, atoms, reason, createdAt, state, operationId } = payout;
+  const operation = operationId === null ? undefined : journal.get(operationId);
+  const shared = { part, atoms, createdAtMs: createdAt };
+  const nothing = { signature: null, paidAtMs: null };
+  // What could not be looked up yet is looked up within seconds: nobody has to do anything.
+  if (state === 'owed')
+    return reason === 'unread'
+      ? { ...shared, ...nothing, status: 'pending', reason: null }
+      : { ...shared, ...nothing, status: 'owed', reason };
+  if (!operation?.signing) return { ...shared, ...nothing, status: 'pending', reason: null };
+  const paidAtMs = payout.paidAt ?? (operation.state === 'done' ? operation.updatedAt : null);
+  return { ...shared, status: 'sent', signature: operation.signing.signature, reason: null, paidAtMs };
+}
+
+export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {
+  const claim = store.claim(signature);
+  if (!claim) return null;
+  return claimView(
+    claim,
+    store.payouts(signature).map((payout) => payoutView(payout, journal)),
+  );
+}
+
+/** Leaves word for D1 of a claim with its payouts. */
+export function mirrorClaim(journal: Journal, store: AsryStore, claim: Claim, now: number): void {
+  const columns = {
+    epoch: claim.epoch,
+    created_at: new Date(claim.claimedAt).toISOString(),
+    journal: encodeRow({ claim, payouts: store.payouts(claim.signature) }),
+  };
+  journal.publish('asry_claims', claim.signature, columns, now);
+}
+
+export function mirrorEpoch(journal: Journal, epoch: Epoch, now: number): void {
+  const created_at = new Date(epoch.startsAt * 1_000).toISOString();
+  const text = encodeRow({ epoch, view: epochView(epoch) });
+  journal.publish('asry_epochs', String(epoch.number), { created_at, journal: text }, now);
+}
+
+const refusal = (code: string, message: string, more: Omit<Refusal, 'code' | 'message'> = {}): Refusal => ({
+  code,
+  message,
+  ...more,
+});
+
+export const notFinal = (): Refusal =>
+  refusal(
+    'DEPOSIT_NOT_FINAL',
+    'The chain has not finalized this deposit yet. Nothing was consumed; repeat the call.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
+
+const WHY_REFUSED = {
+  transaction_failed: ['DEPOSIT_FAILED', 'This transaction failed on the chain; nothing was transferred.'],
+  no_credit: [
+    'DEPOSIT_NO_CREDIT',
+    "This transaction credits neither of the treasury's USDC and USDT accounts.",
+  ],
+  own_movement: ['DEPOSIT_NOT_ELIGIBLE', 'This is a movement of our own, not a deposit.'],
+  no_sender: ['DEPOSIT_NOT_ELIGIBLE', 'Nobody sent these tokens: they were minted to the treasury.'],
+} as const;
+
+/** What a verdict other than a deposit tells the caller. */
+export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit' }>): Refusal {
+  const { reason } = verdict;
+  switch (verdict.type) {
+    case 'refused': {
+      const [code, message] = WHY_REFUSED[verdict.reason];
+      return refusal(code, message, { details: { reason } });
+    }
+    case 'held':
+      return reason === 'both_assets'
+        ? refusal(
+            'DEPOSIT_BOTH_ASSETS',
+            'One transaction credits USDC and USDT: the operator must look at it.',
+            {
+              details: { reason },
+            },
+          )
+        : held(reason);
+    case 'unverifiable':
+      return refusal('UPSTREAM_FAILED', 'No node tells enough about this transaction.', {
+        details: { reason },
+      });
+  }
+}
+
+export const held = (reason: string): Refusal =>
+  refusal(
+    'DEPOSIT_HELD',
+    'The chain does not show without doubt to whom a reward belongs: the operator must look at it. Nothing was consumed.',
+    { details: { reason } },
+  );
+
+export const wrongAsset = (asset: string, credited: string): Refusal =>
+  refusal('DEPOSIT_WRONG_ASSET', `This deposit is in ${credited}, not in ${asset}.`, {
+    details: { asset, creditedAsset: credited },
+  });
+
+export const wrongAmount = (expected: bigint, credited: bigint): Refusal =>
+  refusal('DEPOSIT_AMOUNT_MISMATCH', `Expected ${expected} atoms, the treasury received ${credited}.`, {
+    details: { expectedAtomic: expected.toString(), creditedAtomic: credited.toString() },
+  });
+
+export const tooOld = (blockTime: number): Refusal =>
+  refusal('DEPOSIT_TOO_OLD', 'This deposit is older than the programme, or than it reaches back.', {
+    details: { blockTime },
+  });
+
+export const tooSmall = (credited: bigint, minimum: bigint): Refusal =>
+  refusal(
+    'DEPOSIT_TOO_SMALL',
+    `A deposit of ${credited} atoms earns nothing; the smallest that does is ${minimum}.`,
+    {
+      details: {
+        creditedAtomic: credited.toString(),
+        minimumAtomic: minimum.toString(),
+        feeBps: RECEIVE_FEE_BPS,
+      },
+    },
+  );
+
+export const paymentUsed = (purpose: string): Refusal =>
+  refusal('DEPOSIT_ALREADY_USED', 'This transaction has paid for something else already.', {
+    details: { purpose: purpose.split(':')[0] ?? '' },
+  });
+
+export const noPrice = (): Refusal =>
+  refusal(
+    'REWARD_USD_UNAVAILABLE',
+    'ASRY has no price in this epoch, so a value in dollars cannot be asked for.',
+  );
+
+export const claimsPaused = (reason: string): Refusal =>
+  refusal('CLAIMS_PAUSED', 'Claims are paused. Nothing was consumed.', {
+    retryAfterSeconds: 300,
+    details: { reason },
+  });
+
+export const inProgress = (): Refusal =>
+  refusal('CLAIM_IN_PROGRESS', 'This deposit is claimed and its reward is on the way.', {
+    retryAfterSeconds: 5,
+  });
+
+export const alreadyClaimed = (): Refusal =>
+  refusal(
+    'ALREADY_CLAIMED',
+    'Nothing of this deposit is left to claim; details.claim tells what became of it.',
+  );
+
+export const unreadable = (reason: string): Refusal =>
+  refusal('UPSTREAM_FAILED', 'The chain cannot be read now. Nothing was consumed.', {
+    retryAfterSeconds: 5,
+    details: { reason },
+  });
+
+export const keyReused = (): Refusal =>
+  refusal('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used before with another request.');
+
+export const tooManyKeys = (retryAfterSeconds: number): Refusal =>
+  refusal('RATE_LIMITED', 'Too many new keys came from this address; wait and try again.', {
+    retryAfterSeconds,
+    details: { limit: 'keys_per_client_hour' },
+  });
+
+/** Idempotency keys are kept for a week. */
+export const KEY_LIFE_MS = 7 * DAY_MS;

@@ -1,0 +1,72 @@
+/**
+ * A claim as the API shows it: to the one who made it, to the next who tries, and to whoever looks it up.
+ * @module
+ */
+import type { ClaimPayoutView, ClaimView } from '../../custody/api.ts';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const HOW_TO_GET: Readonly<Record<string, string>> = {
+  rent_budget_spent:
+    "Open the sender's associated ASRY token account: the reward is then sent within the hour, or at once when this call is repeated.",
+  recipient_account_missing: "Open the sender's associated ASRY token account, then repeat this call.",
+  recipient_account_foreign:
+    "The sender's associated ASRY account belongs to somebody else; the operator must look at it.",
+  reserve_short_of_asry: 'The reserve is short of ASRY; the reward is sent once it is refilled.',
+  reserve_short_of_sol: 'The reserve is short of SOL for fees; the reward is sent once it is refilled.',
+};
+const SENT_LATER = 'The reward is recorded and is sent without another call.';
+
+/** What was received. */
+export const receiveOf = (claim: ClaimView) => ({
+  depositTxSignature: claim.signature,
+  slot: Number(claim.slot),
+  blockTime: claim.blockTime,
+  creditedAtomic: claim.creditedAtoms.toString(),
+  feeAtomic: claim.feeAtoms.toString(),
+  netAtomic: claim.netAtoms.toString(),
+  epoch: claim.epoch,
+});
+
+/** What is paid for it by one payout; without one, what could be. */
+export function rewardOf(claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) {
+  const status: ClaimPayoutView['status'] | 'skipped' = payout?.status ?? 'skipped';
+  return {
+    status,
+    signature: payout?.signature ?? null,
+    asryAtomic: (payout?.atoms ?? 0n).toString(),
+    recipient: claim.sender,
+    entitlementAtomic: claim.entitlementAtoms.toString(),
+    remainingAtomic: claim.remainingAtoms.toString(),
+    mint,
+    reason: payout?.reason ?? null,
+    how_to_get: status === 'owed' ? (HOW_TO_GET[payout?.reason ?? ''] ?? SENT_LATER) : null,
+  };
+}
+
+const payoutOf = (payout: ClaimPayoutView) => ({
+  part: payout.part,
+  status: payout.status,
+  signature: payout.signature,
+  asryAtomic: payout.atoms.toString(),
+  reason: payout.reason,
+  created_at: iso(payout.createdAtMs),
+  paid_at: payout.paidAtMs === null ? null : iso(payout.paidAtMs),
+});
+
+/** The answer to a claim. */
+export const claimOf = (claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) => ({
+  asset: claim.asset,
+  senderPubkey: claim.sender,
+  feeBps: claim.feeBps,
+  feeAtomic: claim.feeAtoms.toString(),
+  receive: receiveOf(claim),
+  reward: rewardOf(claim, payout, mint),
+});
+
+/** The whole record. */
+export const recordOf = (claim: ClaimView, mint: string) => ({
+  ...claimOf(claim, claim.payouts[claim.payouts.length - 1], mint),
+  payouts: claim.payouts.map(payoutOf),
+  claimed_at: claim.claimedAtMs === null ? null : iso(claim.claimedAtMs),
+});

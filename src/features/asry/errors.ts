@@ -1,0 +1,101 @@
+import type { ErrorTable } from '../../core/errors.ts';
+
+export const ASRY_ERRORS = {
+  DEPOSIT_NOT_FOUND: {
+    status: 400,
+    action: 'check_id',
+    retryable: true,
+    meaning: 'No node knows a transaction with this signature.',
+  },
+  DEPOSIT_NOT_FINAL: {
+    status: 409,
+    action: 'retry_later',
+    retryable: true,
+    meaning:
+      'The deposit is not final on the chain yet. Nothing was consumed; repeat after Retry-After seconds.',
+  },
+  DEPOSIT_FAILED: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The transaction failed on the chain.',
+  },
+  DEPOSIT_NO_CREDIT: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: "The transaction does not credit the treasury's own USDC or USDT account.",
+  },
+  DEPOSIT_WRONG_ASSET: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The deposit is in the other asset; details.creditedAsset names it.',
+  },
+  DEPOSIT_AMOUNT_MISMATCH: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The treasury received another amount than expected; details holds both. Nothing was consumed.',
+  },
+  DEPOSIT_TOO_OLD: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The deposit is from before the programme, or older than it reaches back.',
+  },
+  DEPOSIT_TOO_SMALL: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The deposit is too small to earn anything.',
+  },
+  DEPOSIT_NOT_ELIGIBLE: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'A movement of our own, or tokens that nobody sent; details.reason tells which.',
+  },
+  DEPOSIT_HELD: {
+    status: 409,
+    action: 'contact_operator',
+    retryable: false,
+    meaning: 'The chain does not show without doubt to whom a reward belongs; details.reason tells why.',
+  },
+  DEPOSIT_BOTH_ASSETS: {
+    status: 409,
+    action: 'contact_operator',
+    retryable: false,
+    meaning: 'One transaction credits both assets; the operator must look at it.',
+  },
+  DEPOSIT_ALREADY_USED: {
+    status: 409,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'The transaction has paid for something else.',
+  },
+  CLAIM_IN_PROGRESS: {
+    status: 409,
+    action: 'poll_status',
+    retryable: true,
+    meaning: 'All of the deposit is claimed and a reward is on the way; details.claim is its record.',
+  },
+  ALREADY_CLAIMED: {
+    status: 409,
+    action: 'poll_status',
+    retryable: false,
+    meaning: 'Nothing is left to claim; details.claim tells what was paid, when, and by which transaction.',
+  },
+  REWARD_USD_UNAVAILABLE: {
+    status: 400,
+    action: 'fix_request',
+    retryable: false,
+    meaning: 'ASRY has no price in this epoch: leave rewardUsd out to get the whole reward.',
+  },
+  CLAIMS_PAUSED: {
+    status: 503,
+    action: 'retry_later',
+    retryable: true,
+    meaning: 'Claims are paused by the operator or by a safety check. Nothing was consumed.',
+  },
+} as const satisfies ErrorTable;

@@ -1,0 +1,278 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { formatAmount } from '../../core/amount.ts';
+import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import type { AsryEpochView, ClaimAnswer } from '../../custody/api.ts';
+import { jsonBody } from '../../http/body.ts';
+import { clientKey } from '../../http/client.ts';
+import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { amountParam } from '../../http/params.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { type ClaimFromDepositDeps, claimFromDeposit } from './claim-from-deposit.ts';
+import { claimOf, recordOf } from './claim-record.ts';
+import { ASRY_ERRORS } from './errors.ts';
+import { type GetClaimDeps, getClaim } from './get-claim.ts';
+import { type ListEpochsDeps, listEpochs } from './list-epochs.ts';
+import { canonicalSignature } from './signature.ts';
+
+export type AsryDeps = ClaimFromDepositDeps &
+  GetClaimDeps &
+  ListEpochsDeps & {
+    /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the variables that claims lack */
+    readonly requireAsry: () => string;
+  };
+
+const DOLLAR_DECIMALS = 6;
+
+const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
+const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
+/** The contract's status for a chain that cannot be read. */
+const upstream = { UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 500 } };
+
+const Claim = z
+  .object({
+    asset: z.enum(['USDC', 'USDT']),
+    senderPubkey: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Who sent the deposit, from chain data; the reward goes there' }),
+    feeBps: z.number().int().openapi({ description: 'Receive fee in basis points', example: 5 }),
+    feeAtomic: atomsText('Receive fee, rounded up', '50000'),
+    receive: z.object({
+      depositTxSignature: z.string().openapi({ description: "The transaction's first signature" }),
+      slot: z.number().int(),
+      blockTime: z.number().int().openapi({ description: 'Unix seconds; decides the epoch' }),
+      creditedAtomic: atomsText("What the treasury's own account gained", '100000000'),
+      feeAtomic: atomsText('Receive fee', '50000'),
+      netAtomic: atomsText('Credited less the fee: what earns', '99950000'),
+      epoch: z.number().int(),
+    }),
+    reward: z.object({
+      status: z.enum(['sent', 'pending', 'skipped', 'owed']).openapi({
+        description:
+          'sent: signed and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent once it can be; skipped: nothing was asked for',
+      }),
+      signature: z.string().nullable().openapi({ description: 'Solana signature of the payout' }),
+      asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
+      recipient: z.string(),
+      entitlementAtomic: atomsText('All that the deposit earns', '1109323590079'),
+      remainingAtomic: atomsText('Of it, still to be claimed', '0'),
+      mint: z.string().openapi({ description: 'The ASRY mint' }),
+      reason: z.string().nullable().openapi({ description: 'Why it is owed' }),
+      how_to_get: z.string().nullable().openapi({ description: 'What to do about it' }),
+    }),
+  })
+  .openapi('AsryClaim');
+
+const ClaimRecord = Claim.extend({
+  payouts: z.array(
+    z.object({
+      part: z.number().int(),
+      status: z.enum(['sent', 'pending', 'owed']),
+      signature: z.string().nullable(),
+      asryAtomic: z.string(),
+      reason: z.string().nullable(),
+      created_at: z.iso.datetime(),
+      paid_at: z.iso.datetime().nullable().openapi({ description: 'When it was final on the chain' }),
+    }),
+  ),
+  claimed_at: z.iso.datetime().nullable(),
+}).openapi('AsryClaimRecord');
+
+const Epoch = z
+  .object({
+    epoch: z.number().int(),
+    starts_at: z.iso.datetime(),
+    ends_at: z.iso.datetime(),
+    capAtomic: atomsText('E: ASRY that the epoch gives out at most', '1000000000000000'),
+    depthAtomic: atomsText('K: deposits that take half of the cap', '90000000000'),
+    depositsAtomic: atomsText('C: net deposits claimed so far', '0'),
+    entitledAtomic: atomsText('E * C / (C + K): ASRY that these deposits have earned', '0'),
+    paidAtomic: atomsText('Of it, final on the chain', '0'),
+    claims: z.number().int(),
+    nextUnitAsryAtomic: atomsText('ASRY atoms for the next deposit atom, unrounded', '11111.111109'),
+    nextDollarAsryAtomic: atomsText('ASRY atoms for the next dollar, before the fee', '11110987655'),
+    asryDecimals: z.number().int(),
+    asryPriceUsd: z.string().nullable().openapi({ description: 'What rewardUsd is priced by' }),
+  })
+  .openapi('AsryEpoch');
+
+const amount = (decimals: number, description: string, example: string) =>
+  amountParam(decimals, 1n, description, example)
+    .openapi({ type: 'string', description, example })
+    .optional();
+
+const claimRoute = createRoute({
+  method: 'post',
+  path: '/asry/claim-from-deposit',
+  operationId: 'claimAsryFromDeposit',
+  tags: ['asry'],
+  summary: 'Reward a USDC or USDT deposit to the treasury with ASRY, once',
+  description:
+    'Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender that the chain shows, whoever calls; repeating a call pays nothing twice. An Idempotency-Key is optional.',
+  middleware: [rateLimit('claim'), jsonBody] as const,
+  request: {
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .object({
+              asset: z.enum(['USDC', 'USDT']),
+              depositTxSignature: z
+                .string()
+                .max(200)
+                .transform((text, context) => {
+                  const signature = canonicalSignature(text);
+                  if (signature !== undefined) return signature;
+                  context.addIssue('not a Solana signature: base58 of 64 bytes');
+                  return z.NEVER;
+                })
+                .openapi({ type: 'string', description: 'Signature of the deposit transaction' }),
+              amount: amount(DOLLAR_DECIMALS, 'Expected receive amount in human units', '100.5'),
+              amountAtomic: amount(0, 'Expected receive amount in atomic units', '100500000'),
+              rewardUsd: amountParam(
+                DOLLAR_DECIMALS,
+                1n,
+                'Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left',
+                '10',
+              ).optional(),
+              skipReward: z
+                .boolean()
+                .optional()
+                .openapi({ description: 'Validate only: nothing is consumed or paid' }),
+            })
+            .openapi('AsryClaimRequest'),
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonResponse(Claim, 'The deposit is claimed, or with skipReward could be'),
+    ...errorResponses(
+      pickErrors(
+        SHARED_ERRORS,
+        'INVALID_INPUT',
+        'INVALID_JSON',
+        'UNSUPPORTED_CONTENT_TYPE',
+        'INVALID_IDEMPOTENCY_KEY',
+        'IDEMPOTENCY_KEY_REUSED',
+        'BODY_TOO_LARGE',
+        'RATE_LIMITED',
+      ),
+      upstream,
+      notConfigured,
+      ASRY_ERRORS,
+    ),
+  },
+});
+
+const recordRoute = createRoute({
+  method: 'get',
+  path: '/asry/claims/{signature}',
+  operationId: 'getAsryClaim',
+  tags: ['asry'],
+  summary: 'What became of a claimed deposit',
+  request: {
+    params: z.object({ signature: z.string().openapi({ description: 'Signature of the deposit' }) }),
+  },
+  responses: {
+    200: jsonResponse(ClaimRecord, 'The record'),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND'), notConfigured),
+  },
+});
+
+const epochRoute = createRoute({
+  method: 'get',
+  path: '/asry/epoch',
+  operationId: 'getAsryEpoch',
+  tags: ['asry'],
+  summary: 'The current epoch of ASRY rewards, and the past ones, newest first',
+  responses: {
+    200: jsonResponse(
+      z
+        .object({ current: Epoch.nullable(), past: z.array(Epoch), as_of: z.iso.datetime() })
+        .openapi('AsryEpochs'),
+      'Epochs; up to 100',
+    ),
+    ...errorResponses(notConfigured),
+  },
+});
+
+export const asryRoutes = newRouter<AsryDeps>()
+  .openapi(claimRoute, async (c) => {
+    const { deps } = c.var;
+    const mint = deps.requireAsry();
+    const {
+      asset,
+      depositTxSignature: signature,
+      rewardUsd,
+      skipReward = false,
+      ...body
+    } = c.req.valid('json');
+    const expectedAtoms = body.amount ?? body.amountAtomic;
+    if (body.amount !== undefined && body.amountAtomic !== undefined && body.amount !== body.amountAtomic) {
+      throw new AppError('INVALID_INPUT', 'amount and amountAtomic are not the same.', {
+        details: { amount: body.amount.toString(), amountAtomic: body.amountAtomic.toString() },
+      });
+    }
+    const asked = {
+      signature,
+      asset,
+      skipReward,
+      ...(expectedAtoms === undefined ? {} : { expectedAtoms }),
+      ...(rewardUsd === undefined ? {} : { rewardMicroUsd: rewardUsd }),
+    };
+    const text = idempotencyKey(c);
+    const key = text === undefined ? undefined : requestFingerprint('asry/claim-from-deposit', text, asked);
+    const answer = await claimFromDeposit(deps, { ...asked, client: clientKey(c), ...(key ? { key } : {}) });
+    if (answer.type === 'refused') throw refusalError(answer, mint);
+    if (answer.type === 'validated') return c.json(claimOf(answer.claim, undefined, mint), 200);
+    if (answer.replayed) c.header('Idempotency-Replayed', 'true');
+    const payout = answer.claim.payouts.find(({ part }) => part === answer.part);
+    return c.json(claimOf(answer.claim, payout, mint), 200);
+  })
+  .openapi(recordRoute, async (c) => {
+    const mint = c.var.deps.requireAsry();
+    const claim = await getClaim(c.var.deps, c.req.valid('param').signature);
+    return c.json(recordOf(claim, mint), 200);
+  })
+  .openapi(epochRoute, async (c) => {
+    c.var.deps.requireAsry();
+    const { current, past } = await listEpochs(c.var.deps);
+    c.header('Cache-Control', 'public, max-age=5');
+    const as_of = new Date(c.var.deps.now()).toISOString();
+    return c.json({ current: current && epochOf(current), past: past.map(epochOf), as_of }, 200);
+  });
+
+function refusalError({ refusal, claim }: Extract<ClaimAnswer, { type: 'refused' }>, mint: string): AppError {
+  const { code, message, retryAfterSeconds, details } = refusal;
+  const record = claim ? { claim: recordOf(claim, mint) } : {};
+  return new AppError(code, message, {
+    ...(code === 'UPSTREAM_FAILED' ? { status: 500 } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(details || claim ? { details: { ...details, ...record } } : {}),
+  });
+}
+
+/** Digits of a price in trillionths of a dollar. */
+const PRICE_DIGITS = 12;
+const MICRO_DIGITS = 6;
+const iso = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+
+const epochOf = (epoch: AsryEpochView) => ({
+  epoch: epoch.number,
+  starts_at: iso(epoch.startsAt),
+  ends_at: iso(epoch.endsAt),
+  capAtomic: epoch.capAtoms.toString(),
+  depthAtomic: epoch.depthAtoms.toString(),
+  depositsAtomic: epoch.depositsAtoms.toString(),
+  entitledAtomic: epoch.entitledAtoms.toString(),
+  paidAtomic: epoch.paidAtoms.toString(),
+  claims: epoch.claims,
+  nextUnitAsryAtomic: formatAmount(epoch.nextUnitMicroAtoms, MICRO_DIGITS),
+  nextDollarAsryAtomic: epoch.nextDollarAtoms.toString(),
+  asryDecimals: epoch.decimals,
+  asryPriceUsd: epoch.price === null ? null : formatAmount(epoch.price, PRICE_DIGITS),
+});

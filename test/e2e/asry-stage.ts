@@ -1,0 +1,156 @@
+/** Deposits on the world's chain, and claims of them as a caller makes them. */
+
+import { decodeTokenAccount } from '../../src/chain/solana/token-account.ts';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { entitlementOf, receiveFee } from '../../src/custody/asry-curve.ts';
+import { createStage, type Stage } from '../chain/solana/deposit-scenes.ts';
+import type { SolanaKey } from '../world/keys.ts';
+import type { World } from '../world/world.ts';
+
+export const DOLLAR = 1_000_000n;
+/** The default epoch. */
+export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * DOLLAR };
+
+export type Claimed = {
+  readonly asset: string;
+  readonly senderPubkey: string;
+  readonly feeBps: number;
+  readonly feeAtomic: string;
+  readonly receive: {
+    readonly depositTxSignature: string;
+    readonly slot: number;
+    readonly blockTime: number;
+    readonly creditedAtomic: string;
+    readonly feeAtomic: string;
+    readonly netAtomic: string;
+    readonly epoch: number;
+  };
+  readonly reward: {
+    readonly status: string;
+    readonly signature: string | null;
+    readonly asryAtomic: string;
+    readonly recipient: string;
+    readonly entitlementAtomic: string;
+    readonly remainingAtomic: string;
+    readonly reason: string | null;
+    readonly how_to_get: string | null;
+  };
+};
+export type ClaimRecord = Claimed & {
+  readonly claimed_at: string;
+  readonly payouts: readonly {
+    readonly part: number;
+    readonly status: string;
+    readonly signature: string | null;
+    readonly asryAtomic: string;
+    readonly reason: string | null;
+    readonly created_at: string;
+    readonly paid_at: string | null;
+  }[];
+};
+export type Problem = {
+  readonly error_code: string;
+  readonly error: string;
+  readonly details?: Readonly<Record<string, unknown>> & { readonly claim?: ClaimRecord };
+};
+export type Answer = {
+  readonly status: number;
+  readonly body: Claimed & Problem;
+  readonly replayed: boolean;
+  readonly retryAfter: string | null;
+};
+
+export function createAsryStage(world: World) {
+  const stage: Stage = createStage(world.solana);
+  const { ledger } = world.solana;
+
+  /** The body goes out as it is written. */
+  async function post(body: unknown, key?: string): Promise<Answer> {
+    const response = await world.fetch('/api/asry/claim-from-deposit', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key ? { 'idempotency-key': key } : {}) },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return {
+      status: response.status,
+      body: (await response.json()) as Answer['body'],
+      replayed: response.headers.get('idempotency-replayed') === 'true',
+      retryAfter: response.headers.get('retry-after'),
+    };
+  }
+
+  async function get<T>(path: string): Promise<{ status: number; body: T }> {
+    const response = await world.fetch(path);
+    return { status: response.status, body: (await response.json()) as T };
+  }
+
+  async function finalized(signature: string): Promise<void> {
+    const slot = ledger.transaction(signature)?.slot;
+    if (slot === undefined) throw new Error(`${signature} has not landed`);
+    await ledger.clock.reached(slot + 33);
+  }
+
+  /** ASRY atoms of an owner at the newest slot. */
+  async function asryOf(owner: string): Promise<bigint> {
+    const address = findAta(owner, world.mints.asry, TOKEN_PROGRAM);
+    const account = await ledger.account(address, ledger.clock.slot('processed'));
+    return account ? (decodeTokenAccount(account.owner, account.data)?.atoms ?? 0n) : 0n;
+  }
+
+  /** Transactions that the reserve made since then, and that did not fail. */
+  const payoutsSince = (count: number) =>
+    ledger
+      .transactionsOf(world.reserve.solana)
+      .slice(0, ledger.transactionsOf(world.reserve.solana).length - count)
+      .filter((transaction) => transaction.err === null);
+
+  return {
+    ...stage,
+    post,
+    get,
+    finalized,
+    asryOf,
+    payoutsSince,
+    reserveTransactions: () => ledger.transactionsOf(world.reserve.solana).length,
+
+    /** A plain deposit, final. */
+    async deposit(from: SolanaKey, dollars: bigint, asset: 'usdc' | 'usdt' = 'usdc'): Promise<string> {
+      const signature = await stage.land(
+        from.signer,
+        stage.pay(from, world.treasury, dollars * DOLLAR, asset),
+      );
+      await finalized(signature);
+      return signature;
+    },
+
+    claim: (depositTxSignature: string, more: Record<string, unknown> = {}, key?: string) =>
+      post({ asset: 'USDC', depositTxSignature, ...more }, key),
+
+    record: (signature: string) => get<ClaimRecord>(`/api/asry/claims/${signature}`),
+
+    /** The record once all its payouts are final. */
+    async paid(signature: string): Promise<ClaimRecord> {
+      for (;;) {
+        const { status, body } = await get<ClaimRecord>(`/api/asry/claims/${signature}`);
+        if (status === 200 && body.payouts.every((payout) => payout.paid_at !== null)) return body;
+        await ledger.clock.reached(ledger.clock.slot('processed') + 5);
+      }
+    },
+  };
+}
+
+/** What deposits earn one after the other in a fresh epoch. */
+export function createExpectedCurve() {
+  let deposits = 0n;
+  return {
+    next(credited: bigint) {
+      const fee = receiveFee(credited);
+      const net = credited - fee;
+      const reward = entitlementOf(CURVE, deposits, net);
+      deposits += net;
+      return { fee, net, reward };
+    },
+    deposits: () => deposits,
+  };
+}
