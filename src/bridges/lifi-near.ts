@@ -1,0 +1,68 @@
+/**
+ * LI.FI's `near` tool pays a one-time address: the bytes do not say where the BTC goes. 1Click itself does, in the
+ * status of that address, which carries the quote and its signature. LI.FI's word counts for nothing here.
+ * @module
+ */
+import { type Lamports, type Sats, sats } from '../core/amount.ts';
+import type { OneClickStatus } from '../providers/near-intents.ts';
+import { BTC_ASSET, judgeQuote, SOL_ASSET } from './near-intents.ts';
+
+/** What LI.FI may have asked 1Click for: our floor on the output is the bound that counts. */
+const MAX_SLIPPAGE_BPS = 300;
+
+export type NearExpectation = {
+  /** The receiver of the one transfer that is no fee, and its lamports. */
+  readonly depositAddress: string;
+  readonly amount: Lamports;
+  readonly reserveAddress: string;
+  readonly bitcoinAddress: string;
+  /** The larger of our own floor and of what LI.FI's quote guarantees. */
+  readonly minimumSats: Sats;
+  /** Pinned `ed25519:` key of 1Click. */
+  readonly quoteKey: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+};
+
+export type NearConfirmation =
+  | { readonly ok: true; readonly minimumSats: Sats; readonly expiresAt: number }
+  /** `near_*` for the deposit's state, `quote_*` for a field of the signed quote. */
+  | { readonly ok: false; readonly reason: string };
+
+/** @param status 1Click's own answer for the deposit address, read from its pinned host */
+export function confirmNearDestination(status: OneClickStatus, expected: NearExpectation): NearConfirmation {
+  const refuse = (reason: string): NearConfirmation => ({ ok: false, reason });
+  const { quoteRequest, quote } = status.quoteResponse;
+  // A used address is an old quote replayed, or a deposit of somebody else that ours would be added to.
+  if (status.status !== 'PENDING_DEPOSIT') return refuse('near_status');
+  const { originChainTxHashes, destinationChainTxHashes, amountOut, refundedAmount } = status.swapDetails;
+  const hasSeen = [originChainTxHashes, destinationChainTxHashes].some((hashes) => hashes?.length);
+  if (hasSeen || isMoney(amountOut) || isMoney(refundedAmount)) return refuse('near_deposit_seen');
+  if (quote.depositAddress !== expected.depositAddress) return refuse('near_deposit_address');
+  const slippageBps = quoteRequest.slippageTolerance;
+  if (!(Number.isInteger(slippageBps) && slippageBps >= 0 && slippageBps <= MAX_SLIPPAGE_BPS)) {
+    return refuse('quote_slippage');
+  }
+  const verdict = judgeQuote(
+    status.quoteResponse,
+    {
+      dry: false,
+      originAsset: SOL_ASSET,
+      destinationAsset: BTC_ASSET,
+      amount: expected.amount,
+      slippageBps,
+      refundTo: expected.reserveAddress,
+      recipient: expected.bitcoinAddress,
+      deadline: quoteRequest.deadline,
+    },
+    expected.quoteKey,
+    expected.now,
+  );
+  if (!verdict.ok) return verdict;
+  const { minimumSats, expiresAt } = verdict.quote;
+  if (expiresAt === null) return refuse('quote_deadline');
+  if (minimumSats < expected.minimumSats) return refuse('near_minimum');
+  return { ok: true, minimumSats: sats(minimumSats), expiresAt };
+}
+
+const isMoney = (atoms: string | null | undefined): boolean => BigInt(atoms ?? 0) > 0n;
