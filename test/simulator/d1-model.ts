@@ -26,7 +26,7 @@ export type D1Like = {
   batch(list: readonly Statement[]): Promise<SqlRow[][]>;
 };
 
-export type D1Model = { readonly database: D1Like; rows(): SqlRow[] };
+export type D1Model = { readonly database: D1Like; rows(): SqlRow[]; clear(): void };
 
 let opened: { schema: string; db: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
 
@@ -114,9 +114,11 @@ export function createD1Model(p: {
     },
   };
 
-  run({ sql: 'DELETE FROM operations', params: [] });
+  const clear = () => void run({ sql: 'DELETE FROM operations', params: [] });
+  clear();
   return {
     database: d1,
+    clear,
     rows: () => run({ sql: 'SELECT * FROM operations ORDER BY id', params: [] }),
   };
 }

@@ -256,19 +256,6 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the alarm is set only at the end of its run',
-    edits: [
-      {
-        file: CUSTODIAN,
-        find: `      await storage.setAlarm(now() + SAFETY_MS);
-      await verify();
-      if (trusted) {`,
-        replace: `      await verify();
-      if (trusted) {`,
-      },
-    ],
-  },
-  {
     name: 'a lost journal starts without being frozen',
     edits: [
       {

@@ -165,20 +165,27 @@ const revisionOf = ({ host }: World): number =>
   Number(host.disk.exec(`SELECT value FROM meta WHERE key = 'revision'`, [])[0]?.value ?? 0);
 
 /** Only where somebody else remembers more than what is left: otherwise nobody could ever know. */
-function loseJournal(world: World, to: 'nothing' | 'older', stopClients: () => void): void {
-  const { host, d1, chain, state, scenario } = world;
-  const mirrored = d1.rows().reduce((most, row) => Math.max(most, Number(row.revision)), 0);
+function loseJournal(
+  world: World,
+  to: (Incident & { type: 'journal_lost' })['to'],
+  stopClients: () => void,
+): void {
+  const { host, d1, state } = world;
   const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };
-  const isOnChain = chain.entries.some(
+  const mirrored = d1.rows().reduce((most, row) => Math.max(most, Number(row.revision)), 0);
+  if (!left || left.revision >= mirrored || (to === 'nothing, D1 too' && !isPlainOnChain(world))) return;
+  stopClients();
+  state.isLost = true;
+  host.restore(left.rows, `revision ${left.revision} where D1 has ${mirrored}`);
+  if (to === 'nothing, D1 too') d1.clear();
+}
+
+/** Whichever node is asked, it shows a final transaction of the reserve. */
+const isPlainOnChain = ({ chain, scenario }: World): boolean =>
+  scenario.nodes.every(({ retention }) => retention === Number.POSITIVE_INFINITY) &&
+  chain.entries.some(
     (entry) =>
       entry.movement &&
       entry.slot < chain.tip() - OLDEST_VIEW &&
       entry.droppedAt === Number.POSITIVE_INFINITY,
   );
-  const isSeenByAll = scenario.nodes.every(({ retention }) => retention === Number.POSITIVE_INFINITY);
-  if (!left) return;
-  if (left.revision >= mirrored && !(to === 'nothing' && isOnChain && isSeenByAll)) return;
-  stopClients();
-  state.isLost = true;
-  host.restore(left.rows, `revision ${left.revision} where D1 has ${mirrored}`);
-}

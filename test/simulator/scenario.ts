@@ -50,7 +50,11 @@ export type Incident =
   | { readonly at: number; readonly type: 'clock'; readonly ms: number }
   | { readonly at: number; readonly type: 'fork'; readonly depth: number }
   | { readonly at: number; readonly type: 'remember' }
-  | { readonly at: number; readonly type: 'journal_lost'; readonly to: 'nothing' | 'older' };
+  | {
+      readonly at: number;
+      readonly type: 'journal_lost';
+      readonly to: 'nothing' | 'older' | 'nothing, D1 too';
+    };
 
 export type Scenario = {
   readonly seed: number;
@@ -132,7 +136,7 @@ function limitsOf(r: Random): Limits {
 /** The second node may keep little of the past; now and then all do, and then no absence can be proven. */
 function nodesOf(r: Random): { retention: number }[] {
   const allForget = r.chance(0.004);
-  return Array.from({ length: r.pick([2, 2, 2, 3]) }, (_none, index) => ({
+  return Array.from({ length: r.pick([1, 2, 2, 3]) }, (_none, index) => ({
     retention: allForget || (index === 1 && r.chance(0.3)) ? r.pick([200, 400]) : Number.POSITIVE_INFINITY,
   }));
 }
@@ -141,9 +145,10 @@ function swapsOf(r: Random, p: { spread: number; isBurst: boolean; isLong: boole
   const count = p.isBurst ? r.between(4, 9) : r.pick([1, 1, 1, 2, 2, 3]);
   const burstAt = r.between(0, p.spread / 2);
   const big = r.chance(0.6);
+  const alike = r.chance(0.2) ? lamportsOf(r, 0.1, 0.9) : undefined;
   return Array.from({ length: count }, (_none, index) => {
     // The last digits make every sum unlike any other, so that the chain tells whose it is.
-    const amount = lamportsOf(r, big ? 0.5 : 0.01, big ? 2.05 : 0.6) + BigInt(index + 1);
+    const amount = (alike ?? lamportsOf(r, big ? 0.5 : 0.01, big ? 2.05 : 0.6)) + BigInt(index + 1);
     const keyed = r.chance(0.7);
     return {
       at: p.isBurst ? burstAt + r.between(0, r.pick([0, 5, 2_000])) : r.between(0, p.spread),
@@ -187,7 +192,7 @@ function incidentsOf(r: Random, spread: number): Incident[] {
     list.push({ at: at(), type: 'clock', ms: r.pick([-1, 1]) * r.pick([5_000, HOUR, 24 * HOUR]) });
   });
   some(0.1, () => {
-    const to = r.pick(['nothing', 'older'] as const);
+    const to = r.pick(['nothing', 'older', 'older', 'nothing, D1 too'] as const);
     const lostAt = at();
     if (to === 'older') list.push({ at: r.between(0, lostAt), type: 'remember' });
     list.push({ at: lostAt, type: 'journal_lost', to });
@@ -217,7 +222,7 @@ function wildFaults(r: Random, hasCron: boolean): Faults {
         [0, 100, 200],
         [0, 3, 40],
       ]),
-      balanced: r.chance(0.2),
+      balanced: r.chance(0.25),
       lostAnswers: level(),
     },
     bridge: {
