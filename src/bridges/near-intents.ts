@@ -97,11 +97,14 @@ export function judgeQuote(
     }
   }
   if ((echo.confidentiality ?? 'public') !== 'public') return refuse('quote_confidentiality');
-  const appFees = (echo.appFees ?? []).reduce((sum, { fee }) => sum + fee, 0);
-  if (!(appFees >= 0 && appFees <= MAX_APP_FEES_BPS)) return refuse('quote_app_fees');
+  const appFees = (echo.appFees ?? []).map(({ fee }) => fee);
+  const allFees = appFees.reduce((sum, fee) => sum + fee, 0);
+  if (!(appFees.every((fee) => fee >= 0) && allFees <= MAX_APP_FEES_BPS)) return refuse('quote_app_fees');
   const expected = BigInt(quote.amountOut);
   const minimum = BigInt(quote.minAmountOut);
   if (minimum <= 0n || minimum > expected) return refuse('quote_output');
+  // The signature does not cover this one: a deposit that comes after it goes back.
+  if (Date.parse(echo.deadline) !== Date.parse(request.deadline)) return refuse('quote_deadline');
   const expiresAt = request.dry ? null : expiry(quote, now);
   if (expiresAt === undefined) return refuse('quote_deadline');
   const depositAddress = request.dry ? null : depositOf(quote.depositAddress, request);

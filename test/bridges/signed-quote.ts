@@ -1,0 +1,73 @@
+/** Quotes as 1Click would sign them, under a key of the tests' own. */
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { base58 } from '@scure/base';
+import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
+import { quoteMessage } from '../world/quote-signature.ts';
+
+const privateKey = createPrivateKey({
+  key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 5)]),
+  format: 'der',
+  type: 'pkcs8',
+});
+const raw = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).subarray(-32);
+
+export const QUOTE_KEY = `ed25519:${base58.encode(raw)}`;
+
+/** Signs again whatever stands in it now, so that a refusal has another reason than the signature. */
+export function resign(quote: OneClickQuote): OneClickQuote {
+  const message = quoteMessage(quote.quoteRequest, quote.quote, quote.timestamp);
+  return { ...quote, signature: `ed25519:${base58.encode(sign(null, message, privateKey))}` };
+}
+
+export type Change = {
+  readonly quoteRequest?: Partial<OneClickQuote['quoteRequest']>;
+  readonly quote?: Partial<OneClickQuote['quote']>;
+};
+
+/** The honest answer to a request, then changed, then signed. */
+export function answerTo(
+  request: OneClickRequest,
+  depositAddress: string,
+  change: Change = {},
+): OneClickQuote {
+  const amount = request.amount.toString();
+  const firm = {
+    depositAddress,
+    deadline: '2026-11-23T10:20:00.000Z',
+    timeWhenInactive: '2026-11-23T10:20:00.000Z',
+  };
+  return resign({
+    timestamp: '2026-11-20T10:00:01.104Z',
+    signature: '',
+    quoteRequest: {
+      dry: request.dry,
+      depositMode: 'SIMPLE',
+      swapType: 'EXACT_INPUT',
+      slippageTolerance: request.slippageBps,
+      originAsset: request.originAsset,
+      depositType: 'ORIGIN_CHAIN',
+      destinationAsset: request.destinationAsset,
+      amount,
+      refundTo: request.refundTo,
+      refundType: 'ORIGIN_CHAIN',
+      recipient: request.recipient,
+      recipientType: 'DESTINATION_CHAIN',
+      deadline: request.deadline,
+      ...change.quoteRequest,
+    },
+    quote: {
+      amountIn: amount,
+      amountInFormatted: '1.0',
+      amountInUsd: '100.0',
+      minAmountIn: amount,
+      amountOut: '124375',
+      amountOutFormatted: '0.00124375',
+      amountOutUsd: '99.5',
+      minAmountOut: '123753',
+      timeEstimate: 465,
+      withdrawFee: '1500',
+      ...(request.dry ? {} : firm),
+      ...change.quote,
+    },
+  });
+}
