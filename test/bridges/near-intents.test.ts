@@ -1,0 +1,199 @@
+import { base58 } from '@scure/base';
+import { describe, expect, it } from 'vitest';
+import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
+import { lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import { createNearIntents, type OneClickRequest } from '../../src/providers/near-intents.ts';
+import { type Recorded, replay } from '../providers/replay.ts';
+import { answerTo, QUOTE_KEY } from './signed-quote.ts';
+
+const NOW = Date.parse('2026-11-20T10:00:02.000Z');
+const RESERVE = base58.encode(new Uint8Array(32).fill(3));
+const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
+const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const BASE = 'https://1click.test';
+
+/** The route over a bridge that answers what a test records. */
+function setUp(answers: Parameters<typeof replay>[0]) {
+  const { fetch, requests } = replay(answers);
+  const route = createNearIntentsRoute({
+    provider: createNearIntents({ baseUrl: BASE, jwt: 'token', fetch }),
+    quoteKey: QUOTE_KEY,
+    reserveAddress: RESERVE,
+    bitcoinAddress: BITCOIN,
+    now: () => NOW,
+  });
+  return { route, requests };
+}
+
+const asked: OneClickRequest = {
+  dry: false,
+  originAsset: 'nep141:sol.omft.near',
+  destinationAsset: 'nep141:btc.omft.near',
+  amount: 1_000_000_000n,
+  slippageBps: 50,
+  refundTo: RESERVE,
+  recipient: BITCOIN,
+  deadline: '2026-11-20T11:00:02.000Z',
+};
+
+describe('a quote', () => {
+  const quoteWith = (answer: Recorded | Error) => setUp({ [`POST ${BASE}/v0/quote`]: answer });
+
+  it('is asked for our own addresses, an hour ahead, and judged', async () => {
+    const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
+    expect(await route.quote({ amount: lamports(asked.amount), dry: false })).toMatchObject({
+      ok: true,
+      quote: { depositAddress: DEPOSIT, minimumSats: 123_753n },
+    });
+    expect(requests[0]?.body).toEqual({
+      dry: false,
+      swapType: 'EXACT_INPUT',
+      depositMode: 'SIMPLE',
+      slippageTolerance: 50,
+      originAsset: 'nep141:sol.omft.near',
+      depositType: 'ORIGIN_CHAIN',
+      destinationAsset: 'nep141:btc.omft.near',
+      amount: '1000000000',
+      refundTo: RESERVE,
+      refundType: 'ORIGIN_CHAIN',
+      recipient: BITCOIN,
+      recipientType: 'DESTINATION_CHAIN',
+      deadline: '2026-11-20T11:00:02.000Z',
+      quoteWaitingTimeMs: 0,
+    });
+  });
+
+  it('for another amount than asked is refused', async () => {
+    const { route } = quoteWith({ body: answerTo(asked, DEPOSIT) });
+    expect(await route.quote({ amount: lamports(999_999_999n), dry: false })).toEqual({
+      ok: false,
+      reason: 'quote_amount',
+    });
+  });
+
+  it('that the bridge finds too low is a verdict, not a failure', async () => {
+    const { route } = quoteWith({
+      status: 400,
+      body: { message: 'Amount is too low for bridge, try at least 1264000' },
+    });
+    expect(await route.quote({ amount: lamports(1n), dry: false })).toEqual({
+      ok: false,
+      reason: 'amount_too_low',
+    });
+  });
+
+  it.each<[string, Recorded | Error, string]>([
+    ['any other 400', { status: 400, body: { message: 'tokenIn is not valid' } }, 'status_400'],
+    ['no token', { status: 401, body: { message: 'Unauthorized' } }, 'status_401'],
+    ['a 429', { status: 429, body: 'slow down' }, 'rate_limited'],
+    ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],
+    ['half a body', { body: '{"quote":{' }, 'not_json'],
+    ['another shape', { body: { quote: {} } }, 'unexpected_shape'],
+  ])(
+    '%s is a failed upstream, asked once: a firm quote may have opened an address',
+    async (_name, answer, reason) => {
+      const { route, requests } = quoteWith(answer);
+      await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
+        code: 'UPSTREAM_FAILED',
+        details: { reason },
+      });
+      expect(requests).toHaveLength(1);
+    },
+  );
+});
+
+describe('a report', () => {
+  const TXID = 'AB'.repeat(32);
+  const statusWith = (status: string, swapDetails: object = {}, depositAddress = DEPOSIT) =>
+    setUp({
+      [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: {
+        body: { status, updatedAt: 'x', quoteResponse: answerTo(asked, depositAddress), swapDetails },
+      },
+    }).route.report(DEPOSIT);
+  const pending = (detail: string) => ({ state: 'pending', detail });
+
+  it.each([
+    ['PENDING_DEPOSIT', 'landed'],
+    ['INCOMPLETE_DEPOSIT', 'landed'],
+    ['KNOWN_DEPOSIT_TX', 'settling'],
+    ['PROCESSING', 'settling'],
+    ['A_STATE_OF_TOMORROW', 'settling'],
+    ['success', 'settling'],
+    ['', 'settling'],
+  ])('%j keeps waiting as %s', async (status, detail) => {
+    expect(await statusWith(status)).toEqual(pending(detail));
+  });
+
+  it('SUCCESS names transactions in the spelling of the indexes', async () => {
+    const details = { destinationChainTxHashes: [{ hash: TXID, explorerUrl: 'x' }] };
+    expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [TXID.toLowerCase()] });
+  });
+
+  it.each([[{}], [{ destinationChainTxHashes: [] }], [{ destinationChainTxHashes: null }]])(
+    'SUCCESS without any names none',
+    async (details) => {
+      expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [] });
+    },
+  );
+
+  it.each([
+    [{ refundedAmount: '990000000' }, 990_000_000n],
+    [{ refundedAmount: '0' }, 0n],
+    [{ refundedAmount: null }, null],
+    [{}, null],
+  ])('REFUNDED with %j', async (details, amount) => {
+    expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
+  });
+
+  it('FAILED is a failure of the bridge', async () => {
+    expect(await statusWith('FAILED')).toEqual({ state: 'failed', reason: 'bridge_failed' });
+  });
+
+  it.each(['SUCCESS', 'FAILED', 'REFUNDED'])(
+    '%s of another deposit address says nothing of ours',
+    async (status) => {
+      expect(await statusWith(status, {}, RESERVE)).toEqual(pending('settling'));
+    },
+  );
+
+  it.each<[string, Recorded, string]>([
+    [
+      'an unknown address',
+      { status: 404, body: { message: 'Deposit address not found' } },
+      'deposit_unknown',
+    ],
+    ['no token', { status: 401, body: {} }, 'status_401'],
+    ['another shape', { body: { status: 'SUCCESS' } }, 'unexpected_shape'],
+    [
+      'a refund that is no number',
+      {
+        body: {
+          status: 'REFUNDED',
+          quoteResponse: answerTo(asked, DEPOSIT),
+          swapDetails: { refundedAmount: '1.5' },
+        },
+      },
+      'unexpected_shape',
+    ],
+  ])('%s is a failed upstream', async (_name, answer, reason) => {
+    const { route } = setUp({ [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: answer });
+    await expect(route.report(DEPOSIT)).rejects.toMatchObject({ details: { reason } });
+  });
+});
+
+it('an unexpected failure of the provider is passed on as it is', async () => {
+  const failing = { quote: () => Promise.reject(upstreamFailed('near-intents', 'timeout')) };
+  const { route } = setUp({});
+  const broken = createNearIntentsRoute({
+    provider: { ...createNearIntents({ baseUrl: BASE, fetch: replay({}).fetch }), ...failing },
+    quoteKey: QUOTE_KEY,
+    reserveAddress: RESERVE,
+    bitcoinAddress: BITCOIN,
+    now: () => NOW,
+  });
+  expect(route.name).toBe('near-intents');
+  await expect(broken.quote({ amount: lamports(1n), dry: true })).rejects.toMatchObject({
+    details: { reason: 'timeout' },
+  });
+});

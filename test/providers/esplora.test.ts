@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { createEsplora } from '../../src/providers/esplora.ts';
+import { HTML_429, type Recorded, replay } from './replay.ts';
+
+const BASE = 'https://esplora.test/api';
+const ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const TXID = 'a'.repeat(64);
+const stats = (funded: number, spent: number) => ({
+  funded_txo_count: 1,
+  funded_txo_sum: funded,
+  spent_txo_count: 0,
+  spent_txo_sum: spent,
+  tx_count: 1,
+});
+const tx = (txid: string, change: object = {}) => ({
+  txid,
+  version: 2,
+  vin: [
+    {
+      txid: 'b'.repeat(64),
+      vout: 0,
+      prevout: { scriptpubkey_address: 'bc1qfrom', value: 70_000 },
+      is_coinbase: false,
+    },
+    { txid: '0'.repeat(64), vout: 0, prevout: null, is_coinbase: true },
+  ],
+  vout: [
+    { scriptpubkey_address: ADDRESS, value: 62_386 },
+    { scriptpubkey: '6a', value: 0 },
+  ],
+  status: { confirmed: true, block_height: 900_000, block_hash: 'c'.repeat(64), block_time: 1_790_000_000 },
+  ...change,
+});
+
+const at = (path: string, answer: Recorded | Error | (Recorded | Error)[]) => {
+  const { fetch, requests } = replay({ [`GET ${BASE}${path}`]: answer });
+  return { esplora: createEsplora({ baseUrl: BASE, name: 'esplora-1', fetch }), requests };
+};
+
+describe('balance', () => {
+  it('is confirmed money only; the mempool is told apart and may be negative', async () => {
+    const { esplora } = at(`/address/${ADDRESS}`, {
+      body: { address: ADDRESS, chain_stats: stats(184_000, 60_000), mempool_stats: stats(0, 1_000) },
+    });
+    expect(await esplora.balance(ADDRESS)).toEqual({
+      confirmed: 124_000n,
+      confirmedTxs: 1,
+      pendingDelta: -1_000n,
+      pendingSpent: 1_000n,
+      pendingTxs: 1,
+    });
+  });
+
+  it('of an address never used is zero, not an error', async () => {
+    const { esplora } = at(`/address/${ADDRESS}`, {
+      body: { address: ADDRESS, chain_stats: stats(0, 0), mempool_stats: stats(0, 0) },
+    });
+    expect(await esplora.balance(ADDRESS)).toMatchObject({
+      confirmed: 0n,
+      pendingDelta: 0n,
+      pendingSpent: 0n,
+    });
+  });
+
+  it.each<[string, Recorded, string]>([
+    [
+      'text with 400',
+      { status: 400, body: 'Too many unspent transaction outputs (>500). Contact support to raise limits.' },
+      'status_400',
+    ],
+    ['a bad address', { status: 400, body: 'Invalid Bitcoin address' }, 'status_400'],
+    ['an HTML page with 429', HTML_429, 'rate_limited'],
+    ['no mempool part', { body: { chain_stats: stats(1, 0) } }, 'unexpected_shape'],
+    [
+      'a fraction of a sat',
+      { body: { chain_stats: stats(1.5, 0), mempool_stats: stats(0, 0) } },
+      'unexpected_shape',
+    ],
+    [
+      'a negative sum',
+      { body: { chain_stats: stats(-1, 0), mempool_stats: stats(0, 0) } },
+      'unexpected_shape',
+    ],
+    [
+      'a sum beyond exact numbers',
+      {
+        body: '{"chain_stats":{"funded_txo_sum":9007199254740993,"spent_txo_sum":0,"tx_count":1},"mempool_stats":{"funded_txo_sum":0,"spent_txo_sum":0,"tx_count":0}}',
+      },
+      'unexpected_shape',
+    ],
+  ])('%s is a failure', async (_name, answer, reason) => {
+    const { esplora } = at(`/address/${ADDRESS}`, answer);
+    await expect(esplora.balance(ADDRESS)).rejects.toMatchObject({
+      details: { upstream: 'esplora-1', reason },
+    });
+  });
+
+  it('escapes what goes into the path', async () => {
+    const { esplora, requests } = at(`/address/${encodeURIComponent('../tx/x?y')}`, {
+      body: { chain_stats: stats(1, 0), mempool_stats: stats(0, 0) },
+    });
+    await esplora.balance('../tx/x?y');
+    expect(requests[0]?.url).toBe(`${BASE}/address/..%2Ftx%2Fx%3Fy`);
+  });
+});
+
+describe('tip', () => {
+  it('is bare text', async () => {
+    expect(await at('/blocks/tip/height', { body: '900001' }).esplora.tipHeight()).toBe(900_001);
+    expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
+  });
+
+  it.each<[string, Recorded, string]>([
+    ['HTML', { body: '<html>' }, 'not_a_height'],
+    ['nothing', { body: '' }, 'not_a_height'],
+    ['a negative number', { body: '-1' }, 'not_a_height'],
+    ['a number with a line feed', { body: '900001\n' }, 'not_a_height'],
+    ['a huge number', { body: '9'.repeat(10) }, 'not_a_height'],
+    ['a 429 page', HTML_429, 'status_429'],
+    ['a redirect', { status: 302, body: '' }, 'status_302'],
+  ])('%s is no height', async (_name, answer, reason) => {
+    await expect(at('/blocks/tip/height', answer).esplora.tipHeight()).rejects.toMatchObject({
+      details: { reason },
+    });
+  });
+
+  it.each([
+    ['', 'not_a_hash'],
+    ['D'.repeat(64), 'not_a_hash'],
+    ['d'.repeat(63), 'not_a_hash'],
+  ])('%j is no hash', async (body, reason) => {
+    await expect(at('/blocks/tip/hash', { body }).esplora.tipHash()).rejects.toMatchObject({
+      details: { reason },
+    });
+  });
+});
+
+describe('a transaction', () => {
+  const read = (answer: Recorded | Error) => at(`/tx/${TXID}`, answer).esplora.tx(TXID);
+
+  it('has its outputs in their order, addresses where there are any, and its block', async () => {
+    expect(await read({ body: tx(TXID) })).toEqual({
+      txid: TXID,
+      inputs: [{ address: 'bc1qfrom', value: 70_000n }],
+      outputs: [
+        { address: ADDRESS, value: 62_386n },
+        { address: null, value: 0n },
+      ],
+      block: { height: 900_000, time: 1_790_000_000 },
+    });
+  });
+
+  it.each([
+    ['unconfirmed, keys omitted', { confirmed: false }],
+    ['confirmed without a height', { confirmed: true, block_time: 1 }],
+    ['confirmed without a time', { confirmed: true, block_height: 1 }],
+    ['unconfirmed with a height left over', { confirmed: false, block_height: 1, block_time: 1 }],
+  ])('%s has no block', async (_name, status) => {
+    expect((await read({ body: tx(TXID, { status }) }))?.block).toBeNull();
+  });
+
+  it('that is not known is null', async () => {
+    expect(await read({ status: 404, body: 'Transaction not found' })).toBeNull();
+  });
+
+  it('that is another one is an error: any payment could stand for ours', async () => {
+    await expect(read({ body: tx('e'.repeat(64)) })).rejects.toMatchObject({
+      details: { reason: 'other_txid' },
+    });
+  });
+
+  it.each<[string, Recorded | Error, string]>([
+    ['status 400', { status: 400, body: 'Invalid hex string' }, 'status_400'],
+    ['status 500', { status: 500, body: 'oops' }, 'status_500'],
+    ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],
+    ['text with 200', { body: 'Transaction not found' }, 'not_json'],
+    ['a txid in capitals', { body: tx('A'.repeat(64)) }, 'unexpected_shape'],
+    [
+      'a value of half a sat',
+      { body: tx(TXID, { vout: [{ scriptpubkey_address: ADDRESS, value: 0.5 }] }) },
+      'unexpected_shape',
+    ],
+    ['no outputs', { body: tx(TXID, { vout: undefined }) }, 'unexpected_shape'],
+  ])('%s is a failure, not an unknown transaction', async (_name, answer, reason) => {
+    await expect(read(answer)).rejects.toMatchObject({ details: { reason } });
+  });
+});
+
+describe('the history of an address', () => {
+  const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+
+  it('has each txid once, although one index repeats its mempool part', async () => {
+    const { esplora } = at(`/address/${ADDRESS}/txs/mempool`, { body: [tx(A), tx(B), tx(A)] });
+    expect((await esplora.mempoolTxs(ADDRESS)).map(({ txid }) => txid)).toEqual([A, B]);
+  });
+
+  it('begins with the newest confirmed page and goes on behind the last one seen', async () => {
+    expect(
+      await at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A)] }).esplora.chainTxs(ADDRESS),
+    ).toHaveLength(1);
+    const { esplora, requests } = at(`/address/${ADDRESS}/txs/chain/${A}`, { body: [] });
+    expect(await esplora.chainTxs(ADDRESS, A)).toEqual([]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is asked once more after an answer that is no JSON', async () => {
+    const path = `/address/${ADDRESS}/txs/chain`;
+    const { esplora, requests } = at(path, [{ body: '<html>' }, { body: [tx(A)] }]);
+    expect(await esplora.chainTxs(ADDRESS)).toHaveLength(1);
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe('the hash of a block', () => {
+  const read = (answer: Recorded) => at('/block-height/900000', answer).esplora.blockHash(900_000);
+
+  it('is bare text, or null above the tip', async () => {
+    expect(await read({ body: 'd'.repeat(64) })).toBe('d'.repeat(64));
+    expect(await read({ status: 404, body: 'Block not found' })).toBeNull();
+  });
+
+  it.each<[string, Recorded, string]>([
+    ['HTML', { body: '<html>' }, 'not_a_hash'],
+    ['a 429 page', HTML_429, 'status_429'],
+  ])('%s is a failure', async (_name, answer, reason) => {
+    await expect(read(answer)).rejects.toMatchObject({ details: { reason } });
+  });
+});

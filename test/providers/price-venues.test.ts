@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { createCoinbase, createHyperliquid, createKraken } from '../../src/providers/price-venues.ts';
+import { HTML_429, type Recorded, replay } from './replay.ts';
+
+const BASE = 'https://venue.test';
+const KRAKEN = `GET ${BASE}/0/public/Ticker?pair=XBTUSD,SOLUSD`;
+const INFO = `POST ${BASE}/info`;
+const SPOT = (pair: string) => `GET ${BASE}/v2/prices/${pair}/spot`;
+const PRICE = { btcUsd: 80_868_500_000n, solUsd: 101_240_000n };
+
+describe('hyperliquid', () => {
+  const read = (answer: Recorded | Error) => {
+    const { fetch, requests } = replay({ [INFO]: answer });
+    return { price: createHyperliquid({ baseUrl: BASE, fetch }).read(), requests };
+  };
+
+  it('takes the perpetual mids of both coins out of hundreds', async () => {
+    const { price, requests } = read({
+      body: { BTC: '80868.5', SOL: '101.24', '@142': '1', 'PURR/USDC': '0.0671' },
+    });
+    expect(await price).toEqual({ source: 'hyperliquid', ...PRICE });
+    expect(requests[0]).toMatchObject({ method: 'POST', body: { type: 'allMids' } });
+  });
+
+  it.each<[string, Recorded | Error, string]>([
+    ['a number instead of text', { body: { BTC: 80_868.5, SOL: 101.24 } }, 'unexpected_shape'],
+    ['one coin missing', { body: { BTC: '80868.5' } }, 'unexpected_shape'],
+    ['zero', { body: { BTC: '0', SOL: '101.24' } }, 'no_price'],
+    ['an empty price', { body: { BTC: '80868.5', SOL: '' } }, 'no_price'],
+    ['an exponent', { body: { BTC: '8e4', SOL: '101.24' } }, 'no_price'],
+    ['text with 422', { status: 422, body: 'Failed to deserialize the JSON body' }, 'status_422'],
+    ['a 429 page', HTML_429, 'rate_limited'],
+    ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],
+  ])('%s is no price', async (_name, answer, reason) => {
+    await expect(read(answer).price).rejects.toMatchObject({ details: { upstream: 'hyperliquid', reason } });
+  });
+});
+
+describe('coinbase', () => {
+  const spot = (amount: unknown): Recorded => ({ body: { data: { amount, base: 'X', currency: 'USD' } } });
+  const read = (btc: Recorded | Error, sol: Recorded | Error) => {
+    const { fetch } = replay({ [SPOT('BTC-USD')]: btc, [SPOT('SOL-USD')]: sol });
+    return createCoinbase({ baseUrl: BASE, fetch }).read();
+  };
+
+  it('asks each pair', async () => {
+    expect(await read(spot('80868.5'), spot('101.24'))).toEqual({ source: 'coinbase', ...PRICE });
+  });
+
+  it.each<[string, Recorded | Error, Recorded | Error, string]>([
+    [
+      'one pair fails',
+      spot('80868.5'),
+      { status: 404, body: { errors: [{ id: 'not_found' }] } },
+      'status_404',
+    ],
+    ['an amount as a number', spot(80_868.5), spot('101.24'), 'unexpected_shape'],
+    ['a negative amount', spot('-1'), spot('101.24'), 'no_price'],
+    ['no data', { body: {} }, spot('1'), 'unexpected_shape'],
+  ])('%s: no price', async (_name, btc, sol, reason) => {
+    await expect(read(btc, sol)).rejects.toMatchObject({ details: { reason } });
+  });
+});
+
+describe('kraken', () => {
+  const pair = (last: string) => ({
+    a: ['1', '1', '1'],
+    b: ['1', '2', '2'],
+    c: [last, '0.01'],
+    v: ['1', '2'],
+  });
+  const read = (answer: Recorded | Error) =>
+    createKraken({ baseUrl: BASE, fetch: replay({ [KRAKEN]: answer }).fetch }).read();
+
+  it('answers XBTUSD under another name', async () => {
+    const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };
+    expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
+  });
+
+  it('is read under the names asked for as well', async () => {
+    const body = { error: [], result: { XBTUSD: pair('80868.5'), SOLUSD: pair('101.24') } };
+    expect(await read({ body })).toMatchObject(PRICE);
+  });
+
+  it.each<[string, Recorded | Error, string]>([
+    ['errors with status 200', { body: { error: ['EQuery:Unknown asset pair'] } }, 'refused'],
+    [
+      'an error beside a result',
+      { body: { error: ['EAPI:Rate limit exceeded'], result: { XXBTZUSD: pair('1'), SOLUSD: pair('1') } } },
+      'refused',
+    ],
+    ['one pair missing', { body: { error: [], result: { XXBTZUSD: pair('80868.5') } } }, 'no_price'],
+    ['no result', { body: { error: [] } }, 'no_price'],
+    [
+      'an empty last trade',
+      { body: { error: [], result: { XXBTZUSD: { c: [] }, SOLUSD: pair('1') } } },
+      'unexpected_shape',
+    ],
+    ['no list of errors', { body: { result: {} } }, 'unexpected_shape'],
+  ])('%s is no price', async (_name, answer, reason) => {
+    await expect(read(answer)).rejects.toMatchObject({ details: { upstream: 'kraken', reason } });
+  });
+});
