@@ -39,6 +39,8 @@ export type SendFates = {
   readonly failing: number;
   /** Landings after which a fork takes the last slots back. */
   readonly forked: number;
+  /** Transactions that only the losing side of a later fork does not have. */
+  readonly hidden: number;
   /** Transactions of such slots that come back by themselves. */
   readonly returning: number;
 };
@@ -62,6 +64,8 @@ export function createChainModel(p: {
   const entries: ChainEntry[] = [];
   const gaps: Gap[] = [];
   const known = new Map<string, Movement>();
+  /** Signatures that no block of this branch holds. */
+  const elsewhere = new Set<string>();
 
   const tip = (): number => FIRST_SLOT + Math.floor(scheduler.now() / slotMs);
   const timeOf = (slot: number): number => (slot - FIRST_SLOT) * slotMs;
@@ -125,22 +129,29 @@ export function createChainModel(p: {
     append({ signature, slot, failed, movement, delta, droppedAt: Number.POSITIVE_INFINITY });
   }
 
+  /** The last slot whose height still allows it, as seen from the tip: heights grow by at most one a slot. */
+  function lastSlot(movement: Movement): number {
+    const left = height(slotOfBlockhash(movement.blockhash), tip()) + BLOCKHASH_LIFE - height(tip(), tip());
+    return tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
+  }
+
   /** A leader has it: when it tries to land is chance. */
   function queue(signature: string): void {
     const movement = known.get(signature);
-    if (!movement) return;
+    if (!movement || elsewhere.has(signature)) return;
     const { dropped, late } = p.fates();
     if (random.chance(dropped)) return;
     const quick = tip() + random.between(1, 4);
-    // The block whose height is the last allowed one, found from the tip: heights grow by at most one a slot.
-    const left = height(slotOfBlockhash(movement.blockhash), tip()) + BLOCKHASH_LIFE - height(tip(), tip());
-    const last = tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
+    const last = lastSlot(movement);
     const isLate = random.chance(late) && last > quick;
     scheduler.at(timeOf(isLate ? lateSlot(random, quick, last) : quick), () => tryLand(signature));
-    // A fork about the end of its life gives it time again that seemed to be over.
-    if (isLate && random.chance(p.fates().forked)) {
-      scheduler.at(timeOf(last + random.between(1, 25)), () => fork(random.between(1, FINALITY - 1)));
-    }
+  }
+
+  /** Only the other branch of a coming fork has it, and that branch wins when its time seemed to be over. */
+  function hide(signature: string, movement: Movement): void {
+    elsewhere.add(signature);
+    const overdue = random.between(1, FINALITY - 8);
+    scheduler.at(timeOf(lastSlot(movement) + overdue), () => fork(overdue + random.between(2, 6)));
   }
 
   /** The last `depth` slots lose their blocks. */
@@ -156,7 +167,8 @@ export function createChainModel(p: {
     }
     // What leaders still hold, and what the abandoned blocks held, may find a block of the other branch.
     for (const signature of known.keys()) {
-      if (standing(signature) || !random.chance(p.fates().returning)) continue;
+      if (standing(signature) || !(elsewhere.delete(signature) || random.chance(p.fates().returning)))
+        continue;
       scheduler.at(timeOf(at + random.between(1, 6)), () => tryLand(signature));
     }
   }
@@ -175,7 +187,11 @@ export function createChainModel(p: {
 
     submit(wire: string): string {
       const { signature, message } = readWire(wire);
-      if (!known.has(signature)) known.set(signature, readMessage(message));
+      if (!known.has(signature)) {
+        const movement = readMessage(message);
+        known.set(signature, movement);
+        if (random.chance(p.fates().hidden)) hide(signature, movement);
+      }
       queue(signature);
       return signature;
     },

@@ -11,8 +11,6 @@ import type { World } from './world.ts';
 export type Clients = {
   /** Calls that have not had their answer yet, and those that are still to come. */
   waiting(): number;
-  /** Nobody asks any more. */
-  stop(): void;
 };
 
 /** What a caller of the API sees of an answer, and what a repeat must show again. */
@@ -27,19 +25,26 @@ export function startClients(world: World): Clients {
   const { scheduler, host, witness, scenario, trace } = world;
   const decided = new Map<string, string>();
   let waiting = 0;
-  let isStopped = false;
+  const asked = new Set<string>();
+
+  /** After a journal was lost nobody repeats a call: what was never mirrored, no journal can know again. */
+  function mayAsk(what: string): boolean {
+    if (world.state.wasLost) return !asked.has(what);
+    asked.add(what);
+    return true;
+  }
 
   /** One task of a caller, counted until it is over. */
   function later(at: number, task: () => Promise<void>): void {
     waiting++;
     scheduler.at(at, () => {
-      const run = isStopped ? Promise.resolve() : task();
-      void run.finally(() => waiting--);
+      void task().finally(() => waiting--);
     });
   }
 
   async function ask(wish: SwapWish, patience: number): Promise<void> {
     const { key, amount, client } = wish;
+    if (!mayAsk(`amount:${amount}`)) return;
     const request = {
       amountLamports: amount,
       client,
@@ -69,6 +74,7 @@ export function startClients(world: World): Clients {
 
   /** The same key with another body must never act. */
   async function misuse(wish: SwapWish): Promise<void> {
+    if (world.state.wasLost) return;
     const key = { keyHash: wish.key ?? '', bodyHash: 'another body' };
     const outcome = await host.event('createSwap', (custodian) =>
       custodian.createSwap({ amountLamports: wish.amount + 1_000_000n, client: 'ip-9', key }),
@@ -79,6 +85,7 @@ export function startClients(world: World): Clients {
   }
 
   async function payOut(wish: PayoutWish): Promise<void> {
+    if (!mayAsk(wish.id)) return;
     const intent = {
       amount: lamports(wish.amount),
       reserved: lamports(wish.amount + 5_000n),
@@ -103,10 +110,5 @@ export function startClients(world: World): Clients {
     if (wish.twice) later(wish.at, () => payOut(wish));
   }
 
-  return {
-    waiting: () => waiting,
-    stop() {
-      isStopped = true;
-    },
-  };
+  return { waiting: () => waiting };
 }

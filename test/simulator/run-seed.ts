@@ -44,8 +44,7 @@ export async function runScenario(
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
   const clients = startClients(world);
-  for (const incident of scenario.incidents)
-    scheduler.at(incident.at, () => happen(world, incident, clients.stop));
+  for (const incident of scenario.incidents) scheduler.at(incident.at, () => happen(world, incident));
   startCron(world);
 
   let isDone = false;
@@ -124,7 +123,7 @@ function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
     });
 }
 
-function happen(world: World, incident: Incident, stopClients: () => void): void {
+function happen(world: World, incident: Incident): void {
   const { host, state, trace, chain } = world;
   trace(() => `incident: ${JSON.stringify(incident)}`);
   switch (incident.type) {
@@ -157,7 +156,7 @@ function happen(world: World, incident: Incident, stopClients: () => void): void
       state.remembered = { rows: host.disk.contents(), revision: revisionOf(world) };
       break;
     case 'journal_lost':
-      loseJournal(world, incident.to, stopClients);
+      loseJournal(world, incident.to);
   }
 }
 
@@ -165,17 +164,13 @@ const revisionOf = ({ host }: World): number =>
   Number(host.disk.exec(`SELECT value FROM meta WHERE key = 'revision'`, [])[0]?.value ?? 0);
 
 /** Only where somebody else remembers more than what is left: otherwise nobody could ever know. */
-function loseJournal(
-  world: World,
-  to: (Incident & { type: 'journal_lost' })['to'],
-  stopClients: () => void,
-): void {
+function loseJournal(world: World, to: (Incident & { type: 'journal_lost' })['to']): void {
   const { host, d1, state } = world;
   const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };
   const mirrored = d1.rows().reduce((most, row) => Math.max(most, Number(row.revision)), 0);
   if (!left || left.revision >= mirrored || (to === 'nothing, D1 too' && !isPlainOnChain(world))) return;
-  stopClients();
   state.isLost = true;
+  state.wasLost = true;
   host.restore(left.rows, `revision ${left.revision} where D1 has ${mirrored}`);
   if (to === 'nothing, D1 too') d1.clear();
 }

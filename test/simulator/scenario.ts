@@ -184,7 +184,7 @@ function incidentsOf(r: Random, spread: number): Incident[] {
   some(0.15, () => list.push({ at: at(), type: 'old_rows' }));
   some(0.4, () => list.push({ at: at(), type: 'fork', depth: r.between(1, 31) }));
   some(0.3, () => list.push({ at: at(), type: 'look' }));
-  some(0.08, () => {
+  some(0.12, () => {
     const from = at();
     list.push({ at: from, type: 'pause' }, { at: from + r.between(1_000, 30_000), type: 'resume' });
   });
@@ -211,6 +211,7 @@ function wildFaults(r: Random, hasCron: boolean): Faults {
       late: r.pick([0, 0.1, 0.5, 0.9]),
       failing: r.pick([0, 0, 0.1, 0.4]),
       forked: r.pick([0, 0, 0.2, 0.6]),
+      hidden: r.pick([0, 0, 0.2]),
       returning: r.pick([0, 0.5, 1]),
     },
     nodes: {
@@ -261,7 +262,7 @@ function wildFaults(r: Random, hasCron: boolean): Faults {
 }
 
 const CALM: Faults = {
-  sends: { dropped: 0, late: 0, failing: 0, forked: 0, returning: 1 },
+  sends: { dropped: 0, late: 0, failing: 0, forked: 0, hidden: 0, returning: 1 },
   nodes: { failing: 0, shifting: 1, lags: [0, 1], balanced: false, lostAnswers: 0 },
   bridge: {
     failing: 0,

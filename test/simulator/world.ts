@@ -48,6 +48,7 @@ export type State = {
   clockOffset: number;
   /** The journal was lost or restored and nobody has reconciled it. */
   isLost: boolean;
+  wasLost: boolean;
   /** Instances that start know no payouts. */
   isOldVersion: boolean;
   /** Nobody leaves before: the operator has still to come. */
@@ -69,6 +70,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     isCalm: false,
     clockOffset: 0,
     isLost: false,
+    wasLost: false,
     calmUntil: 0,
     remembered: undefined,
     isOldVersion: scenario.oldVersion,
