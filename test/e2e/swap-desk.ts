@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: Body;
 }
 
-/** A transaction that took lamports out of the reserve, as the chain has it. */
+/** A plain transfer of lamports out of the reserve, as the chain has it. */
 export interface ReservePayment {
   readonly signature: string;
   readonly to: string;
@@ -19,6 +19,10 @@ export interface ReservePayment {
   readonly fee: bigint;
   readonly blockTime: number;
 }
+
+const SYSTEM_PROGRAM = '1'.repeat(32);
+/** Payer, receiver, the System program and the compute budget's: a transfer names no other account. */
+const TRANSFER_ACCOUNTS = 4;
 
 export interface SwapDesk {
   get(path: string): Promise<Answer>;
@@ -103,6 +107,7 @@ export function openSwapDesk(world: World): SwapDesk {
       ledger
         .transactionsOf(world.reserve.solana)
         .filter(({ accounts, err }) => accounts[0] === world.reserve.solana && err === null)
+        .filter(({ accounts }) => accounts.length === TRANSFER_ACCOUNTS && accounts.includes(SYSTEM_PROGRAM))
         .map(({ signature, accounts, preBalances, postBalances, fee, blockTime }) => {
           const at = accounts.findIndex((_, i) => (postBalances[i] ?? 0) > (preBalances[i] ?? 0));
           const lamports = BigInt(postBalances[at] ?? 0) - BigInt(preBalances[at] ?? 0);

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UpstreamName } from '../world/bindings.ts';
+import { startWorld, type World } from '../world/world.ts';
+import type { Cell } from './fault-cells.ts';
+import { judge, type Verdict } from './fault-verdict.ts';
+import { type Answer, type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+
+/** A little above the smallest that the simulated bridge makes worth while. */
+const AMOUNT_SOL = 0.3;
+const AMOUNT_LAMPORTS = 300_000_000n;
+/** The custodian's share of bridge quotes is 60 in two hours. */
+const CELLS_A_WORLD = 50;
+/** Looks at the bridge after which a swap that is still waiting counts as one that stays so. */
+const LOOKS_IN_VAIN = 3;
+/** Milliseconds for which the custodian shares one answer about the balance, a failure too. */
+const BALANCE_SHARED_MS = 1_000;
+/** Milliseconds that a send is held while a fault of another upstream begins. */
+const SEND_HELD_MS = 300;
+const RPCS: readonly UpstreamName[] = ['rpc1', 'rpc2'];
+
+export interface Outcome extends Verdict {
+  readonly cell: Cell;
+}
+
+const startMatrixWorld = (): Promise<World> =>
+  startWorld({
+    cron: false,
+    blockMs: 300,
+    settleDelayMs: 300,
+    reserveLamports: 100_000_000_000n,
+    vars: {
+      SWAP_MAX_SOL_HOUR: '1000',
+      SWAP_MAX_SOL_DAY: '1000',
+      SWAP_MAX_UNSETTLED_SOL: '1000',
+      SWAP_MAX_COST_SOL_DAY: '100',
+    },
+  });
+
+/** Requests with this in their label that each of these has had; the fewest of them. */
+function asked(world: World, upstreams: readonly UpstreamName[], label: string): number {
+  const stats = world.stats();
+  const counts = upstreams.map((name) =>
+    Object.entries(stats[name]?.byLabel ?? {})
+      .filter(([one]) => one.includes(label))
+      .reduce((sum, [, count]) => sum + count, 0),
+  );
+  return Math.min(...counts);
+}
+
+function arm(world: World, { upstreams, faults }: Cell): void {
+  for (const upstream of upstreams) world.faults.set(upstream, faults);
+}
+
+const isNodes = ({ upstreams }: Cell): boolean => upstreams.some((name) => RPCS.includes(name));
+
+/** The calls that a cell's fault is about. */
+const labelOf = (cell: Cell): string => (cell.phase === 'during' && isNodes(cell) ? 'sendTransaction' : '');
+
+/** A fault of a node meets the send itself; one of anybody else begins while a send is held. */
+async function armDuringSend(world: World, cell: Cell): Promise<void> {
+  if (isNodes(cell)) return arm(world, cell);
+  for (const rpc of RPCS)
+    world.faults.set(rpc, { kind: 'delay', ms: SEND_HELD_MS, match: 'sendTransaction' });
+  const before = asked(world, RPCS, 'sendTransaction');
+  await until('a send', () => (asked(world, RPCS, 'sendTransaction') > before ? true : undefined));
+  arm(world, cell);
+}
+
+/** Keeps the fault as long as the cell says, or until every swap is over under it. */
+async function hold(
+  world: World,
+  desk: SwapDesk,
+  cell: Cell,
+  ids: readonly string[],
+  before: number,
+): Promise<void> {
+  // A fault that is there while something is sent is over with the send, unless it is the nodes' own.
+  if (cell.phase === 'during' && !isNodes(cell)) return;
+  const most = cell.hold === 'over' ? Number.POSITIVE_INFINITY : cell.hold.asked;
+  await until('the fault has done its work', async () => {
+    if (asked(world, cell.upstreams, labelOf(cell)) - before >= most) return true;
+    const states = await Promise.all(ids.map((id) => desk.status(id)));
+    return states.every(({ body }) => body.status === 'finished' || body.status === 'failed') || undefined;
+  });
+}
+
+/** The status of a swap that waits on although the bridge was asked about it again and again. */
+async function waitInVain(world: World, desk: SwapDesk, id: string): Promise<Body> {
+  const before = asked(world, ['oneclick'], 'GET /v0/status');
+  await until('the bridge was asked in vain', () =>
+    asked(world, ['oneclick'], 'GET /v0/status') - before >= LOOKS_IN_VAIN ? true : undefined,
+  );
+  return (await desk.status(id)).body;
+}
+
+/** One cell: the fault, the swap under it, then what both chains and the service say. */
+async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number): Promise<Outcome> {
+  const payments = desk.payments().length;
+  const sats = desk.sats();
+  const rows = (await desk.rows()).length;
+  const keys = Array.from({ length: cell.swaps ?? 1 }, () => randomUUID());
+  const ip = `10.0.0.${number}`;
+  const create = (key: string): Promise<Answer> => desk.create(AMOUNT_SOL, { key, ip });
+
+  await cell.prepare?.(world);
+  let before = asked(world, cell.upstreams, labelOf(cell));
+  if (cell.phase === 'before') arm(world, cell);
+  const arming = cell.phase === 'during' ? armDuringSend(world, cell) : undefined;
+  // Three digits of the amount are its quote's key in the cache: each cell asks the bridge anew.
+  const estimate =
+    cell.phase === 'before' ? desk.get(`/api/swap/estimate?amountSol=0.${400 + number}`) : undefined;
+  const answers = await Promise.all(keys.map(create));
+  await arming;
+  const ids = answers.flatMap(({ status, body }) => (status === 200 ? [String(body.id)] : []));
+  if (cell.phase === 'after') {
+    before = asked(world, cell.upstreams, '');
+    arm(world, cell);
+  }
+  const early = cell.neverEnds ? await Promise.all(ids.map((id) => waitInVain(world, desk, id))) : undefined;
+  if (early === undefined) await hold(world, desk, cell, ids, before);
+  world.faults.clear();
+  world.prices.set({ BTC: '80000', SOL: '100' });
+
+  const ends = early ?? (await Promise.all(ids.map(desk.settled)));
+  const seen = {
+    payments: desk.payments().slice(payments),
+    arrivedSats: desk.sats() - sats,
+    rows: (await desk.rows()).slice(rows),
+  };
+  const repeats = seen.rows.length === 0 ? [] : await Promise.all(keys.map(create));
+  const verdict = judge({
+    ...seen,
+    amountSol: AMOUNT_SOL,
+    amountLamports: AMOUNT_LAMPORTS,
+    answers,
+    ends,
+    repeats,
+    paymentsAtEnd: desk.payments().length - payments,
+    bitcoinPayment: desk.bitcoinPayment,
+    estimate: await estimate,
+  });
+  return { cell, ...verdict };
+}
+
+/**
+ * Runs cells on so many worlds at a time, each swap with a key and an address of its own. Worlds start and stop
+ * together: they share one thread, and an upstream that stands still for a start would be one more fault.
+ *
+ * @returns their outcomes in the order of the cells
+ */
+export async function runCells(
+  cells: readonly Cell[],
+  options: { readonly worlds: number; readonly onOutcome?: (outcome: Outcome) => void },
+): Promise<Outcome[]> {
+  const outcomes = new Map<Cell, Outcome>();
+  const queue = [...cells];
+
+  async function runOn(world: World): Promise<void> {
+    const desk = openSwapDesk(world);
+    for (let number = 1; number <= CELLS_A_WORLD; number += 1) {
+      const cell = queue.shift();
+      if (cell === undefined) return;
+      const outcome = await runCell(world, desk, cell, number).catch(
+        (error: unknown): Outcome => ({ cell, result: 'broke off', violations: [String(error)] }),
+      );
+      outcomes.set(cell, outcome);
+      if (isNodes(cell)) await sleep(BALANCE_SHARED_MS + 1);
+      options.onOutcome?.(outcome);
+      // What broke off may have left anything behind.
+      if (outcome.result === 'broke off') return;
+    }
+  }
+
+  while (queue.length > 0) {
+    const count = Math.min(options.worlds, queue.length);
+    const worlds = await Promise.all(Array.from({ length: count }, startMatrixWorld));
+    try {
+      await Promise.all(worlds.map(runOn));
+    } finally {
+      await Promise.all(worlds.map((world) => world.stop()));
+    }
+  }
+  return cells.flatMap((cell) => outcomes.get(cell) ?? []);
+}
