@@ -23,6 +23,8 @@ export type AsryDeps = ClaimFromDepositDeps &
   };
 
 const DOLLAR_DECIMALS = 6;
+const EXAMPLE_SIGNATURE =
+  '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
 const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
@@ -105,7 +107,7 @@ const amount = (decimals: number, description: string, example: string) =>
 const claimRoute = createRoute({
   method: 'post',
   path: '/asry/claim-from-deposit',
-  operationId: 'claimAsryFromDeposit',
+  operationId: 'claimFromDeposit',
   tags: ['asry'],
   summary: 'Reward a USDC or USDT deposit to the treasury with ASRY, once',
   description:
@@ -129,7 +131,11 @@ const claimRoute = createRoute({
                   context.addIssue('not a Solana signature: base58 of 64 bytes');
                   return z.NEVER;
                 })
-                .openapi({ type: 'string', description: 'Signature of the deposit transaction' }),
+                .openapi({
+                  type: 'string',
+                  description: 'Signature of the deposit transaction',
+                  example: EXAMPLE_SIGNATURE,
+                }),
               amount: amount(DOLLAR_DECIMALS, 'Expected receive amount in human units', '100.5'),
               amountAtomic: amount(0, 'Expected receive amount in atomic units', '100500000'),
               rewardUsd: amountParam(
@@ -175,7 +181,9 @@ const recordRoute = createRoute({
   tags: ['asry'],
   summary: 'What became of a claimed deposit',
   request: {
-    params: z.object({ signature: z.string().openapi({ description: 'Signature of the deposit' }) }),
+    params: z.object({
+      signature: z.string().openapi({ description: 'Signature of the deposit', example: EXAMPLE_SIGNATURE }),
+    }),
   },
   responses: {
     200: jsonResponse(ClaimRecord, 'The record'),
