@@ -1,0 +1,48 @@
+/**
+ * What LI.FI's status and substatus mean for a swap. Money that came back or came short is never called delivered.
+ * @see https://docs.li.fi/introduction/user-flows-and-examples/status-tracking
+ * @module
+ */
+import { type Lamports, lamports } from '../core/amount.ts';
+import { BITCOIN_CHAIN_ID, type LifiStatus, SOL_TOKEN, SOLANA_CHAIN_ID } from '../providers/lifi.ts';
+
+export type LifiReport =
+  | { readonly state: 'pending'; readonly detail: 'landed' | 'settling' | 'unknown' }
+  | { readonly state: 'delivered'; readonly txids: readonly string[] }
+  /** Another token, or another amount: what arrived is for a person to book. */
+  | { readonly state: 'partial'; readonly txids: readonly string[] }
+  | { readonly state: 'refunded'; readonly amount: Lamports | null }
+  | { readonly state: 'failed'; readonly reason: string };
+
+/** @param tool what the quote named; a status of another tool says nothing about our swap */
+export function lifiReport(status: LifiStatus, tool: string): LifiReport {
+  if (status.tool && status.tool !== tool) return { state: 'pending', detail: 'unknown' };
+  const { receiving } = status;
+  const txids = receiving?.txHash ? [receiving.txHash.toLowerCase()] : [];
+  switch (status.status) {
+    case 'DONE':
+      if (status.substatus === 'COMPLETED' && receiving?.chainId === BITCOIN_CHAIN_ID) {
+        return { state: 'delivered', txids };
+      }
+      if (status.substatus === 'REFUNDED') return { state: 'refunded', amount: refundOf(receiving) };
+      if (status.substatus === 'PARTIAL') return { state: 'partial', txids };
+      return { state: 'pending', detail: 'unknown' };
+    case 'FAILED':
+      return status.substatus === 'REFUNDED'
+        ? { state: 'refunded', amount: refundOf(receiving) }
+        : { state: 'failed', reason: 'bridge_failed' };
+    case 'PENDING':
+      return {
+        state: 'pending',
+        detail: status.substatus === 'WAIT_SOURCE_CONFIRMATIONS' ? 'landed' : 'settling',
+      };
+    default:
+      // NOT_FOUND and INVALID are no end: the index may be late. Neither is a word that nobody documented.
+      return { state: 'pending', detail: 'unknown' };
+  }
+}
+
+function refundOf(receiving: LifiStatus['receiving']): Lamports | null {
+  const isSol = receiving?.token?.address === SOL_TOKEN && receiving.token.chainId === SOLANA_CHAIN_ID;
+  return isSol && receiving?.amount ? lamports(BigInt(receiving.amount)) : null;
+}
