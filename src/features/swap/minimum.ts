@@ -9,6 +9,8 @@ import { fairSats, type PriceReport } from '../../core/price.ts';
 export const CONTRACT_MINIMUM = lamports(1_000_000n);
 /** Room for the price to move between this figure and the quote of a create, in basis points. */
 const DRIFT_BPS = 20;
+/** Whole sats are paid: the expected output and the guaranteed one lose up to one each, much of a small amount. */
+const ROUNDING_SATS = 2n;
 
 export type Terms = {
   readonly amount: Lamports;
@@ -26,8 +28,9 @@ export type Terms = {
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount } = terms;
   // The slippage allowance is taken from the fee as well, since it is inside the expected output.
-  const fee = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
-  const guaranteed = (terms.minimumSats + fee) * 10_000n;
+  const fixed = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
+  const fee = fixed + ROUNDING_SATS;
+  const guaranteed = (terms.minimumSats + fixed) * 10_000n;
   const needed = fairSats(amount, price) * BigInt(10_000 - maxCostBps + DRIFT_BPS);
   const margin = guaranteed - needed;
   if (margin <= 0n) return null;
