@@ -48,9 +48,15 @@ const routes = routeRequests();
 const named = routes.map((request) => [`${request.method} ${request.route}`, request] as const);
 const gets = named.filter(([, { method }]) => method === 'GET');
 const posts = named.filter(([, { method }]) => method === 'POST');
+/** Whether a path is also served by this route: `/invoices/confirm` is one of `/invoices/:id`. */
+const serves = (route: string, path: string): boolean =>
+  new RegExp(`^${route.replaceAll(/:\w+(?:\{[^}]*\})?/g, '[^/]+').replaceAll('.', '\\.')}$`).test(
+    path.replace(/\?.*/, ''),
+  );
 const paths = [...new Set(routes.map(({ route }) => route))].map((route) => {
-  const same = routes.filter((request) => request.route === route);
-  return [route, same[0]?.path ?? '', same.map(({ method }) => method)] as const;
+  const own = routes.find((request) => request.route === route);
+  const same = routes.filter((request) => serves(request.route, own?.path ?? ''));
+  return [route, own?.path ?? '', [...new Set(same.map(({ method }) => method))]] as const;
 });
 
 let app: App;

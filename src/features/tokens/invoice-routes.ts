@@ -94,8 +94,8 @@ const createInvoiceRoute = createRoute({
         'application/json': {
           schema: z
             .object({
-              name: z.string().openapi({ description: 'At most 32 bytes of UTF-8' }),
-              symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8' }),
+              name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
+              symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
               decimals: z.number().int().min(0).max(9).optional().openapi({ description: 'Default 9' }),
               supply: z
                 .unknown()
@@ -113,7 +113,10 @@ const createInvoiceRoute = createRoute({
                 }),
               description: z.string().optional(),
               image: z.string().nullish().openapi({ description: 'https URL, never fetched by the service' }),
-              creator_address: z.string().refine(isAddress, 'not a Solana address'),
+              creator_address: z
+                .string()
+                .refine(isAddress, 'not a Solana address')
+                .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
               revoke_freeze_authority: flag,
               revoke_mint_authority: flag,
               revoke_update_authority: flag,

@@ -55,7 +55,7 @@ const getRoute = createRoute({
   operationId: 'getToken',
   tags: ['tokens'],
   summary: 'One token',
-  request: { params: z.object({ id: z.string().openapi({ description: 'Numeric id' }) }) },
+  request: { params: z.object({ id: z.string().openapi({ description: 'Numeric id', example: '1' }) }) },
   responses: {
     200: jsonResponse(Token, 'The token'),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND')),
