@@ -1,0 +1,133 @@
+import { base58 } from '@scure/base';
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import type { SwapView } from '../../src/custody/api.ts';
+import { createSwap, previewSwap, refusalError } from '../../src/features/swap/create-swap.ts';
+import { getSwapStatus } from '../../src/features/swap/get-swap-status.ts';
+import type { SwapRow } from '../../src/features/swap/swap-store.ts';
+
+const SOL = 1_000_000_000n;
+const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
+
+describe('the state of a swap', () => {
+  const row: SwapRow = {
+    signature: SIGNATURE,
+    status: 'finished',
+    detail: 'done',
+    reason: null,
+    amountLamports: SOL,
+    expectedSats: 5n,
+    btcSats: 5n,
+    btcTxid: 't',
+    blockTime: 9,
+  };
+  const view: SwapView = {
+    signature: SIGNATURE,
+    status: 'waiting',
+    detail: 'sent',
+    reason: null,
+    amountLamports: SOL,
+    expectedSats: 5n,
+    minimumSats: 4n,
+    btcSats: null,
+    btcTxid: null,
+    route: 'near-intents',
+  };
+  const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | null) => {
+    const asked = { store: 0, custody: 0 };
+    const deps = {
+      swaps: {
+        bySignature() {
+          asked.store++;
+          return stored();
+        },
+      },
+      custody: {
+        async findSwap() {
+          asked.custody++;
+          return known;
+        },
+      },
+    };
+    return { asked, get: (signature: string) => getSwapStatus(deps, signature) };
+  };
+
+  it('is read from D1 alone', async () => {
+    const { get, asked } = asking(async () => row, view);
+    expect(await get(SIGNATURE)).toEqual(row);
+    expect(asked.custody).toBe(0);
+  });
+
+  it.each<[string, () => Promise<SwapRow | undefined>]>([
+    ['does not have it yet', async () => undefined],
+    ['is down', () => Promise.reject(new Error('D1_ERROR'))],
+  ])('is read from the custodian when D1 %s', async (_name, stored) => {
+    expect(await asking(stored, view).get(SIGNATURE)).toMatchObject({
+      status: 'waiting',
+      detail: 'sent',
+      btcSats: null,
+      blockTime: null,
+    });
+  });
+
+  it('of an id that nobody knows is NOT_FOUND', async () => {
+    await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
+    'of %j asks nobody',
+    async (id) => {
+      const { get, asked } = asking(async () => row, view);
+      await expect(get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(asked).toEqual({ store: 0, custody: 0 });
+    },
+  );
+});
+
+describe('a create', () => {
+  const refusal = {
+    code: 'SWAP_LIMIT_REACHED',
+    message: 'no room',
+    retryAfterSeconds: 9,
+    details: { limit: 'day' },
+  };
+  it('passes amount, client and key on, and no key where there is none', async () => {
+    const seen: unknown[] = [];
+    const custody = {
+      async createSwap(request: unknown) {
+        seen.push(request);
+        return { type: 'refused' as const, replayed: false, refusal };
+      },
+      async previewSwap(request: unknown) {
+        seen.push(request);
+        return { type: 'refused' as const, refusal };
+      },
+    };
+    const key = { keyHash: 'k', bodyHash: 'b' };
+    await createSwap({ custody }, { amount: lamports(5n), client: 'ip', key });
+    await createSwap({ custody }, { amount: lamports(5n), client: 'ip', key: undefined });
+    await expect(previewSwap({ custody }, { amount: lamports(5n), client: 'ip' })).rejects.toMatchObject({
+      code: 'SWAP_LIMIT_REACHED',
+    });
+    expect(seen).toEqual([
+      { amountLamports: 5n, client: 'ip', key },
+      { amountLamports: 5n, client: 'ip' },
+      { amountLamports: 5n, client: 'ip' },
+    ]);
+  });
+
+  it('a refusal is thrown with its code, wait and details', () => {
+    expect(refusalError(refusal)).toMatchObject({
+      code: 'SWAP_LIMIT_REACHED',
+      message: 'no room',
+      retryAfterSeconds: 9,
+      details: { limit: 'day' },
+    });
+    expect(refusalError({ code: 'X', message: 'y' })).toMatchObject({
+      retryAfterSeconds: undefined,
+      details: undefined,
+    });
+  });
+});
