@@ -1,0 +1,165 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { openLegacy, type StdioProcess, startApi, startStdio, strayOutput } from './stdio-process.ts';
+
+const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
+const NAMES = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
+/** What every request of the 2026 protocol carries. */
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+let api: Awaited<ReturnType<typeof startApi>>;
+let server: StdioProcess;
+const start = (env: Readonly<Record<string, string | undefined>> = { API_BASE_URL: api.url }) => {
+  server = startStdio(process.execPath, [ENTRY], env);
+  return server;
+};
+
+beforeAll(async () => {
+  const ok = (id: string) => ({ body: EXAMPLES[id]?.responses.find(({ name }) => name === 'ok')?.body });
+  api = await startApi({
+    '/api/reserves': ok('getReserves'),
+    '/api/swap/min': {
+      status: 503,
+      body: { error_code: 'SWAPS_PAUSED', error: 'Paused.', action: 'retry_later' },
+    },
+    '/api/swap/estimate': { body: '<html>' },
+  });
+});
+afterEach(() => server.kill('SIGKILL'));
+afterAll(() => api.stop());
+
+const toolNames = (answer: Readonly<Record<string, unknown>>) =>
+  ((answer.result as { tools: { name: string }[] }).tools ?? []).map(({ name }) => name);
+
+describe('a client of 2025', () => {
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'that speaks %s is served',
+    async (version) => {
+      start();
+      const opened = await openLegacy(server, version);
+      expect(opened.result).toMatchObject({
+        protocolVersion: version,
+        serverInfo: { name: 'sluice' },
+        instructions: expect.stringContaining('dry_run'),
+      });
+      expect(toolNames(await server.request('tools/list'))).toEqual(NAMES);
+      const called = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
+      const result = called.result as { structuredContent: unknown; content: { text: string }[] };
+      expect(JSON.parse(result.content[0]?.text ?? '')).toEqual(result.structuredContent);
+      expect(strayOutput(server.stdout())).toEqual([]);
+    },
+  );
+});
+
+describe('a client of 2026', () => {
+  it('discovers the server, lists the tools in the same order each time, and calls one, without a handshake', async () => {
+    start();
+    const discovered = await server.request('server/discover', { _meta: ENVELOPE });
+    expect(discovered.result).toMatchObject({
+      supportedVersions: expect.arrayContaining(['2026-07-28']),
+      capabilities: { tools: {} },
+    });
+    expect(toolNames(await server.request('tools/list', { _meta: ENVELOPE }))).toEqual(NAMES);
+    expect(toolNames(await server.request('tools/list', { _meta: ENVELOPE }))).toEqual(NAMES);
+    const called = await server.request('tools/call', {
+      name: 'get_reserves',
+      arguments: {},
+      _meta: ENVELOPE,
+    });
+    expect(called.result).toMatchObject({ structuredContent: { stale: expect.any(Boolean) } });
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+});
+
+describe('stdout carries protocol only', () => {
+  it('while everything goes wrong', async () => {
+    start();
+    await openLegacy(server);
+    server.write('not json\n{"jsonrpc":"2.0"\n\n{}\n[]\nnull\n{"jsonrpc":"2.0","method":7}\n');
+    for (const [name, given] of [
+      ['swap_min', {}],
+      ['swap_estimate', { amountSol: 1 }],
+      ['swap_status', { id: 'x' }],
+      ['swap_create', { amountSol: 'x' }],
+    ] as const) {
+      const { result } = await server.request('tools/call', { name, arguments: given });
+      expect(result).toMatchObject({ isError: true, content: [{ type: 'text' }] });
+    }
+    expect(await server.request('tools/call', { name: 'no_such_tool' })).toHaveProperty('error');
+    expect(await server.request('no/such/method')).toHaveProperty('error');
+    expect(toolNames(await server.request('tools/list'))).toEqual(NAMES);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('and on %s, which ends it with code 0', async (signal) => {
+    start();
+    await openLegacy(server);
+    server.kill(signal);
+    expect(await server.exited).toBe(0);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it('and when the host closes the pipe, also in the middle of a call', async () => {
+    start();
+    await openLegacy(server);
+    server.notify('tools/call', { name: 'get_reserves', arguments: {} });
+    server.closeInput();
+    expect(await server.exited).toBe(0);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it('and when a library logs', async () => {
+    server = startStdio(
+      process.execPath,
+      ['--import', `data:text/javascript,setTimeout(()=>console.log('chatter'),300)`, ENTRY],
+      { API_BASE_URL: api.url },
+    );
+    await openLegacy(server);
+    while (!server.stderr().includes('chatter')) await server.request('ping');
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it('through `npm run -s mcp` too', async () => {
+    server = startStdio(
+      'npm',
+      ['run', '-s', 'mcp'],
+      { API_BASE_URL: api.url },
+      join(import.meta.dirname, '../..'),
+    );
+    await openLegacy(server);
+    expect(toolNames(await server.request('tools/list'))).toEqual(NAMES);
+    server.closeInput();
+    expect(await server.exited).toBe(0);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it('and nothing at all when it cannot start, which stderr explains', async () => {
+    start({ API_BASE_URL: 'sluice.example' });
+    expect(await server.exited).toBe(1);
+    expect(server.stdout()).toBe('');
+    expect(server.stderr()).toContain('API_BASE_URL must be an http or https URL');
+  });
+});
+
+describe('API_BASE_URL', () => {
+  it('may carry a path or a slash: its origin counts', async () => {
+    start({ API_BASE_URL: `${api.url}/api/` });
+    await openLegacy(server);
+    const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
+    expect(result).not.toHaveProperty('isError');
+  });
+
+  it('that leads nowhere is an error result that says so', async () => {
+    start({ API_BASE_URL: 'http://127.0.0.1:9' });
+    await openLegacy(server);
+    const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result)).toContain('API_UNREACHABLE');
+    expect(JSON.stringify(result)).toContain('http://127.0.0.1:9');
+  });
+});
