@@ -197,6 +197,17 @@ export function openJournal(storage: Storage) {
       exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
     },
 
+    /** Rows of a kind that await something, and the newest that has landed. */
+    openAndLanded(kind: Operation['kind']): Operation[] {
+      const open = exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
+      const landed = exec(
+        `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
+         ORDER BY seq DESC LIMIT 1`,
+        kind,
+      );
+      return [...open, ...landed].map(operationOf);
+    },
+
     /** Newest first. */
     ofKind(kind: Operation['kind'], limit: number): Operation[] {
       return exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(

@@ -20,8 +20,6 @@ import {
 } from './kinds/absr.ts';
 import type { Operation } from './operation.ts';
 
-/** Rows that are looked through for the newest mint: one a day. */
-const LOOK_BACK = 100;
 const NONE = lamports(0n);
 
 /** Ends of a day's operation that are as they should be. */
@@ -33,7 +31,7 @@ export type MintDesk = ReturnType<typeof createMintDesk>;
 export const earlierIn =
   (journal: DeskTools['journal']) =>
   (id: string): EarlierMints =>
-    earlierMints(journal.ofKind('absr', LOOK_BACK), id);
+    earlierMints(journal.openAndLanded('absr'), id);
 
 export function createMintDesk({ journal, begin, now, log }: DeskTools, ports: AbsrPorts) {
   let refused: string | null = null;

@@ -19,7 +19,20 @@ export function createReservePorts(p: {
   readonly solanaAddress: string;
   readonly absrMint: string | null;
 }) {
+  /** The blockhash of the node that is furthest: one that lags gives hashes that are dead already. */
+  async function newest(commitment: 'confirmed' | 'finalized') {
+    const tips = await answered(
+      p.nodes.map(async (node) => ({ node, tip: await node.latestBlockhash(commitment) })),
+    );
+    const [first] = tips;
+    if (!first) throw upstreamFailed('solana-rpc', 'no_node');
+    return tips.reduce((most, one) => (one.tip.slot > most.tip.slot ? one : most), first);
+  }
+
   return {
+    /** @throws AppError UPSTREAM_FAILED */
+    latestBlockhash: async () => (await newest('confirmed')).tip,
+
     /** One view an index, those that answer. */
     reserveViews: (depth: number): Promise<ReserveView[]> =>
       answered(p.indexes.map((index) => readReserveView(index, p.bitcoinAddress, depth))),
@@ -32,12 +45,7 @@ export function createReservePorts(p: {
 
     /** All from the node that is furthest, nothing of it older than the blockhash. @throws AppError UPSTREAM_FAILED */
     solanaFigures: async (): Promise<SolanaFigures> => {
-      const tips = await answered(
-        p.nodes.map(async (node) => ({ node, tip: await node.latestBlockhash('finalized') })),
-      );
-      const [first] = tips;
-      if (!first) throw upstreamFailed('solana-rpc', 'no_node');
-      const { node, tip } = tips.reduce((most, one) => (one.tip.slot > most.tip.slot ? one : most), first);
+      const { node, tip } = await newest('finalized');
       const [balance, supply] = await Promise.all([
         node.balance(p.solanaAddress, 'finalized', tip.slot),
         p.absrMint === null ? null : readSupply(node, p.absrMint),

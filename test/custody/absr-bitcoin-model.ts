@@ -1,0 +1,155 @@
+/** A Bitcoin chain of transactions that touch the reserve, and indexes over it that fail in every way they do. */
+import { type Sats, sats } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { BitcoinIndex } from '../../src/custody/reserve-view.ts';
+import type { BitcoinTx } from '../../src/providers/esplora.ts';
+
+export const RESERVE_BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const OTHER = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+const PAGE = 25;
+
+type Block = { readonly height: number; readonly hash: string; readonly time: number };
+type Row = { readonly txid: string; readonly net: bigint; readonly block: Block | null };
+
+/** The chain as it is at one moment. Never changed: what follows is another one. */
+type Shown = {
+  readonly tip: Block;
+  readonly pending: readonly Row[];
+  /** Newest first. */
+  readonly confirmed: readonly Row[];
+  readonly reserve: bigint;
+};
+
+export type IndexFault =
+  | { readonly kind: 'down' }
+  | { readonly kind: 'stale' }
+  /** Counts so many sats that are not there. */
+  | { readonly kind: 'wrong'; readonly by: bigint }
+  /** Its list lacks the newest rows that its balance counts. */
+  | { readonly kind: 'hides' };
+
+export type BitcoinModel = ReturnType<typeof createBitcoinModel>;
+
+export function createBitcoinModel() {
+  let made = 0;
+  const hashOf = (): string => (++made).toString(16).padStart(64, '0');
+  let chain: Block[] = [{ height: 800_000, hash: hashOf(), time: 0 }];
+  let pending: readonly Row[] = [];
+  let confirmed: readonly Row[] = [];
+  let reserve = 0n;
+  let onCall: () => void = () => undefined;
+
+  const sum = (rows: readonly Row[]): bigint => rows.reduce((total, row) => total + row.net, 0n);
+  const tip = (): Block => chain.at(-1) as Block;
+  const shown = (): Shown => ({ tip: tip(), pending, confirmed, reserve });
+
+  function mine(now: number, takes: (txid: string) => boolean = () => true): void {
+    const block = { height: tip().height + 1, hash: hashOf(), time: Math.floor(now / 1_000) };
+    chain.push(block);
+    const taken = pending.filter(({ txid }) => takes(txid));
+    if (taken.length === 0) return;
+    confirmed = [...taken.map((row) => ({ ...row, block })), ...confirmed];
+    pending = pending.filter((row) => !taken.includes(row));
+    reserve += sum(taken);
+  }
+
+  /** The last blocks are replaced by one more; what they held waits again, or is gone when `drops` says so. */
+  function reorg(depth: number, now: number, drops: (txid: string) => boolean): void {
+    const kept = tip().height - depth;
+    chain = chain.slice(0, -depth);
+    const undone = confirmed.filter((row) => (row.block?.height ?? 0) > kept);
+    confirmed = confirmed.slice(undone.length);
+    reserve -= sum(undone);
+    pending = [
+      ...undone.filter(({ txid }) => !drops(txid)).map((row) => ({ ...row, block: null })),
+      ...pending,
+    ];
+    for (let block = 0; block <= depth; block++) mine(now, () => false);
+  }
+
+  /** An unconfirmed transaction that changes the reserve by so many sats; answers its txid. */
+  function move(net: bigint): string {
+    const txid = hashOf();
+    pending = [{ txid, net, block: null }, ...pending];
+    return txid;
+  }
+
+  function index(name: string) {
+    let fault: IndexFault | null = null;
+    let frozen: Shown | null = null;
+
+    function view(): Shown {
+      onCall();
+      if (fault?.kind === 'down') throw upstreamFailed(name, 'unreachable');
+      return frozen ?? shown();
+    }
+
+    const source: BitcoinIndex & { tx(txid: string): Promise<BitcoinTx | null> } = {
+      name,
+      tipHash: async () => view().tip.hash,
+      tipHeight: async () => view().tip.height,
+      async balance() {
+        const seen = view();
+        const extra = fault?.kind === 'wrong' ? fault.by : 0n;
+        return {
+          confirmed: sats(seen.reserve + extra),
+          confirmedTxs: seen.confirmed.length,
+          pendingDelta: sats(sum(seen.pending)),
+          pendingSpent: sats(-sum(seen.pending.filter((row) => row.net < 0n))),
+          pendingTxs: seen.pending.length,
+        };
+      },
+      async chainTxs(_address, last) {
+        const all = view().confirmed;
+        const list = fault?.kind === 'hides' ? all.slice(2) : all;
+        const from = last === undefined ? 0 : list.findIndex((row) => row.txid === last) + 1;
+        return list.slice(from, from + PAGE).map(shownTx);
+      },
+      async tx(txid) {
+        const seen = view();
+        const row = [...seen.pending, ...seen.confirmed].find((one) => one.txid === txid);
+        return row ? shownTx(row) : null;
+      },
+    };
+    return Object.assign(source, {
+      set(next: IndexFault | null): void {
+        fault = next;
+        frozen = next?.kind === 'stale' ? shown() : null;
+      },
+    });
+  }
+
+  return {
+    mine,
+    reorg,
+    move,
+    index,
+    height: () => tip().height,
+    /** Confirmed sats of the reserve on the best chain. */
+    reserve: (): Sats => sats(reserve),
+    /** The same less what unconfirmed transactions spend: it is gone as soon as it is signed away. */
+    cover: (): bigint => reserve + sum(pending.filter((row) => row.net < 0n)),
+    /** The cover without incomes that a reorganization of fewer than `depth` blocks could take back. */
+    settled: (depth: number): bigint => {
+      const young = confirmed.filter(
+        (row) => row.net > 0n && tip().height - (row.block?.height ?? 0) + 1 < depth,
+      );
+      return reserve + sum(pending.filter((row) => row.net < 0n)) - sum(young);
+    },
+    /** Called before every answer of an index: the chain may move under a reader's feet. */
+    set onCall(listener: () => void) {
+      onCall = listener;
+    },
+  };
+}
+
+function shownTx({ txid, net, block }: Row): BitcoinTx {
+  const value = sats(net < 0n ? -net : net);
+  const paid = (address: string) => [{ address, value }];
+  return {
+    txid,
+    inputs: paid(net < 0n ? RESERVE_BTC : OTHER),
+    outputs: paid(net < 0n ? OTHER : RESERVE_BTC),
+    block: block && { height: block.height, time: block.time },
+  };
+}

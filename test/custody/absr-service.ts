@@ -1,0 +1,184 @@
+/** The production custodian over the models: its ports, its restarts, and calls during which it dies. */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58, base64 } from '@scure/base';
+import type { SwapRoute } from '../../src/bridges/route.ts';
+import { signedTransaction } from '../../src/chain/solana/transaction.ts';
+import { lamports, sats } from '../../src/core/amount.ts';
+import { HOUR_MS } from '../../src/core/limits.ts';
+import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/create-custodian.ts';
+import type { AbsrPorts } from '../../src/custody/kinds/absr.ts';
+import type { Mirror, Signer } from '../../src/custody/ports.ts';
+import { createReservePorts } from '../../src/custody/reserve-ports.ts';
+import { createSigner } from '../../src/custody/signer.ts';
+import { type BitcoinModel, RESERVE_BTC } from './absr-bitcoin-model.ts';
+import { createDisk } from './absr-disk.ts';
+import type { SolanaModel } from './absr-solana-model.ts';
+
+export const SOL = 1_000_000_000n;
+export const TREASURY = base58.encode(new Uint8Array(32).fill(11));
+export const MINT = base58.encode(new Uint8Array(32).fill(12));
+/** Confirmations that an income needs. */
+export const DEPTH = 3;
+const SEED = new Uint8Array(32).fill(5);
+/** 1 SOL is 125,000 sats. */
+const MARKET = { btcUsd: 80_000_000_000n, solUsd: 100_000_000n };
+
+export const reserveSigner = (): Signer =>
+  createSigner(base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])));
+
+/** Swaps by their deposit address; `txid` once the bridge has paid. */
+type OpenSwaps = Map<string, { readonly sats: bigint; txid: string | null }>;
+
+function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
+  return {
+    name: 'near-intents',
+    async quote({ amount, dry }) {
+      const expectedSats = sats((amount * 124_500n) / SOL);
+      const bytes = new Uint8Array(32).fill(77);
+      new DataView(bytes.buffer).setUint32(0, swaps.size);
+      const depositAddress = dry ? null : base58.encode(bytes);
+      if (depositAddress) swaps.set(depositAddress, { sats: expectedSats, txid: null });
+      const terms = {
+        expectedSats,
+        minimumSats: sats((expectedSats * 995n) / 1_000n),
+        fixedFeeSats: sats(0n),
+      };
+      const expiresAt = now() + HOUR_MS;
+      return {
+        ok: true,
+        quote: { route: 'near-intents', amount, ...terms, expiresAt, etaSeconds: 600, depositAddress },
+      };
+    },
+    async report(depositAddress) {
+      const txid = swaps.get(depositAddress)?.txid;
+      return txid ? { state: 'delivered', txids: [txid] } : { state: 'pending', detail: 'settling' };
+    },
+  };
+}
+
+/** D1: only what the outbox and the first check of an instance need. */
+function createMirror() {
+  const revisions = new Map<string, number>();
+  const finishedSwaps = new Set<string>();
+  const mirror: Mirror & { down: boolean; readonly finishedSwaps: ReadonlySet<string> } = {
+    down: false,
+    finishedSwaps,
+    async apply(rows) {
+      if (mirror.down) throw new Error('D1 is down');
+      for (const row of rows) {
+        revisions.set(row.id, row.revision);
+        if (row.entity !== 'operation' || row.operation.kind !== 'swap') continue;
+        if (row.operation.state === 'done') finishedSwaps.add(row.id);
+      }
+    },
+    async highestRevision() {
+      if (mirror.down) throw new Error('D1 is down');
+      return Math.max(0, ...revisions.values());
+    },
+    operationsAfter: async () => [],
+    recordsAfter: async () => [],
+  };
+  return mirror;
+}
+
+export function createService(p: {
+  readonly bitcoin: BitcoinModel;
+  readonly indexes: readonly ReturnType<BitcoinModel['index']>[];
+  readonly solana: SolanaModel;
+  readonly signer: Signer;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly mutate: (ports: AbsrPorts) => AbsrPorts;
+  readonly count: (name: string) => void;
+}) {
+  const { indexes, solana, signer, now, random, count } = p;
+  const swaps: OpenSwaps = new Map();
+  const mirror = createMirror();
+  const reservePorts = createReservePorts({
+    indexes,
+    nodes: solana.nodes,
+    bitcoinAddress: RESERVE_BTC,
+    solanaAddress: signer.address,
+    absrMint: MINT,
+  });
+  const readPrices = async () => ['a', 'b'].map((source) => ({ source, ...MARKET }));
+  let requests = 0;
+
+  const deps: CustodyDeps = {
+    chain: solana.chain,
+    mirror,
+    signer,
+    absr: p.mutate({
+      reserveAddress: signer.address,
+      mint: MINT,
+      treasury: TREASURY,
+      depth: DEPTH,
+      nodes: solana.nodes.length,
+      ...reservePorts,
+      readPrices,
+      now,
+    }),
+    swap: {
+      reserveAddress: signer.address,
+      bitcoinAddress: RESERVE_BTC,
+      routes: [createBridge(swaps, now)],
+      maxCostBps: 200,
+      readPrices,
+      latestBlockhash: reservePorts.latestBlockhash,
+      bitcoinViews: (txid) =>
+        Promise.all(indexes.map((index) => index.tx(txid).catch((error: Error) => error))),
+      reserveSignatures: async () => [],
+      transaction: async () => null,
+    },
+    limits: {
+      maxOperation: lamports(2n * SOL),
+      maxHour: lamports(4n * SOL),
+      maxDay: lamports(10n * SOL),
+      maxUnsettled: lamports(4n * SOL),
+      maxCostDay: lamports(SOL / 10n),
+      maxCostBps: 200,
+      floor: lamports(SOL / 10n),
+    },
+    swapsDisabled: false,
+    maxCreatesPerClientHour: 6,
+    assemble: (message, signature, cosignatures) => {
+      const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
+      return { wire: base64.encode(wire), signature: text };
+    },
+    now,
+    randomId: () => `request-${requests++}`,
+    within: async (work) => work,
+    log: ({ event }) => count(`log ${String(event)}`),
+  };
+
+  const disk = createDisk();
+  let handle = disk.handle();
+  let custody: Custody = createCustodian(handle, deps);
+
+  /** The instance is replaced: what it holds in memory is gone, and its storage refuses it. */
+  function restart(): void {
+    handle.dead = true;
+    handle = disk.handle();
+    custody = createCustodian(handle, deps);
+    count('restart');
+  }
+
+  return {
+    disk,
+    mirror,
+    swaps,
+    restart,
+    custody: () => custody,
+
+    /** One call. When its instance dies on the way, what it leaves behind is the next one's to find. */
+    async call(work: (alive: Custody) => Promise<unknown>, dies: boolean): Promise<void> {
+      const running = work(custody);
+      if (dies) {
+        count('crash');
+        for (let turns = Math.floor(random() * 40); turns > 0; turns--) await Promise.resolve();
+        restart();
+      }
+      await running.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,247 @@
+/** A Solana chain that carries out what the custodian sends, from its bytes, and nodes that see it late or not at all. */
+import { base58, base64 } from '@scure/base';
+import {
+  address,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  none,
+  some,
+} from '@solana/web3.js';
+import { getMintEncoder } from '@solana-program/token';
+import { ATA_PROGRAM, findAta } from '../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { type Lamports, lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { ChainPort } from '../../src/custody/chain-port.ts';
+import type { createReservePorts } from '../../src/custody/reserve-ports.ts';
+
+export const SLOT_MS = 400;
+const FINAL_SLOTS = 32;
+const BLOCKHASH_LIFE = 150;
+const SYSTEM = '11111111111111111111111111111111';
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
+const ACCOUNT_RENT = 2_039_280n;
+
+type Effect = { mint: bigint; paid: { to: string; lamports: bigint } | null; creates: string | null };
+type Landed = { slot: number; time: number; fee: bigint; debit: bigint; effect: Effect };
+type Change = { slot: number; lamports: bigint; supply: bigint };
+
+/** How one node misbehaves: it is down, or sees the chain as it was so many slots ago. */
+export type NodeFault = { readonly down: boolean; readonly lagSlots: number };
+export const HEALTHY: NodeFault = { down: false, lagSlots: 0 };
+
+/** What becomes of a transaction that is sent: it lands so many slots later, or this sending is lost. */
+export type SendFate = { readonly landsAfter: number } | 'lost';
+
+type ReserveNode = Parameters<typeof createReservePorts>[0]['nodes'][number];
+
+export function createSolanaModel(p: {
+  reserve: string;
+  treasury: string;
+  mint: string;
+  decimals: number;
+  lamports: bigint;
+  now: () => number;
+  fate: () => SendFate;
+}) {
+  const { reserve, mint, decimals, now } = p;
+  const started = now();
+  const landed = new Map<string, Landed>();
+  const waiting = new Map<string, { slot: number; wire: string }>();
+  const accounts = new Set<string>();
+  const history: Change[] = [{ slot: 0, lamports: p.lamports, supply: 0n }];
+  const listeners: ((landing: Landed & { signature: string }) => void)[] = [];
+
+  const slotNow = (): number => Math.floor((now() - started) / SLOT_MS) + 1_000;
+  const blockhashOf = (slot: number): string => {
+    const bytes = new Uint8Array(32).fill(9);
+    new DataView(bytes.buffer).setUint32(0, slot);
+    return base58.encode(bytes);
+  };
+  const slotOf = (blockhash: string): number => new DataView(base58.decode(blockhash).buffer).getUint32(0);
+  const latest = (): Change => history.at(-1) as Change;
+  const at = (slot: number): Change =>
+    history.findLast((change) => change.slot <= slot) ?? (history[0] as Change);
+
+  function readEffect(wire: string): { effect: Effect; lastSlot: number; fee: bigint } {
+    const { messageBytes } = getTransactionDecoder().decode(base64.decode(wire));
+    const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    const effect: Effect = { mint: 0n, paid: null, creates: null };
+    let units = 0n;
+    let price = 0n;
+    for (const {
+      programAddressIndex,
+      accountIndices = [],
+      data = new Uint8Array(),
+    } of message.instructions) {
+      const account = (index: number): string => message.staticAccounts[accountIndices[index] ?? -1] ?? '';
+      const bytes = new Uint8Array(data);
+      const view = new DataView(bytes.buffer);
+      switch (message.staticAccounts[programAddressIndex]) {
+        case COMPUTE_BUDGET:
+          if (bytes[0] === 2) units = BigInt(view.getUint32(1, true));
+          if (bytes[0] === 3) price = view.getBigUint64(1, true);
+          break;
+        case SYSTEM:
+          if (view.getUint32(0, true) !== 2) throw new Error('a System instruction that is no transfer');
+          effect.paid = { to: account(1), lamports: view.getBigUint64(4, true) };
+          break;
+        case ATA_PROGRAM:
+          if (account(1) !== findAta(p.treasury, mint, TOKEN_PROGRAM))
+            throw new Error('an account of a stranger');
+          effect.creates = account(1);
+          break;
+        case TOKEN_PROGRAM:
+          if (bytes[0] !== 14 || account(0) !== mint || bytes[9] !== decimals || account(2) !== reserve)
+            throw new Error('no MintToChecked of this mint');
+          effect.mint += view.getBigUint64(1, true);
+          break;
+        default:
+          throw new Error(`nobody expects ${message.staticAccounts[programAddressIndex]}`);
+      }
+    }
+    const lastSlot = slotOf(message.lifetimeToken) + BLOCKHASH_LIFE;
+    return { effect, lastSlot, fee: 5_000n + (units * price) / 1_000_000n };
+  }
+
+  const signatureOf = (wire: string): string => base58.encode(base64.decode(wire).slice(1, 65));
+
+  function land(signature: string, wire: string, slot: number): void {
+    const { effect, lastSlot, fee } = readEffect(wire);
+    waiting.delete(signature);
+    if (slot > lastSlot || landed.has(signature)) return;
+    const rent = effect.creates && !accounts.has(effect.creates) ? ACCOUNT_RENT : 0n;
+    const debit = fee + rent + (effect.paid?.lamports ?? 0n);
+    if (debit > latest().lamports) return;
+    if (effect.creates) accounts.add(effect.creates);
+    history.push({ slot, lamports: latest().lamports - debit, supply: latest().supply + effect.mint });
+    const landing = { slot, time: Math.floor(now() / 1_000), fee, debit, effect };
+    landed.set(signature, landing);
+    for (const listener of listeners) listener({ ...landing, signature });
+  }
+
+  /** Lands what is due by now. */
+  function advance(): void {
+    for (const [signature, { slot, wire }] of waiting)
+      if (slot <= slotNow()) land(signature, wire, slotNow());
+  }
+
+  const faults = new Map<string, NodeFault>();
+  const names = ['rpc-1', 'rpc-2'];
+  const finalSlot = (name: string): number =>
+    slotNow() - FINAL_SLOTS - (faults.get(name) ?? HEALTHY).lagSlots;
+  function askedNode(name: string): void {
+    advance();
+    if (faults.get(name)?.down) throw upstreamFailed(name, 'unreachable');
+  }
+
+  const nodes = names.map(
+    (name): ReserveNode => ({
+      name,
+      async balance(_address, _commitment, minSlot) {
+        askedNode(name);
+        const slot = finalSlot(name);
+        if (minSlot !== undefined && BigInt(slot) < minSlot) throw upstreamFailed(name, 'rpc_-32016');
+        return { lamports: lamports(at(slot).lamports), slot: BigInt(slot) };
+      },
+      async latestBlockhash() {
+        askedNode(name);
+        const slot = finalSlot(name);
+        return {
+          blockhash: blockhashOf(slot),
+          lastValidBlockHeight: BigInt(slot + BLOCKHASH_LIFE),
+          slot: BigInt(slot),
+        };
+      },
+      async accounts() {
+        askedNode(name);
+        const slot = finalSlot(name);
+        const data = getMintEncoder().encode({
+          mintAuthority: some(address(reserve)),
+          supply: at(slot).supply,
+          decimals,
+          isInitialized: true,
+          freezeAuthority: none(),
+        });
+        const account = { owner: TOKEN_PROGRAM, lamports: 1_461_600n, data: new Uint8Array(data) };
+        return { slot: BigInt(slot), accounts: [account] };
+      },
+    }),
+  );
+
+  async function first<T>(ask: (node: ReserveNode) => Promise<T>): Promise<T> {
+    let failure: unknown;
+    for (const node of nodes) {
+      try {
+        return await ask(node);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  const chain: ChainPort = {
+    balance: (minSlot) =>
+      first((node) => node.balance(reserve, 'finalized', minSlot > 0n ? minSlot : undefined)),
+    async send(wire) {
+      advance();
+      if (names.every((name) => faults.get(name)?.down)) return false;
+      const fate = p.fate();
+      const signature = signatureOf(wire);
+      if (fate !== 'lost' && !waiting.has(signature))
+        waiting.set(signature, { slot: slotNow() + fate.landsAfter, wire });
+      return true;
+    },
+    async views(signing) {
+      advance();
+      return names.flatMap((name) => {
+        if (faults.get(name)?.down) return [];
+        const { lagSlots } = faults.get(name) ?? HEALTHY;
+        const head = slotNow() - lagSlots;
+        const found = landed.get(signing.signature);
+        const commitment =
+          found && found.slot <= finalSlot(name) ? ('finalized' as const) : ('confirmed' as const);
+        return [
+          {
+            node: name,
+            finalizedSlot: BigInt(finalSlot(name)),
+            finalizedHeight: BigInt(finalSlot(name)),
+            statusSlot: BigInt(head),
+            status:
+              found && found.slot <= head ? { slot: BigInt(found.slot), failed: false, commitment } : null,
+            firstAvailableSlot: 0n,
+          },
+        ];
+      });
+    },
+    async landing(signature) {
+      const found = landed.get(signature);
+      if (!found) return null;
+      const { slot, time, fee, debit } = found;
+      return { slot: BigInt(slot), blockTime: time, fee: lamports(fee), debit: lamports(debit) };
+    },
+  };
+
+  return {
+    chain,
+    nodes,
+    first,
+    setNode: (index: number, fault: NodeFault): void => void faults.set(names[index] ?? '', fault),
+    /** As the newest block has it. */
+    supply: (): bigint => latest().supply,
+    lamports: (): Lamports => lamports(latest().lamports),
+    topUp: (amount: bigint): void =>
+      void history.push({ ...latest(), slot: slotNow(), lamports: latest().lamports + amount }),
+    onLanded: (listener: (landing: Landed & { signature: string }) => void): void =>
+      void listeners.push(listener),
+    /** When something that was sent lands next, in Unix milliseconds. */
+    nextLanding(): number | undefined {
+      const slots = [...waiting.values()].map(({ slot }) => slot);
+      return slots.length === 0 ? undefined : started + (Math.min(...slots) - 1_000) * SLOT_MS;
+    },
+    advance,
+  };
+}
+
+export type SolanaModel = ReturnType<typeof createSolanaModel>;

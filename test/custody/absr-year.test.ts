@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { sats } from '../../src/core/amount.ts';
+import type { AbsrPorts } from '../../src/custody/kinds/absr.ts';
+import { DECIMALS, simulateYear } from './absr-year.ts';
+
+const MINUTES = 60_000;
+
+describe('365 days of the reserve', () => {
+  it('no token is uncovered by the service, no day has two mints, and in the end supply equals reserve', {
+    timeout: 300_000,
+  }, async () => {
+    const year = await simulateYear({ seed: 2026, days: 365 });
+    expect(year.uncoveredMs.service).toBe(0);
+    expect(year.mostMintsInADay).toBe(1);
+    expect(year.supplyAtoms).toBe(year.reserveSats * 10n ** BigInt(DECIMALS));
+
+    // The year was what it is meant to be.
+    expect(year.mints).toBeGreaterThan(180);
+    expect(year.swapsFinished).toBeGreaterThan(80);
+    expect(year.uncoveredMs.others).toBeGreaterThan(60 * MINUTES);
+    const kinds = [
+      'reorg',
+      'deep reorg',
+      'spend',
+      'index down',
+      'index stale',
+      'index hides',
+      'index wrong',
+      'node down',
+      'node lags',
+      'D1 down',
+      'cron missed',
+      'cron twice',
+      'restart',
+      'crash',
+    ];
+    for (const kind of kinds) expect([kind, (year.happened[kind] ?? 0) > 2]).toEqual([kind, true]);
+  });
+});
+
+/** Each is a rule left out. What cannot see that cannot vouch for the rule. */
+const LEFT_OUT: [string, (ports: AbsrPorts) => AbsrPorts][] = [
+  [
+    'one index is believed alone',
+    (ports) => ({
+      ...ports,
+      reserveViews: async (depth) =>
+        (await ports.reserveViews(depth)).slice(0, 1).flatMap((view) => [view, view]),
+    }),
+  ],
+  [
+    'the list of young incomes is not looked at',
+    (ports) => ({
+      ...ports,
+      reserveViews: async (depth) =>
+        (await ports.reserveViews(depth)).map((view) => ({ ...view, young: [] })),
+    }),
+  ],
+  ['one confirmation is enough', (ports) => ({ ...ports, depth: 1 })],
+  [
+    'a spend in the mempool is ignored',
+    (ports) => ({
+      ...ports,
+      reserveViews: async (depth) =>
+        (await ports.reserveViews(depth)).map((view) => ({ ...view, pendingSpent: sats(0n) })),
+    }),
+  ],
+];
+
+describe('the simulation notices when', () => {
+  it.each(LEFT_OUT)('%s', { timeout: 300_000 }, async (_, mutate) => {
+    let uncovered = 0;
+    for (let seed = 1; seed <= 6 && uncovered === 0; seed++) {
+      uncovered = (await simulateYear({ seed, days: 60, mutate })).uncoveredMs.service;
+    }
+    expect(uncovered).toBeGreaterThan(0);
+  });
+});
