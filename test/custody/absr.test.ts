@@ -1,0 +1,339 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lamports, sats } from '../../src/core/amount.ts';
+import {
+  decideMint,
+  type EarlierMints,
+  earlierMints,
+  type MintFacts,
+  mintDueAt,
+  type SupplyView,
+  utcDay,
+} from '../../src/custody/kinds/absr.ts';
+import type { Landing, Operation } from '../../src/custody/operation.ts';
+import { plannedOperation } from '../../src/custody/operation.ts';
+import {
+  agreeAtDepth,
+  agreeAtTip,
+  type ReserveView,
+  type YoungTx,
+} from '../../src/custody/reserve-agreement.ts';
+import { type BitcoinIndex, readReserveView } from '../../src/custody/reserve-view.ts';
+import type { BitcoinTx } from '../../src/providers/esplora.ts';
+import { RESERVE_BTC } from './absr-bitcoin-model.ts';
+
+const RESERVE = 'reserve';
+const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const u53 = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
+
+const view = (change: Partial<Omit<ReserveView, 'tip'>> & { tip?: number } = {}): ReserveView => {
+  const { tip = 900, ...rest } = change;
+  return {
+    source: 'one',
+    confirmed: sats(1_000n),
+    pendingSpent: sats(0n),
+    young: [],
+    ...rest,
+    tip: { height: tip, hash: `hash ${tip}` },
+  };
+};
+const young = (height: number, net: bigint): YoungTx => ({ height, net: sats(net) });
+const supply = (change: Partial<SupplyView> = {}): SupplyView => ({
+  source: 'rpc-1',
+  slot: 100n,
+  program: PROGRAM,
+  mintAuthority: RESERVE,
+  atoms: 400n,
+  decimals: 0,
+  ...change,
+});
+const NEVER: EarlierMints = { open: false, last: null };
+const facts = (change: Partial<MintFacts> = {}): MintFacts => ({
+  reserves: [view(), view({ source: 'two' })],
+  supplies: [supply(), supply({ source: 'rpc-2' })],
+  nodes: 2,
+  depth: 3,
+  authority: RESERVE,
+  earlier: NEVER,
+  ...change,
+});
+
+describe('the reserve at depth', () => {
+  const both = (...pair: [ReserveView, ReserveView]) => agreeAtDepth(pair, 3);
+
+  it.each([
+    [900, 'one confirmation', 700n],
+    [899, 'two', 700n],
+    [898, 'three', 1_000n],
+  ])('an income at height %i has %s at tip 900: of 1,000 sats %i count', (height, _, counted) => {
+    const seen = view({ young: [young(height, 300n)] });
+    expect(both(seen, seen)).toMatchObject({ ok: true, sats: counted });
+  });
+
+  it('a spend counts at once, whatever its depth', () => {
+    const seen = view({ young: [young(900, -300n), young(899, 200n)] });
+    expect(both(seen, seen)).toMatchObject({ ok: true, sats: 800n });
+  });
+
+  it('a spend in the mempool of any index means that nothing is agreed', () => {
+    const pending = view({ pendingSpent: sats(1n) });
+    expect(both(view(), pending)).toEqual({ ok: false, reason: 'spend_pending' });
+    expect(both(pending, view())).toEqual({ ok: false, reason: 'spend_pending' });
+  });
+
+  it('is seen from the lower tip: an index that is a block ahead does not ripen an income', () => {
+    const behind = view({ tip: 900, young: [young(899, 300n)] });
+    const ahead = view({ tip: 901, young: [young(899, 300n)] });
+    expect(both(behind, ahead)).toMatchObject({ ok: true, sats: 700n, tip: { height: 900 } });
+  });
+
+  it('an income that only the index ahead has seen counts for neither', () => {
+    const ahead = view({ tip: 902, confirmed: sats(1_500n), young: [young(902, 500n)] });
+    expect(both(view({ tip: 900 }), ahead)).toMatchObject({ ok: true, sats: 1_000n });
+  });
+
+  it('two blocks apart is a moment, three are none', () => {
+    expect(both(view({ tip: 900 }), view({ tip: 902 })).ok).toBe(true);
+    expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
+  });
+
+  it('one sat of difference, or one index alone, is no agreement; of three none may differ', () => {
+    const other = view({ confirmed: sats(1_001n) });
+    expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
+    expect(agreeAtDepth([view(), view(), other], 3)).toEqual({ ok: false, reason: 'sources_disagree' });
+    expect(agreeAtDepth([view()], 3)).toEqual({ ok: false, reason: 'one_source' });
+    expect(agreeAtDepth([], 3)).toEqual({ ok: false, reason: 'one_source' });
+  });
+
+  it('never exceeds the confirmed balance, nor the balance before the young blocks', () => {
+    const txs = fc.array(
+      fc.record({
+        height: fc.integer({ min: 895, max: 900 }),
+        net: fc.bigInt({ min: -1_000n, max: 1_000n }),
+      }),
+    );
+    fc.assert(
+      fc.property(txs, fc.integer({ min: 1, max: 6 }), (rows, depth) => {
+        const seen = view({
+          confirmed: sats(100_000n),
+          young: rows.map(({ height, net }) => young(height, net)),
+        });
+        const agreed = agreeAtDepth([seen, seen], depth);
+        const unripe = rows.filter(({ height }) => 900 - height + 1 < depth);
+        const before = 100_000n - unripe.reduce((sum, { net }) => sum + net, 0n);
+        expect(agreed.ok && agreed.sats <= 100_000n && agreed.sats <= before).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the reserve at the tip, for a proof', () => {
+  it('needs the same tip and the same balance', () => {
+    expect(agreeAtTip([view(), view()], 2)).toMatchObject({ ok: true, sats: 1_000n });
+    expect(agreeAtTip([view(), view({ tip: 901 })], 2)).toEqual({ ok: false, reason: 'tips_apart' });
+    expect(agreeAtTip([view(), view({ confirmed: sats(1n) })], 2)).toEqual({
+      ok: false,
+      reason: 'sources_disagree',
+    });
+  });
+
+  it('one of two configured indexes is not enough; the only one configured is', () => {
+    expect(agreeAtTip([view()], 2)).toEqual({ ok: false, reason: 'one_source' });
+    expect(agreeAtTip([view()], 1)).toMatchObject({ ok: true });
+    expect(agreeAtTip([], 1)).toEqual({ ok: false, reason: 'one_source' });
+  });
+});
+
+describe('the decision', () => {
+  it('is the difference, scaled by the decimals', () => {
+    expect(decideMint(facts())).toMatchObject({ verdict: 'mint', atoms: 600n });
+    const scaled = supply({ atoms: 40_001n, decimals: 2 });
+    expect(decideMint(facts({ supplies: [scaled, scaled] }))).toMatchObject({
+      verdict: 'mint',
+      atoms: 59_999n,
+    });
+  });
+
+  it('brings the supply to exactly the reserve, never above it', () => {
+    fc.assert(
+      fc.property(u53, u53, fc.integer({ min: 0, max: 3 }), (reserve, atoms, decimals) => {
+        const seen = supply({ atoms, decimals });
+        const reserves = [view({ confirmed: sats(reserve) }), view({ confirmed: sats(reserve) })];
+        const decision = decideMint(facts({ reserves, supplies: [seen, seen] }));
+        const target = reserve * 10n ** BigInt(decimals);
+        if (decision.verdict === 'mint') expect(atoms + decision.atoms).toBe(target);
+        else expect(atoms >= target).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    ['nothing_to_mint', { atoms: 1_000n }],
+    ['supply_above_reserve', { atoms: 1_001n }],
+    ['not_mint_authority', { mintAuthority: 'somebody' }],
+    ['not_mint_authority', { mintAuthority: null }],
+    ['supply_overflow', { decimals: 18, atoms: 0n }],
+  ] as const)('is nothing today: %s', (reason, change) => {
+    const seen = supply(change);
+    expect(decideMint(facts({ supplies: [seen, seen] }))).toMatchObject({ verdict: 'none', reason });
+  });
+
+  const wait = (reason: string) => ({ verdict: 'wait', reason });
+
+  it.each([
+    ['the atoms', { atoms: 401n }],
+    ['the decimals', { decimals: 1 }],
+    ['the program', { program: 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' }],
+    ['the authority', { mintAuthority: null }],
+  ])('waits while two nodes differ in %s', (_, change) => {
+    expect(decideMint(facts({ supplies: [supply(), supply(change)] }))).toEqual(wait('supplies_disagree'));
+  });
+
+  it('waits for a second node where two are configured', () => {
+    expect(decideMint(facts({ supplies: [supply()] }))).toEqual(wait('one_node'));
+    expect(decideMint(facts({ supplies: [] }))).toEqual(wait('one_node'));
+    expect(decideMint(facts({ supplies: [supply()], nodes: 1 }))).toMatchObject({ verdict: 'mint' });
+  });
+
+  it('does not believe a supply that is older than the last mint', () => {
+    const earlier: EarlierMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
+    const late = supply({ slot: 99n, source: 'rpc-2' });
+    expect(decideMint(facts({ earlier }))).toMatchObject({ verdict: 'mint' });
+    expect(decideMint(facts({ earlier, supplies: [supply(), late] }))).toEqual(wait('supply_outdated'));
+    expect(decideMint(facts({ earlier, supplies: [late], nodes: 1 }))).toEqual(wait('supply_outdated'));
+  });
+
+  it('waits while an earlier mint is on its way', () => {
+    expect(decideMint(facts({ earlier: { open: true, last: null } }))).toEqual(wait('earlier_mint_open'));
+  });
+
+  it('waits while the Bitcoin indexes do not agree', () => {
+    expect(decideMint(facts({ reserves: [view()] }))).toEqual(wait('one_source'));
+  });
+});
+
+describe('earlier mints', () => {
+  const row = (day: string, change: Partial<Operation> = {}): Operation => ({
+    ...plannedOperation({
+      id: `absr:${day}`,
+      kind: 'absr',
+      amount: lamports(0n),
+      reserved: lamports(0n),
+      plan: {},
+      now: 0,
+    }),
+    ...change,
+  });
+  const landed = (slot: bigint, blockTime: number | null): Landing => ({
+    slot,
+    blockTime,
+    fee: lamports(0n),
+    debit: lamports(0n),
+  });
+
+  it('are the newest that landed, by its block time, and whether one is undecided', () => {
+    const rows = [
+      row('2026-01-01', { state: 'done', landing: landed(5n, Date.UTC(2026, 0, 1, 0, 6) / 1_000) }),
+      row('2026-01-02', { state: 'done', landing: landed(9n, Date.UTC(2026, 0, 3, 0, 1) / 1_000) }),
+      row('2026-01-03', { state: 'signed' }),
+    ];
+    expect(earlierMints(rows, 'absr:2026-01-04')).toEqual({
+      open: true,
+      last: { slot: 9n, day: '2026-01-03' },
+    });
+    expect(earlierMints(rows, 'absr:2026-01-03').open).toBe(false);
+    expect(earlierMints([], 'absr:2026-01-03')).toEqual({ open: false, last: null });
+  });
+
+  it('a landing without a block time counts for the day of its name', () => {
+    const rows = [row('2026-01-02', { state: 'done', landing: landed(5n, null) })];
+    expect(earlierMints(rows, 'absr:2026-01-04').last?.day).toBe('2026-01-02');
+  });
+});
+
+it('a mint is due from five past midnight UTC', () => {
+  const noon = Date.UTC(2026, 1, 28, 12);
+  expect(new Date(mintDueAt(noon)).toISOString()).toBe('2026-02-28T00:05:00.000Z');
+  expect(utcDay(Date.UTC(2026, 1, 28, 23, 59, 59, 999))).toBe('2026-02-28');
+});
+
+const txid = (n: number): string => n.toString(16).padStart(64, '0');
+const paying = (n: number, height: number | null, value = 10n): BitcoinTx => ({
+  txid: txid(n),
+  inputs: [],
+  outputs: [{ address: RESERVE_BTC, value: sats(value) }],
+  block: height === null ? null : { height, time: height },
+});
+
+/** An index over these confirmed transactions, newest first, at tip 900. */
+function index(txs: BitcoinTx[], change: Partial<BitcoinIndex> = {}): BitcoinIndex & { pages: number } {
+  const self = {
+    pages: 0,
+    name: 'one',
+    tipHash: async () => 'hash',
+    tipHeight: async () => 900,
+    balance: async () => ({
+      confirmed: sats(1_000n),
+      confirmedTxs: txs.length,
+      pendingDelta: sats(0n),
+      pendingSpent: sats(0n),
+      pendingTxs: 0,
+    }),
+    async chainTxs(_address: string, last?: string) {
+      self.pages++;
+      const from = last === undefined ? 0 : txs.findIndex((tx) => tx.txid === last) + 1;
+      return txs.slice(from, from + 25);
+    },
+    ...change,
+  };
+  return self;
+}
+const read = (source: BitcoinIndex, depth = 3) => readReserveView(source, RESERVE_BTC, depth);
+
+describe('one view of the reserve', () => {
+  it('holds every transaction that the lower tip of another index may call young, and stops there', async () => {
+    // At tip 898, the lowest that agrees with 900, three confirmations begin at height 896.
+    const source = index([paying(1, 900), paying(2, 898), paying(3, 897), paying(4, 896), paying(5, 400)]);
+    const { young, tip } = await read(source);
+    expect(young.map(({ height }) => height)).toEqual([900, 898, 897]);
+    expect(tip).toEqual({ height: 900, hash: 'hash' });
+    expect(source.pages).toBe(1);
+  });
+
+  it('pages through as many young transactions as there are, and gives up before 300', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, n) => paying(n, 900));
+    expect((await read(index([...many(130), paying(999, 1)]))).young).toHaveLength(130);
+    await expect(read(index(many(300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
+  });
+
+  it('is read again when a block comes in between, and given up when they keep coming', async () => {
+    const hashes = ['a', 'b', 'b', 'b'];
+    const source = index([paying(1, 900), paying(2, 1)], { tipHash: async () => hashes.shift() ?? 'b' });
+    expect((await read(source)).tip.hash).toBe('b');
+    expect(source.pages).toBe(2);
+    let tips = 0;
+    const moving = index([], { tipHash: async () => `tip ${tips++}` });
+    await expect(read(moving)).rejects.toMatchObject({ details: { reason: 'tip_moves' } });
+  });
+
+  it.each([
+    ['unsorted_list', [paying(1, 898), paying(2, 900)]],
+    ['unsorted_list', [paying(1, null)]],
+  ])('a list that hides young rows is refused: %s', async (reason, txs) => {
+    await expect(read(index(txs))).rejects.toMatchObject({ details: { reason } });
+  });
+
+  it('a list that ends before the number of transactions is refused', async () => {
+    const source = index([paying(1, 900), paying(2, 899)], {
+      chainTxs: async (_, last) => (last ? [] : [paying(1, 900)]),
+    });
+    await expect(read(source)).rejects.toMatchObject({ details: { reason: 'incomplete_list' } });
+    expect((await read(index([paying(1, 900)]))).young).toHaveLength(1);
+  });
+
+  it('without a depth reads no list', async () => {
+    const source = index([paying(1, 900)]);
+    expect((await read(source, 0)).young).toEqual([]);
+    expect(source.pages).toBe(0);
+  });
+});
