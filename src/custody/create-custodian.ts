@@ -278,7 +278,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
 
     async findSwap(signature) {
       const operation = journal.bySignature(signature);
-      return operation ? swapView(operation) : null;
+      return operation?.kind === 'swap' ? swapView(operation) : null;
     },
 
     async report(): Promise<CustodyReport> {

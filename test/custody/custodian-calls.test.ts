@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import { checkTrust, freeze } from '../../src/custody/boot.ts';
+import type { KindDriver } from '../../src/custody/kind.ts';
+import { createCustodianWorld, keyed, request } from './custodian-world.ts';
+import { land } from './fake-chain.ts';
+import { FEE, PAYOUT, planned, SOL, signed } from './sample-operations.ts';
+
+/** A payout that moves nothing but its fee. */
+const payoutKind: KindDriver = {
+  rules: PAYOUT,
+  prepare: async () => ({
+    ok: true,
+    message: Uint8Array.of(1),
+    lastValidBlockHeight: 1_000n,
+    slot: 900n,
+    plan: {},
+    cost: 0n,
+    claims: [],
+  }),
+  settle: async () => ({ settlement: { state: 'pending', detail: '' }, claims: [] }),
+};
+const intent = (change: object = {}) => ({
+  ok: true as const,
+  intent: {
+    amount: lamports(0n),
+    reserved: lamports(FEE),
+    plan: { to: 'x' },
+    claims: ['payment:p'],
+    ...change,
+  },
+});
+const paying = () => createCustodianWorld({ kinds: { asry: payoutKind } });
+
+describe('beginning something that is not a swap', () => {
+  it('happens once for an id, however often and at whatever time it is begun', async () => {
+    const w = paying();
+    let decided = 0;
+    const begin = () =>
+      w.custody.begin('asry', 'asry:d:1', () => {
+        decided++;
+        return intent();
+      });
+    const answers = await Promise.all([begin(), begin(), begin()]);
+    expect(answers.map(({ type }) => type).toSorted()).toEqual(['begun', 'known', 'known']);
+    expect((await begin()).type).toBe('known');
+    expect([decided, w.signatures(), w.journal.claimant('payment:p')]).toEqual([1, 1, 'asry:d:1']);
+  });
+
+  it('of a payment that serves something else leaves no trace', async () => {
+    const w = paying();
+    w.journal.claim('payment:p', 'token:i1', w.clock.now);
+    const answer = await w.custody.begin('asry', 'asry:d:1', () => {
+      w.journal.setMeta('decided', 'yes');
+      return intent();
+    });
+    expect(answer).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'ALREADY_USED', details: { name: 'payment:p' } },
+    });
+    expect([w.journal.isEmpty(), w.journal.getMeta('decided')]).toEqual([true, undefined]);
+  });
+
+  it('two ids at once cannot use one payment', async () => {
+    const w = paying();
+    const answers = await Promise.all(
+      ['asry:d:1', 'asry:d:2'].map((id) => w.custody.begin('asry', id, () => intent())),
+    );
+    expect(answers.map(({ type }) => type).toSorted()).toEqual(['begun', 'refused']);
+    expect(w.signatures()).toBe(1);
+  });
+
+  it('that is declined keeps nothing of what it wrote', async () => {
+    const w = paying();
+    const answer = await w.custody.begin('asry', 'asry:d:1', () => {
+      w.journal.claim('payment:p', 'asry:d:1', w.clock.now);
+      return { ok: false, refusal: { code: 'NOTHING_LEFT', message: 'x' } };
+    });
+    expect(answer).toMatchObject({ refusal: { code: 'NOTHING_LEFT' } });
+    expect(w.journal.claimant('payment:p')).toBeUndefined();
+  });
+
+  it('is bound by balance and floor, never by the caps of swaps', async () => {
+    const w = paying();
+    const large = intent({ amount: lamports(9n * SOL), reserved: lamports(9n * SOL) });
+    expect((await w.custody.begin('asry', 'asry:a', () => large)).type).toBe('begun');
+    expect(
+      await w.custody.begin('asry', 'asry:b', () => intent({ reserved: lamports(2n * SOL), claims: [] })),
+    ).toMatchObject({ refusal: { code: 'INSUFFICIENT_BALANCE' } });
+  });
+
+  it('does not begin while signing is stopped, but knows what began before', async () => {
+    const w = paying();
+    await w.custody.begin('asry', 'asry:a', () => intent());
+    await w.custody.ops({ name: 'pause' });
+    expect((await w.custody.begin('asry', 'asry:a', () => intent())).type).toBe('known');
+    expect(await w.custody.begin('asry', 'asry:b', () => intent({ claims: [] }))).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED' },
+    });
+  });
+
+  it('of a kind that this instance cannot carry out is kept and held', async () => {
+    const w = createCustodianWorld();
+    await w.custody.begin('token', 'token:i', () => intent({ claims: [] }));
+    expect(w.journal.get('token:i')).toMatchObject({
+      state: 'planned',
+      reason: 'held_unknown_state',
+      reserved: FEE,
+    });
+    expect((await w.custody.report()).heldOperations).toBe(1);
+  });
+});
+
+describe('looking a swap up', () => {
+  it('finds swaps by their signature, and nothing of another kind', async () => {
+    const w = paying();
+    await w.custody.createSwap(keyed('a'));
+    await w.custody.begin('asry', 'asry:d:1', () => intent());
+    expect(await w.custody.findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
+    expect(await w.custody.findSwap('signature-2')).toBeNull();
+    expect(await w.custody.findSwap('signature-9')).toBeNull();
+  });
+});
+
+describe('the report', () => {
+  it('tells what is used of every cap, what is open, held and undelivered', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(request());
+    const report = await w.custody.report();
+    expect(report).toMatchObject({
+      frozen: null,
+      paused: null,
+      openOperations: 1,
+      heldOperations: 0,
+      undeliveredSinceMs: null,
+    });
+    expect(report.caps).toEqual({
+      hour: { usedLamports: SOL, maximumLamports: 4n * SOL },
+      day: { usedLamports: SOL, maximumLamports: 10n * SOL },
+      unsettled: { usedLamports: SOL, maximumLamports: 4n * SOL },
+      costDay: { usedLamports: SOL / 100n, maximumLamports: SOL / 10n },
+    });
+    w.mirror.state = 'down';
+    await w.custody.createSwap(request({ client: 'other' }));
+    expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);
+  });
+
+  it('needs no upstream', async () => {
+    const w = createCustodianWorld();
+    await w.custody.report();
+    expect([w.chain.reads, w.mirror.reads, w.bridge.quotes.length]).toEqual([
+      { balance: 0, views: 0, landing: 0 },
+      0,
+      0,
+    ]);
+  });
+});
+
+describe("the operator's commands", () => {
+  it('pause and resume what begins; what is signed goes on', async () => {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    expect(await w.custody.ops({ name: 'pause' })).toMatchObject({ ok: true });
+    expect((await w.custody.report()).paused).toBe('operator');
+    land(w.chain);
+    w.clock.now += 1_000;
+    await w.custody.alarm();
+    expect(w.journal.get('swap:key-a')?.state).toBe('settling');
+    await w.custody.ops({ name: 'resume' });
+    expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
+  });
+
+  it('list the newest and the held, and try again only what is not over', async () => {
+    const w = createCustodianWorld();
+    const add = (op: Parameters<typeof w.journal.insert>[0]) =>
+      w.storage.transaction(() => w.journal.insert(op));
+    add(planned({ id: 'asry:held', kind: 'asry', reason: 'held_review', dueAt: w.clock.now + 3_000_000 }));
+    add(signed({ id: 'swap:open' }));
+    const listed = await w.custody.ops({ name: 'operations' });
+    expect(listed.rows?.map(({ id }) => id)).toEqual(['swap:open', 'asry:held']);
+    expect((await w.custody.ops({ name: 'held' })).rows?.map(({ id }) => id)).toEqual(['asry:held']);
+    expect(await w.custody.ops({ name: 'retry', id: 'asry:held' })).toMatchObject({ ok: true });
+    expect(w.journal.get('asry:held')).toMatchObject({ reason: null, dueAt: w.clock.now });
+    expect(await w.custody.ops({ name: 'retry', id: 'nobody' })).toMatchObject({ ok: false });
+    const over = w.journal.get('swap:open');
+    if (over) w.journal.update(over, { ...over, state: 'done' }, w.clock.now);
+    expect(await w.custody.ops({ name: 'retry', id: 'swap:open' })).toMatchObject({ ok: false });
+    expect(
+      w.storage.exec('SELECT command, facts FROM audit').map((row) => `${row.command} ${row.facts}`),
+    ).toHaveLength(5);
+  });
+
+  it('reconcile ends a freeze', async () => {
+    const w = createCustodianWorld();
+    freeze(w.journal, 'unexpected_debit', () => {});
+    expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
+    expect((await w.custody.createSwap(request())).type).toBe('created');
+    expect(
+      (
+        await checkTrust({
+          journal: w.journal,
+          mirror: w.mirror,
+          log: () => {},
+          reserveAddress: 'x',
+          reserveSignatures: async () => [],
+          signersOf: async () => null,
+        })
+      ).ok,
+    ).toBe(true);
+  });
+});
