@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
+import type { UpstreamName } from '../world/bindings.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { type Answer, type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+
+const AMOUNT = 0.3;
+const AMOUNT_LAMPORTS = 300_000_000n;
+const RPCS: readonly UpstreamName[] = ['rpc1', 'rpc2'];
+
+let world: World;
+let desk: SwapDesk;
+/** Both chains and the mirror as a test finds them. */
+let before: { lamports: bigint; sats: bigint; payments: number; rows: number };
+let tests = 0;
+
+beforeAll(async () => {
+  // No cron: what brings a swap back after a kill is the custodian's own alarm, or its caller. No mint in between.
+  world = await startWorld({
+    cron: false,
+    // A block hash lives 15 seconds: a Worker is up again before that on all but the busiest machine.
+    slotMs: 100,
+    blockMs: 300,
+    settleDelayMs: 1_000,
+    vars: { ABSR_MINT_ADDRESS: undefined },
+  });
+  desk = openSwapDesk(world);
+});
+beforeEach(async () => {
+  tests += 1;
+  before = {
+    lamports: await desk.lamports(),
+    sats: desk.sats(),
+    payments: desk.payments().length,
+    rows: (await desk.rows()).length,
+  };
+  world.resetStats();
+});
+afterAll(() => world.stop());
+
+/** From an address that no other test uses: each has few swaps an hour. */
+const create = (key?: string): Promise<Answer> =>
+  desk.create(AMOUNT, { ip: `10.0.0.${tests}`, ...(key === undefined ? {} : { key }) });
+
+const asked = (upstream: UpstreamName, label: string): number => world.stats()[upstream]?.byLabel[label] ?? 0;
+
+/** SIGKILL while a create is under way: its caller hears nothing, or that the Worker is down. */
+async function killDuring(creating: Promise<Answer>, isThere: () => boolean): Promise<void> {
+  const answer = creating.catch(() => undefined);
+  await until('the moment to kill', () => isThere() || undefined);
+  await world.worker.kill();
+  expect((await answer)?.status).not.toBe(200);
+  await world.worker.start();
+  world.faults.clear();
+}
+
+/** One payment on the chain, one on Bitcoin, and the service knows both. */
+async function expectPaidOnce(id: string): Promise<Body> {
+  const end = await desk.settled(id);
+  expect(end).toMatchObject({ status: 'finished', amountSol: AMOUNT });
+  const paid = { signature: id, lamports: AMOUNT_LAMPORTS, fee: TRANSFER_FEE };
+  expect(desk.payments().slice(before.payments)).toMatchObject([paid]);
+  expect(before.lamports - (await desk.lamports())).toBe(AMOUNT_LAMPORTS + TRANSFER_FEE);
+  expect(desk.bitcoinPayment(String(end.txId))).toEqual({
+    sats: BigInt(String(end.btcSatoshis)),
+    confirmed: true,
+  });
+  expect(desk.sats() - before.sats).toBe(BigInt(String(end.btcSatoshis)));
+  const rows = (await desk.rows()).slice(before.rows);
+  expect(rows).toMatchObject([{ signature: id, status: 'finished', btc_sats: end.btcSatoshis }]);
+  return end;
+}
+
+test('a Worker killed right after the create answered finishes that swap by itself', async () => {
+  const key = randomUUID();
+  const { status, body } = await create(key);
+  await world.worker.kill();
+  expect(status).toBe(200);
+  await world.worker.start();
+  await expectPaidOnce(String(body.id));
+  const again = await create(key);
+  expect(again.body).toEqual(body);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(desk.payments()).toHaveLength(before.payments + 1);
+});
+
+test('killed while the quote is pending, it swaps once, and the repeated call learns the id', async () => {
+  const key = randomUUID();
+  world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
+  await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') === 1);
+  expect(desk.payments()).toHaveLength(before.payments);
+  const repeated = await create(key);
+  expect(repeated.status).toBe(200);
+  await expectPaidOnce(String(repeated.body.id));
+});
+
+test('killed while the quote is pending, with nobody who asks again, it still ends the swap that it began', async () => {
+  world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
+  await killDuring(create(), () => asked('oneclick', 'POST /v0/quote') === 1);
+  // The next tick of the cron sets the alarm for what is stored.
+  await world.control.cron();
+  const [row] = await until('a signed row', async () => {
+    const rows = (await desk.rows()).slice(before.rows);
+    return rows.some(({ signature }) => signature !== null) ? rows : undefined;
+  });
+  await expectPaidOnce(String(row?.signature));
+});
+
+/** Bytes that have not left when their time is up never land: then the swap has failed, and nothing is gone. */
+async function expectPaidOnceOrExpired(id: string): Promise<void> {
+  const end = await desk.settled(id);
+  if (end.status === 'finished') return void (await expectPaidOnce(id));
+  expect(end).toMatchObject({ status: 'failed', reason: 'expired', btcSats: null });
+  expect(desk.payments()).toHaveLength(before.payments);
+  expect(await desk.lamports()).toBe(before.lamports);
+}
+
+test.each([
+  ['hangs at every node', 'hang', expectPaidOnceOrExpired],
+  ['was taken and forgotten', 'dropSends', expectPaidOnceOrExpired],
+  ['has landed and its answer is lost', 'lost', expectPaidOnce],
+])('killed while a send %s, it never pays twice', async (_what, kind, expectEnd) => {
+  const key = randomUUID();
+  for (const rpc of RPCS) {
+    world.faults.set(rpc, { kind, match: 'sendTransaction' });
+    // Nobody is told that it was sent: the kill comes first.
+    world.faults.set(rpc, { kind: 'delay', ms: 500, match: 'sendTransaction' });
+  }
+  const isSending = () => RPCS.every((rpc) => asked(rpc, 'sendTransaction') >= 1);
+  await killDuring(create(key), isSending);
+  const repeated = await create(key);
+  expect(repeated.status).toBe(200);
+  expect(repeated.headers.get('idempotency-replayed')).toBe('true');
+  await expectEnd(String(repeated.body.id));
+});
+
+test('killed during the settlement, twice, it finishes with one payment on each chain', async () => {
+  const { body } = await create();
+  const id = String(body.id);
+  for (let kills = 1; kills <= 2; kills += 1) {
+    await until('the swap settles', async () => {
+      const { body: state } = await desk.status(id);
+      return state.detail !== 'sent' && state.detail !== 'signed' ? true : undefined;
+    });
+    await world.worker.kill();
+    await world.worker.start();
+  }
+  const end = await expectPaidOnce(id);
+  expect(end.detail).toBe('done');
+});
