@@ -80,8 +80,14 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
   const journal = openJournal(storage);
   let trusted = false;
 
+  /** A variable that could not be read comes as undefined, and compares as no limit at all. */
+  const isLimited = Object.values(d.limits).every(
+    (limit: unknown) => typeof limit === 'bigint' || (typeof limit === 'number' && Number.isFinite(limit)),
+  );
+
   /** Why nothing may be signed, as far as this instance knows without asking anyone. */
   function stop(kind: Kind): string | undefined {
+    if (!isLimited || typeof d.swapsDisabled !== 'boolean') return 'stopped_misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return `stopped_${frozen}`;
     if (!trusted) return 'stopped_unverified';

@@ -111,6 +111,21 @@ describe('beginning something that is not a swap', () => {
   });
 });
 
+describe('a limit that the operator misspelled', () => {
+  const limits = createCustodianWorld().deps.limits;
+  it.each([
+    ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
+    ['a share that is no number', { limits: { ...limits, maxCostBps: Number.NaN } }] as const,
+    ['the kill switch', { swapsDisabled: undefined }] as const,
+  ])('%s: nothing is signed, rather than without it', async (_name, change) => {
+    const w = createCustodianWorld({ kinds: { asry: payoutKind }, ...(change as object) });
+    const stopped = { refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } } };
+    expect(await w.custody.createSwap(request())).toMatchObject(stopped);
+    expect(await w.custody.begin('asry', 'asry:d:1', () => intent())).toMatchObject(stopped);
+    expect(w.signatures()).toBe(0);
+  });
+});
+
 describe('looking a swap up', () => {
   it('finds swaps by their signature, and nothing of another kind', async () => {
     const w = paying();
