@@ -1,0 +1,30 @@
+/**
+ * S19 for `chainflip`: the instruction holds the whole order, so it is decoded and compared here.
+ * @module
+ */
+import { decodeVaultSwap, judgeVaultSwap } from '../../bridges/lifi-chainflip.ts';
+import type { Sats } from '../../core/amount.ts';
+import type { ScreenDesk } from './desk.ts';
+import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
+
+/** Place of the sender among the accounts. */
+const FROM = 2;
+
+export function judgeChainflip(
+  { accounts, data }: ResolvedInstruction,
+  desk: ScreenDesk,
+  minimumSats: Sats,
+): Judgement {
+  const decoded = decodeVaultSwap(data);
+  if (!decoded.ok) return denied(decoded.reason);
+  const addresses = accounts.map(({ address }) => address);
+  const verdict = judgeVaultSwap(decoded.swap, addresses, {
+    reserveAddress: desk.reserveAddress,
+    bitcoinAddress: desk.bitcoinAddress,
+    minimumSats,
+    maxFeesBps: desk.limits.maxBrokerBps,
+  });
+  if (!verdict.ok) return denied(verdict.reason);
+  // The refund address is the one place in the data where our key belongs.
+  return allowed({ kind: 'vault_swap', swap: decoded.swap, accounts: addresses }, [FROM], 1);
+}

@@ -1,0 +1,37 @@
+/**
+ * What the screen is told about ourselves, and the order that it holds everything against.
+ * @module
+ */
+import type { Lamports, Sats } from '../../core/amount.ts';
+
+/** The tools whose destination can be confirmed. Every other one is refused. */
+export const TOOLS = ['near', 'chainflip'] as const;
+export type Tool = (typeof TOOLS)[number];
+
+export type ScreenLimits = {
+  /** Lamports for priority, at most. */
+  readonly maxPriorityFee: bigint;
+  /** LI.FI's fee transfer and fee lines, of the amount. */
+  readonly maxFeeBps: number;
+  /** Broker and affiliates of a vault swap together. */
+  readonly maxBrokerBps: number;
+  /** Lamports for accounts that a vault swap opens. */
+  readonly maxRent: bigint;
+  /** Lamports that the reserve keeps. */
+  readonly floor: bigint;
+};
+
+export type ScreenDesk = {
+  readonly reserveAddress: string;
+  readonly bitcoinAddress: string;
+  /** Token accounts, mints and authorities of ours: a swap has no business with any of them. */
+  readonly ownAccounts: readonly string[];
+  readonly limits: ScreenLimits;
+};
+
+export type SwapOrder = {
+  readonly amount: Lamports;
+  readonly slippageBps: number;
+  /** What an independent price less our slippage and costs demands at the least. */
+  readonly floorSats: Sats;
+};

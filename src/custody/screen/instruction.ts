@@ -1,0 +1,47 @@
+/**
+ * An instruction with its keys resolved, and what a program's own file says of it.
+ * @module
+ */
+import type { VaultSwap } from '../../bridges/lifi-chainflip.ts';
+import type { ScreenReason } from './refusal.ts';
+
+export type ResolvedKey = {
+  readonly address: string;
+  readonly isSigner: boolean;
+  readonly isWritable: boolean;
+};
+
+export type ResolvedInstruction = {
+  readonly program: string;
+  readonly accounts: readonly ResolvedKey[];
+  readonly data: Uint8Array;
+};
+
+/** What an instruction does, as far as the sums over the whole transaction need it. */
+export type Effect =
+  | { readonly kind: 'transfer'; readonly to: string; readonly lamports: bigint }
+  | { readonly kind: 'budget'; readonly field: 'heap' | 'units' | 'price' | 'size'; readonly value: bigint }
+  | { readonly kind: 'tracker' }
+  | { readonly kind: 'vault_swap'; readonly swap: VaultSwap; readonly accounts: readonly string[] }
+  /** Only on our own temporary wrapped-SOL account. */
+  | { readonly kind: 'wrapped' };
+
+export type Judgement =
+  | { readonly ok: false; readonly reason: ScreenReason }
+  | {
+      readonly ok: true;
+      readonly effect: Effect;
+      /** Places among its accounts where the reserve may stand. */
+      readonly reserveAt: readonly number[];
+      /** How often the reserve's key may stand in its data. */
+      readonly reserveInData: number;
+    };
+
+export const denied = (reason: ScreenReason): Judgement => ({ ok: false, reason });
+
+export const allowed = (effect: Effect, reserveAt: readonly number[] = [], reserveInData = 0): Judgement => ({
+  ok: true,
+  effect,
+  reserveAt,
+  reserveInData,
+});

@@ -1,0 +1,156 @@
+/**
+ * S6 to S15: every instruction judged by its program's own file, then the sums over all of them.
+ * @module
+ */
+import { SWAP_ENDPOINT_PROGRAM, type VaultSwap } from '../../bridges/lifi-chainflip.ts';
+import type { DecodedTransaction } from '../../chain/solana/message-decode.ts';
+import { addressSeed } from '../../chain/solana/program-address.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
+import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
+import type { Sats } from '../../core/amount.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken } from './associated-token.ts';
+import { judgeChainflip } from './chainflip-vault-swap.ts';
+import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compute-budget.ts';
+import type { ScreenDesk, SwapOrder, Tool } from './desk.ts';
+import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
+import { judgeTracker, TRACKER_PROGRAM } from './lifi-tracker.ts';
+import { resolveInstructions, type TableViews } from './lookup-tables.ts';
+import { refuse, type ScreenReason, type ScreenRefusal } from './refusal.ts';
+import { judgeSystem, SYSTEM_PROGRAM } from './system.ts';
+import { judgeToken } from './token.ts';
+
+/** Where LI.FI takes its own fee. */
+export const LIFI_COLLECTOR = '34FKjAdVcTax2DHqV2XnbXa9J3zmyKcFuFKWbcmgxjgm';
+
+const COMMON = [SYSTEM_PROGRAM, COMPUTE_BUDGET_PROGRAM, TRACKER_PROGRAM];
+const ON_ROUTE: Readonly<Record<Tool, readonly string[]>> = {
+  near: COMMON,
+  chainflip: [...COMMON, SWAP_ENDPOINT_PROGRAM],
+};
+/** Programs that somebody could replace; the others are part of the chain itself. */
+const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];
+
+/** Slot of a program's last deployment: what we have written down, null before the first; what the chain says. */
+export type Deployments = ReadonlyMap<
+  string,
+  { readonly recorded: bigint | null; readonly current: bigint | null }
+>;
+
+export type ScreenedShape = {
+  /** The one transfer that is no fee, or the one vault swap. */
+  readonly leg:
+    | { readonly kind: 'transfer'; readonly to: string; readonly lamports: bigint }
+    | { readonly kind: 'vault_swap'; readonly swap: VaultSwap; readonly accounts: readonly string[] };
+  /** Place of the leg among the instructions. */
+  readonly legAt: number;
+  /** Lamports for signature and priority. */
+  readonly networkFee: bigint;
+};
+
+export type InstructionEvidence = {
+  readonly tool: Tool;
+  readonly transactionId: string;
+  readonly order: SwapOrder;
+  readonly desk: ScreenDesk;
+  /** What must come out at the least: the larger of our floor and the quote's own guarantee. */
+  readonly minimumSats: Sats;
+  readonly tables: TableViews;
+  readonly deployments: Deployments;
+  /** Solana's epoch now. */
+  readonly epoch: bigint;
+};
+
+type Verdict = ScreenRefusal | { readonly ok: true; readonly shape: ScreenedShape };
+
+export function screenInstructions(transaction: DecodedTransaction, p: InstructionEvidence): Verdict {
+  const resolved = resolveInstructions(transaction, p.tables);
+  if (!resolved.ok) return resolved;
+  const effects: Effect[] = [];
+  for (const [instruction, one] of resolved.instructions.entries()) {
+    const verdict = judge(one, p);
+    const reason = verdict.ok ? (offRoute(one, p) ?? strayReserve(one, verdict, p.desk)) : verdict.reason;
+    if (reason) return { ...refuse(reason), instruction };
+    if (verdict.ok) effects.push(verdict.effect);
+  }
+  const own = new Set(p.desk.ownAccounts);
+  if (resolved.keys.some(({ address }) => own.has(address))) return refuse('own_account_touched');
+  return sum(effects, p);
+}
+
+function judge(instruction: ResolvedInstruction, p: InstructionEvidence): Judgement {
+  switch (instruction.program) {
+    case SYSTEM_PROGRAM:
+      return judgeSystem(instruction, p.desk.reserveAddress);
+    case COMPUTE_BUDGET_PROGRAM:
+      return judgeComputeBudget(instruction);
+    case TOKEN_PROGRAM:
+    case TOKEN_2022_PROGRAM:
+      return judgeToken(instruction, p.desk.reserveAddress);
+    case ASSOCIATED_TOKEN_PROGRAM:
+      return judgeAssociatedToken(instruction, p.desk.reserveAddress);
+    case TRACKER_PROGRAM:
+      return judgeTracker(instruction, p);
+    case SWAP_ENDPOINT_PROGRAM:
+      return judgeChainflip(instruction, p.desk, p.minimumSats);
+    default:
+      return denied('program_unknown');
+  }
+}
+
+function offRoute({ program }: ResolvedInstruction, p: InstructionEvidence): ScreenReason | undefined {
+  if (!ON_ROUTE[p.tool].includes(program)) return 'program_not_on_route';
+  if (!UPGRADEABLE.includes(program)) return undefined;
+  const deployment = p.deployments.get(program);
+  if (!deployment || deployment.current === null) return 'program_deploy_unread';
+  return deployment.recorded !== null && deployment.recorded !== deployment.current
+    ? 'program_redeployed'
+    : undefined;
+}
+
+/** Our key gives every instruction of the transaction its signature: it may stand only where a program needs it. */
+function strayReserve(
+  { accounts, data }: ResolvedInstruction,
+  { reserveAt, reserveInData }: Judgement & { ok: true },
+  { reserveAddress, ownAccounts }: ScreenDesk,
+): ScreenReason | undefined {
+  const isStray = accounts.some(
+    ({ address, isSigner }, index) => (address === reserveAddress || isSigner) && !reserveAt.includes(index),
+  );
+  if (isStray) return 'reserve_mentioned';
+  const isInData =
+    occurrences(data, reserveAddress) > reserveInData ||
+    ownAccounts.some((own) => occurrences(data, own) > 0);
+  return isInData ? 'own_key_in_data' : undefined;
+}
+
+function occurrences(data: Uint8Array, address: string): number {
+  if (data.length < 32) return 0;
+  const key = addressSeed(address);
+  let count = 0;
+  for (let at = 0; at + 32 <= data.length; at += 1) {
+    if (key.every((byte, index) => byte === data[at + index])) count += 1;
+  }
+  return count;
+}
+
+function sum(effects: readonly Effect[], { desk, order, tool }: InstructionEvidence): Verdict {
+  const priority = priorityFee(effects);
+  if (priority === undefined) return refuse('compute_repeated');
+  if (priority > desk.limits.maxPriorityFee) return refuse('compute_price');
+  if (effects.filter(({ kind }) => kind === 'tracker').length !== 1) return refuse('tracker_count');
+  let fees = 0n;
+  const legs: { leg: ScreenedShape['leg']; legAt: number }[] = [];
+  for (const [legAt, leg] of effects.entries()) {
+    if (leg.kind === 'transfer' && leg.to === LIFI_COLLECTOR) fees += leg.lamports;
+    else if (leg.kind === 'transfer' || leg.kind === 'vault_swap') legs.push({ leg, legAt });
+  }
+  const [first, ...more] = legs;
+  if (!first) return refuse('payment_missing');
+  if (more.length > 0) return refuse('payment_count');
+  const { leg } = first;
+  if (leg.kind !== (tool === 'near' ? 'transfer' : 'vault_swap')) return refuse('payment_missing');
+  const paid = leg.kind === 'transfer' ? leg.lamports : leg.swap.lamports;
+  if (paid + fees !== order.amount) return refuse('payment_total');
+  if (fees * 10_000n > order.amount * BigInt(desk.limits.maxFeeBps)) return refuse('fee_over_cap');
+  return { ok: true, shape: { ...first, networkFee: SIGNATURE_FEE + priority } };
+}

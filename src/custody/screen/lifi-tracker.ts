@@ -1,0 +1,36 @@
+/**
+ * LI.FI's tracker notes the quote's id on chain. It ties the bytes to the quote, and is given nothing to act on.
+ * @see lifinance/solana-programs; data is a zero byte and the 8 bytes of `transactionId`
+ * @module
+ */
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { programAddress } from '../../chain/solana/program-address.ts';
+import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
+
+export const TRACKER_PROGRAM = '3i5JeuZuUxeKtVysUnwQNGerJP2bSMX9fTFfS4Nxe3Br';
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
+
+/** Where the tracker keeps an epoch's notes. */
+export function trackerAccount(epoch: bigint): string {
+  const seed = new Uint8Array(8);
+  new DataView(seed.buffer).setBigUint64(0, epoch, true);
+  return programAddress(TRACKER_PROGRAM, [seed]);
+}
+
+/**
+ * @param transactionId `0x` and 16 hex digits, of the quote
+ * @param epoch         Solana's epoch now; the program takes this and the last one
+ */
+export function judgeTracker(
+  { accounts, data }: ResolvedInstruction,
+  { transactionId, epoch }: { transactionId: string; epoch: bigint },
+): Judgement {
+  if (data.length !== 9 || data[0] !== 0 || accounts.length !== 2) return denied('tracker_malformed');
+  const [clock, notes] = accounts.map(({ address }) => address);
+  const own = [trackerAccount(epoch), ...(epoch > 0n ? [trackerAccount(epoch - 1n)] : [])];
+  if (clock !== CLOCK_SYSVAR || notes === undefined || !own.includes(notes)) return denied('tracker_account');
+  const id = hexToBytes(transactionId.slice(2));
+  return id.length === 8 && id.every((byte, index) => byte === data[index + 1])
+    ? allowed({ kind: 'tracker' })
+    : denied('tracker_id');
+}

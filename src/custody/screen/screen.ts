@@ -1,0 +1,140 @@
+/**
+ * The screen: the numbered checks of a third party's swap in their order. Whatever it does not know is refused, and
+ * what is signed is written anew from what was judged.
+ *
+ * Elsewhere, because they are no matter of bytes: caps and exposure (S22, S23) in the ledger, in the same critical
+ * section as the intent; uniqueness (S24) where claims are kept, under the names given here; S16 by asking a node only
+ * for the `unsigned` bytes; S26 in how the signer is built.
+ * @module
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { confirmNearDestination } from '../../bridges/lifi-near.ts';
+import { type DecodedTransaction, decodeTransactionText } from '../../chain/solana/message-decode.ts';
+import { encodeMessage, encodeTransaction } from '../../chain/solana/message-encode.ts';
+import type { Lifetime } from '../../chain/solana/transaction.ts';
+import { lamports, type Sats, sats } from '../../core/amount.ts';
+import type { LifiQuote } from '../../providers/lifi.ts';
+import type { OneClickStatus } from '../../providers/near-intents.ts';
+import type { ScreenDesk, SwapOrder, Tool } from './desk.ts';
+import { type InstructionEvidence, type ScreenedShape, screenInstructions } from './instructions.ts';
+import { screenQuote } from './quote.ts';
+import { refuse, type ScreenRefusal } from './refusal.ts';
+import { type SimulationResult, screenSimulation } from './simulation.ts';
+
+/** S1 to S4: exactly one transaction, readable in one way, that only the reserve signs and nobody has signed. */
+export function openTransaction(
+  data: unknown,
+  reserveAddress: string,
+): ScreenRefusal | { readonly ok: true; readonly transaction: DecodedTransaction } {
+  if (typeof data !== 'string') return refuse('data_not_one_text');
+  const decoded = decodeTransactionText(data);
+  if (!decoded.ok) return refuse(decoded.reason);
+  const { transaction } = decoded;
+  if (transaction.requiredSignatures !== 1) return refuse('signer_count');
+  if (transaction.keys[0] !== reserveAddress) return refuse('signer_not_reserve');
+  if (transaction.signatures.some((slot) => slot.some((byte) => byte !== 0))) {
+    return refuse('signature_slot_filled');
+  }
+  return { ok: true, transaction };
+}
+
+/** S5: the same transaction with our own blockhash, so that its end is known. */
+export function withLifetime(transaction: DecodedTransaction, { blockhash }: Lifetime) {
+  const ours = { ...transaction, blockhash };
+  return { message: encodeMessage(ours), unsigned: encodeTransaction(ours) };
+}
+
+export type ScreenInput = Pick<InstructionEvidence, 'tables' | 'deployments' | 'epoch'> & {
+  readonly quote: LifiQuote;
+  /** `transactionRequest.data` as it came. */
+  readonly data: unknown;
+  readonly order: SwapOrder;
+  readonly desk: ScreenDesk;
+  /** Since the quote was asked for, milliseconds. */
+  readonly ageMs: number;
+  readonly lifetime: Lifetime;
+  readonly simulation: SimulationResult;
+  /** 1Click's status of the deposit address; null when it was not asked or did not answer. */
+  readonly nearStatus: OneClickStatus | null;
+  /** Pinned key of 1Click. */
+  readonly quoteKey: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+};
+
+export type ScreenedSwap = {
+  readonly ok: true;
+  readonly tool: Tool;
+  /** The bytes to sign. */
+  readonly message: Uint8Array;
+  readonly minimumSats: Sats;
+  /** Lamports that may leave the reserve, fees and rent included. */
+  readonly spend: bigint;
+  /** The one-time address that is paid; null for a vault swap. */
+  readonly depositAddress: string | null;
+  /** Names that no other swap may ever have used (S24). */
+  readonly claims: readonly string[];
+};
+
+export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
+  const { quote, order, desk } = p;
+  const echo = screenQuote(quote, order, desk, p.ageMs);
+  if (!echo.ok) return echo;
+  const opened = openTransaction(p.data, desk.reserveAddress);
+  if (!opened.ok) return opened;
+  const { transaction } = opened;
+  const guaranteed = BigInt(quote.estimate.toAmountMin);
+  const minimumSats = guaranteed > order.floorSats ? sats(guaranteed) : order.floorSats;
+  const judged = screenInstructions(transaction, {
+    tool: echo.tool,
+    transactionId: quote.transactionId,
+    order,
+    desk,
+    minimumSats,
+    tables: p.tables,
+    deployments: p.deployments,
+    epoch: p.epoch,
+  });
+  if (!judged.ok) return judged;
+  const { shape } = judged;
+  const simulated = screenSimulation(p.simulation, shape, order.amount, desk);
+  if (!simulated.ok) return simulated;
+  const destination = confirmDestination(shape, minimumSats, p);
+  if (!destination.ok) return destination;
+  return {
+    ok: true,
+    tool: echo.tool,
+    message: withLifetime(transaction, p.lifetime).message,
+    minimumSats,
+    spend: simulated.spend,
+    depositAddress: shape.leg.kind === 'transfer' ? shape.leg.to : null,
+    claims: [
+      `lifi:${quote.id}`,
+      `lifi-message:${bytesToHex(sha256(encodeMessage(transaction)))}`,
+      shape.leg.kind === 'transfer'
+        ? `deposit:${shape.leg.to}`
+        : `vault-swap:${bytesToHex(shape.leg.swap.seed)}`,
+    ],
+  };
+}
+
+/** S19: a vault swap has proved its destination by its own bytes; a plain transfer needs the bridge's signature. */
+function confirmDestination(
+  { leg }: ScreenedShape,
+  minimumSats: Sats,
+  { desk, nearStatus, quoteKey, now }: ScreenInput,
+): ScreenRefusal | { readonly ok: true } {
+  if (leg.kind === 'vault_swap') return { ok: true };
+  if (!nearStatus) return refuse('destination_unconfirmed');
+  const confirmed = confirmNearDestination(nearStatus, {
+    depositAddress: leg.to,
+    amount: lamports(leg.lamports),
+    reserveAddress: desk.reserveAddress,
+    bitcoinAddress: desk.bitcoinAddress,
+    minimumSats,
+    quoteKey,
+    now,
+  });
+  return confirmed.ok ? { ok: true } : { ok: false, check: 'S19', reason: confirmed.reason };
+}

@@ -1,0 +1,122 @@
+/**
+ * S8 inside of programs, and S17: what a simulation of the unsigned transaction leaves behind. Nothing on chain holds
+ * the execution to it (S18): what may differ is bounded by caps and by what we leave unsettled.
+ * @module
+ */
+import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainflip.ts';
+import { createByteReader } from '../../chain/solana/byte-reader.ts';
+import type { Lamports } from '../../core/amount.ts';
+import type { ScreenDesk } from './desk.ts';
+import type { ResolvedInstruction } from './instruction.ts';
+import type { ScreenedShape } from './instructions.ts';
+import { refuse, type ScreenRefusal } from './refusal.ts';
+import { SYSTEM_PROGRAM, TRANSFER } from './system.ts';
+
+export type AccountState = { readonly owner: string; readonly lamports: bigint; readonly data: Uint8Array };
+
+export type SimulationResult = {
+  /** The node's error, null when the transaction would pass. */
+  readonly error: unknown;
+  /** The reserve and every account of ours, before and after; null where there is none. */
+  readonly accounts: ReadonlyMap<
+    string,
+    { readonly before: AccountState | null; readonly after: AccountState | null }
+  >;
+  /** What programs called, with the place of the instruction that called. */
+  readonly inner: readonly { readonly instruction: number; readonly call: ResolvedInstruction }[];
+};
+
+/** Place of the account that the endpoint opens, among the instruction's own. */
+const EVENT_ACCOUNT = 3;
+const CREATE_ACCOUNT = 0;
+const CREATE_ACCOUNT_BYTES = 52;
+
+/** @returns what leaves the reserve in all, lamports */
+export function screenSimulation(
+  { error, accounts, inner }: SimulationResult,
+  shape: ScreenedShape,
+  amount: Lamports,
+  desk: ScreenDesk,
+): ScreenRefusal | { readonly ok: true; readonly spend: bigint } {
+  if (error !== null) return refuse('simulation_failed');
+  const rent = screenInner(inner, shape, desk);
+  if (typeof rent !== 'bigint') return rent;
+  const reserve = accounts.get(desk.reserveAddress);
+  if (!reserve?.before || !reserve.after) return refuse('simulation_incomplete');
+  const { before, after } = reserve;
+  if (after.owner !== SYSTEM_PROGRAM) return refuse('reserve_owner_changed');
+  if (after.data.length !== 0) return refuse('reserve_data_changed');
+  const spend = before.lamports - after.lamports;
+  if (spend > amount + shape.networkFee + rent) return refuse('reserve_overspent');
+  // The bytes pay the amount out: a node that shows less has not run them.
+  if (spend < amount) return refuse('reserve_underspent');
+  if (after.lamports < desk.limits.floor) return refuse('balance_floor');
+  for (const address of desk.ownAccounts) {
+    const own = accounts.get(address);
+    if (!own) return refuse('simulation_incomplete');
+    if (!isSame(own.before, own.after)) return refuse('own_account_changed');
+  }
+  return { ok: true, spend };
+}
+
+/** Only a vault swap calls anything: the payment itself, and the opening of its event account. @returns the rent */
+function screenInner(
+  inner: SimulationResult['inner'],
+  shape: ScreenedShape,
+  desk: ScreenDesk,
+): ScreenRefusal | bigint {
+  let paid = 0n;
+  let rent = 0n;
+  for (const { instruction, call } of inner) {
+    if (shape.leg.kind !== 'vault_swap' || instruction !== shape.legAt || call.program !== SYSTEM_PROGRAM) {
+      return refuse('inner_not_allowed');
+    }
+    const [from, to] = call.accounts;
+    const isFromUs = from?.address === desk.reserveAddress && call.accounts.length === 2;
+    const read = createByteReader(call.data);
+    const discriminator = call.data.length < 12 ? -1 : read.u32();
+    const lamports = discriminator < 0 ? 0n : read.u64();
+    if (isFromUs && discriminator === TRANSFER && call.data.length === 12 && to?.address === NATIVE_VAULT) {
+      paid += lamports;
+    } else if (
+      isFromUs &&
+      discriminator === CREATE_ACCOUNT &&
+      call.data.length === CREATE_ACCOUNT_BYTES &&
+      to?.address === shape.leg.accounts[EVENT_ACCOUNT] &&
+      createByteReader(call.data, 20).address() === SWAP_ENDPOINT_PROGRAM
+    ) {
+      rent += lamports;
+    } else return refuse('inner_not_allowed');
+  }
+  if (shape.leg.kind === 'vault_swap' && paid !== shape.leg.swap.lamports) return refuse('inner_amount');
+  return rent > desk.limits.maxRent ? refuse('inner_rent') : rent;
+}
+
+const isSame = (a: AccountState | null, b: AccountState | null): boolean =>
+  a === null || b === null
+    ? a === b
+    : a.owner === b.owner &&
+      a.lamports === b.lamports &&
+      a.data.length === b.data.length &&
+      a.data.every((byte, index) => byte === b.data[index]);
+
+/** What the chain's record of a landed transaction says. */
+export type Landing = {
+  readonly error: unknown;
+  /** Lamports of the reserve. */
+  readonly before: bigint;
+  readonly after: bigint;
+  /** Whether a token balance of an account of ours differs. */
+  readonly changesTokens: boolean;
+};
+
+/** S25: what landed is what was foreseen, else signing stops until somebody has looked. Undefined when it is. */
+export function screenLanding(
+  landing: Landing,
+  foreseen: { readonly amount: bigint; readonly spend: bigint },
+): ScreenRefusal | undefined {
+  if (landing.error !== null) return refuse('landing_error');
+  const spent = landing.before - landing.after;
+  if (spent < foreseen.amount || spent > foreseen.spend) return refuse('landing_balance');
+  return landing.changesTokens ? refuse('landing_tokens') : undefined;
+}

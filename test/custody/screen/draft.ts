@@ -1,0 +1,407 @@
+/** A LI.FI swap as an honest service would answer it, in parts that a test may change before it is put together. */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../../src/bridges/lifi-chainflip.ts';
+import { BTC_ASSET, SOL_ASSET } from '../../../src/bridges/near-intents.ts';
+import { quoteHashText } from '../../../src/bridges/near-intents-signature.ts';
+import { encodeBase58 } from '../../../src/chain/solana/address.ts';
+import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
+import type { DecodedTransaction } from '../../../src/chain/solana/message-decode.ts';
+import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
+import { addressSeed } from '../../../src/chain/solana/program-address.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/screen/compute-budget.ts';
+import type { Tool } from '../../../src/custody/screen/desk.ts';
+import { LIFI_COLLECTOR } from '../../../src/custody/screen/instructions.ts';
+import { CLOCK_SYSVAR, TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
+import type { AccountView } from '../../../src/custody/screen/lookup-tables.ts';
+import type { ScreenInput } from '../../../src/custody/screen/screen.ts';
+import type { AccountState, SimulationResult } from '../../../src/custody/screen/simulation.ts';
+import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
+import type { OneClickQuote, OneClickStatus } from '../../../src/providers/near-intents.ts';
+import { createRandom, type Random } from '../../simulator/random.ts';
+
+export const wallet = (seed: number): string => {
+  const secret = new Uint8Array(32);
+  new DataView(secret.buffer).setUint32(0, seed, true);
+  return encodeBase58(ed25519.getPublicKey(secret));
+};
+export const RESERVE = wallet(1);
+export const THIEF = wallet(2);
+/** Token accounts and mints of ours. */
+export const OWN = [wallet(11), wallet(12), wallet(13)];
+export const BITCOIN_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+export const QUOTE_SECRET = new Uint8Array(32).fill(8);
+const QUOTE_KEY = `ed25519:${encodeBase58(ed25519.getPublicKey(QUOTE_SECRET))}`;
+export const NOW = Date.parse('2026-11-20T10:00:03Z');
+export const EPOCH = 1_027n;
+const BEFORE = 10_000_000_000n;
+export const RENT = 2_500_000n;
+const TRACKER_ACCOUNTS = [trackerAccount(EPOCH), trackerAccount(EPOCH - 1n)] as const;
+
+export type Account = { address: string; isSigner?: boolean; isWritable?: boolean };
+export type Instruction = { program: string; accounts: Account[]; data: Uint8Array };
+type Deep<T> = T extends object ? { -readonly [K in keyof T]: Deep<T[K]> } : T;
+
+export type Draft = {
+  tool: Tool;
+  version: 'legacy' | 0;
+  amount: bigint;
+  fee: bigint;
+  instructions: Instruction[];
+  /** Keys that stand in a lookup table. */
+  inTable: string[];
+  otherSigners: string[];
+  deposit: string;
+  blockhash: string;
+  quote: Deep<ScreenInput['quote']>;
+  status: Deep<OneClickStatus> | null;
+  quoteSecret: Uint8Array;
+  simulation: {
+    error: unknown;
+    accounts: Map<string, { before: AccountState | null; after: AccountState | null }>;
+    inner: SimulationResult['inner'][number][];
+  };
+  deployments: Map<string, { recorded: bigint | null; current: bigint | null }>;
+  ageMs: number;
+  /** Last words before and after encoding. */
+  onTransaction: (transaction: DecodedTransaction) => DecodedTransaction;
+  onBytes: (bytes: Uint8Array) => Uint8Array;
+  onData: (text: string) => unknown;
+  onTable: (view: AccountView, node: number) => AccountView | null;
+};
+
+export const u32 = (value: number) => new Uint8Array(Uint32Array.of(value).buffer);
+export const u64 = (value: bigint) => new Uint8Array(BigUint64Array.of(value).buffer);
+export const transfer = (to: string, amount: bigint, from = RESERVE): Instruction => ({
+  program: SYSTEM_PROGRAM,
+  accounts: [
+    { address: from, isSigner: true, isWritable: true },
+    { address: to, isWritable: true },
+  ],
+  data: concatBytes(u32(2), u64(amount)),
+});
+export const budget = (opcode: number, value: Uint8Array): Instruction => ({
+  program: COMPUTE_BUDGET_PROGRAM,
+  accounts: [],
+  data: concatBytes(Uint8Array.of(opcode), value),
+});
+
+export type VaultOrder = {
+  amount: bigint;
+  address?: string;
+  refund?: string;
+  minimum: bigint;
+  seed: Uint8Array;
+  retry?: number;
+  brokerBps?: number;
+  boost?: number;
+  chain?: number;
+  token?: number;
+};
+
+export function vaultSwapData(o: VaultOrder): Uint8Array {
+  const price = ((o.minimum << 128n) + o.amount - 1n) / o.amount;
+  const priceBytes = concatBytes(
+    ...[0n, 64n, 128n, 192n].map((shift) => u64(BigInt.asUintN(64, price >> shift))),
+  );
+  const parameters = concatBytes(
+    Uint8Array.of(1),
+    u32(o.retry ?? 100),
+    addressSeed(o.refund ?? RESERVE),
+    priceBytes,
+    Uint8Array.of(0, 0, 0, o.boost ?? 0),
+    new Uint8Array(32).fill(0x22),
+    Uint8Array.of((o.brokerBps ?? 15) & 255, (o.brokerBps ?? 15) >> 8, 0),
+  );
+  const address = utf8ToBytes(o.address ?? BITCOIN_ADDRESS);
+  return concatBytes(
+    hexToBytes('a3265ce2f3698dc4'),
+    u64(o.amount),
+    u32(o.chain ?? 3),
+    u32(address.length),
+    address,
+    u32(o.token ?? 5),
+    Uint8Array.of(0),
+    u32(parameters.length),
+    parameters,
+    u32(32),
+    o.seed,
+  );
+}
+
+export const vaultSwap = (order: VaultOrder): Instruction => ({
+  program: SWAP_ENDPOINT_PROGRAM,
+  accounts: vaultSwapAccounts(RESERVE, order.seed).map((address, place) => ({
+    address,
+    isSigner: place === 2,
+    isWritable: place > 0 && place < 5,
+  })),
+  data: vaultSwapData(order),
+});
+
+const bytes32 = (random: Random) => Uint8Array.from({ length: 32 }, () => random.between(0, 255));
+
+/** Another amount, blockhash, fee level, deposit address and placing of keys for every seed. */
+export function draftSwap(tool: Tool, seed: number): Draft {
+  const random = createRandom(seed);
+  const amount = BigInt(random.between(100_000_000, 2_000_000_000));
+  const fee = (amount * 25n) / 10_000n;
+  const paid = amount - fee;
+  const minimum = (amount * 120n) / 1_000_000n;
+  const id = Array.from({ length: 8 }, () => random.between(0, 255));
+  const deposit = wallet(random.between(1_000, 1_000_000));
+  const swapSeed = bytes32(random);
+  const [units, price] = random.pick([
+    [650_000, 50_000n],
+    [1_400_000, 200_000n],
+    [200_000, 1_000_000n],
+  ] as const);
+  const version = random.pick(['legacy', 0] as const);
+  const accounts = version === 0 && random.chance(0.7) ? [CLOCK_SYSVAR, LIFI_COLLECTOR] : [];
+  const notes = random.pick(TRACKER_ACCOUNTS);
+  const leg =
+    tool === 'near' ? transfer(deposit, paid) : vaultSwap({ amount: paid, minimum, seed: swapSeed });
+  const networkFee = 5_000n + (BigInt(units) * price) / 1_000_000n;
+  const state = (owner: string, atoms: bigint, data = new Uint8Array()): AccountState => ({
+    owner,
+    lamports: atoms,
+    data,
+  });
+  const spend = amount + networkFee + (tool === 'near' ? 0n : RENT);
+  const token = (address: string, chainId: number, decimals: number) => ({ address, chainId, decimals });
+  const sol = token(SYSTEM_PROGRAM, 1_151_111_081_099_710, 9);
+  const btc = token('bitcoin', 20_000_000_000_001, 8);
+  const draft: Draft = {
+    tool,
+    version,
+    amount,
+    fee,
+    deposit,
+    inTable: accounts,
+    otherSigners: [],
+    blockhash: encodeBase58(bytes32(random)),
+    instructions: [
+      budget(2, u32(units)),
+      budget(3, u64(price)),
+      {
+        program: TRACKER_PROGRAM,
+        accounts: [{ address: CLOCK_SYSVAR }, { address: notes }],
+        data: Uint8Array.from([0, ...id]),
+      },
+      transfer(LIFI_COLLECTOR, fee),
+      leg,
+    ],
+    quote: {
+      id: `${seed}:0`,
+      type: 'lifi',
+      tool,
+      transactionId: `0x${id.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`,
+      action: {
+        fromChainId: sol.chainId,
+        toChainId: btc.chainId,
+        fromToken: { ...sol },
+        toToken: { ...btc },
+        fromAmount: `${amount}`,
+        fromAddress: RESERVE,
+        toAddress: BITCOIN_ADDRESS,
+        slippage: 0.005,
+      },
+      estimate: {
+        tool,
+        fromAmount: `${amount}`,
+        toAmount: `${(minimum * 1_005n) / 1_000n}`,
+        toAmountMin: `${minimum}`,
+        feeCosts: [{ name: 'LIFI Fixed Fee', token: { ...sol }, amount: `${fee}`, included: true }],
+      },
+      transactionRequest: { data: 'x' },
+    },
+    status: tool === 'near' ? nearStatus(paid, minimum, deposit) : null,
+    quoteSecret: QUOTE_SECRET,
+    simulation: {
+      error: null,
+      accounts: new Map([
+        [RESERVE, { before: state(SYSTEM_PROGRAM, BEFORE), after: state(SYSTEM_PROGRAM, BEFORE - spend) }],
+        ...OWN.map((address) => {
+          const one = state(
+            'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+            2_039_280n,
+            new Uint8Array(165).fill(7),
+          );
+          return [address, { before: one, after: { ...one, data: one.data.slice() } }] as const;
+        }),
+      ]),
+      inner: tool === 'near' ? [] : vaultSwapCalls(paid, vaultSwapAccounts(RESERVE, swapSeed)),
+    },
+    deployments: new Map([
+      [TRACKER_PROGRAM, { recorded: 5n, current: 5n }],
+      [SWAP_ENDPOINT_PROGRAM, { recorded: null, current: 9n }],
+    ]),
+    ageMs: random.between(0, 60_000),
+    onTransaction: (transaction) => transaction,
+    onBytes: (bytes) => bytes,
+    onData: (text) => text,
+    onTable: (view) => view,
+  };
+  return draft;
+}
+
+/** What the endpoint calls: it opens its event account and takes the amount. */
+function vaultSwapCalls(paid: bigint, accounts: readonly string[]): Draft['simulation']['inner'] {
+  const call = (to = '', data: Uint8Array) => ({
+    instruction: 4,
+    call: {
+      program: SYSTEM_PROGRAM,
+      accounts: [RESERVE, to].map((address) => ({
+        address,
+        isSigner: address === RESERVE,
+        isWritable: true,
+      })),
+      data,
+    },
+  });
+  const create = concatBytes(u32(0), u64(RENT), u64(300n), addressSeed(SWAP_ENDPOINT_PROGRAM));
+  return [call(accounts[3], create), call(accounts[1], concatBytes(u32(2), u64(paid)))];
+}
+
+function nearStatus(paid: bigint, minimum: bigint, depositAddress: string): Deep<OneClickStatus> {
+  return {
+    status: 'PENDING_DEPOSIT',
+    swapDetails: { originChainTxHashes: [], destinationChainTxHashes: [] },
+    quoteResponse: {
+      timestamp: '2026-11-20T10:00:01.104Z',
+      signature: '',
+      quoteRequest: {
+        dry: false,
+        swapType: 'EXACT_INPUT',
+        depositMode: 'SIMPLE',
+        depositType: 'ORIGIN_CHAIN',
+        originAsset: SOL_ASSET,
+        destinationAsset: BTC_ASSET,
+        amount: `${paid}`,
+        recipient: BITCOIN_ADDRESS,
+        recipientType: 'DESTINATION_CHAIN',
+        refundTo: RESERVE,
+        refundType: 'ORIGIN_CHAIN',
+        slippageTolerance: 50,
+        deadline: '2026-11-20T10:20:00.000Z',
+        referral: 'lifi',
+      },
+      quote: {
+        amountIn: `${paid}`,
+        amountInFormatted: '1',
+        amountInUsd: '1',
+        minAmountIn: `${paid}`,
+        amountOut: `${(minimum * 1_005n) / 1_000n}`,
+        amountOutFormatted: '1',
+        amountOutUsd: '1',
+        minAmountOut: `${minimum}`,
+        depositAddress,
+        deadline: '2026-11-23T10:20:00.000Z',
+        withdrawFee: '1500',
+      },
+    },
+  };
+}
+
+/** Keys in the order of the format: signers, writable, read-only; those of a table last. */
+export function compile(draft: Draft): DecodedTransaction {
+  const uses = draft.instructions.flatMap(({ accounts }) => accounts);
+  const programs = draft.instructions.map(({ program }) => program);
+  const isWritable = (address: string) => uses.some((use) => use.address === address && use.isWritable);
+  const signers = [RESERVE, ...draft.otherSigners];
+  const all = [...new Set([...uses.map(({ address }) => address), ...programs])].filter(
+    (key) => !signers.includes(key),
+  );
+  const inTable = all.filter((key) => draft.inTable.includes(key) && !programs.includes(key));
+  const rest = all.filter((key) => !inTable.includes(key));
+  const readonly = rest.filter((key) => !isWritable(key));
+  const keys = [...signers, ...rest.filter(isWritable), ...readonly];
+  const [tableWritable, tableReadonly] = [
+    inTable.filter(isWritable),
+    inTable.filter((key) => !isWritable(key)),
+  ];
+  const order = [...keys, ...tableWritable, ...tableReadonly];
+  const places = (list: string[]) => list.map((key) => inTable.indexOf(key));
+  return {
+    version: draft.version,
+    signatures: signers.map(() => new Uint8Array(64)),
+    requiredSignatures: signers.length,
+    readonlySigned: 0,
+    readonlyUnsigned: readonly.length,
+    keys,
+    blockhash: draft.blockhash,
+    instructions: draft.instructions.map(({ program, accounts, data }) => ({
+      program: order.indexOf(program),
+      accounts: accounts.map(({ address }) => order.indexOf(address)),
+      data,
+    })),
+    tables:
+      inTable.length === 0
+        ? []
+        : [{ table: TABLE, writable: places(tableWritable), readonly: places(tableReadonly) }],
+  };
+}
+
+export const TABLE = wallet(21);
+
+function tableData(entries: readonly string[]): Uint8Array {
+  const header = new Uint8Array(56);
+  header[0] = 1;
+  header.fill(0xff, 4, 12);
+  return concatBytes(header, ...entries.map(addressSeed));
+}
+
+export function finish(draft: Draft): ScreenInput {
+  const transaction = draft.onTransaction(compile(draft));
+  const uses = new Set(
+    draft.instructions.flatMap(({ accounts, program }) => [program, ...accounts.map((a) => a.address)]),
+  );
+  const programs = draft.instructions.map(({ program }) => program);
+  // The same order in which `compile` counts places.
+  const all = [
+    ...new Set([...draft.instructions.flatMap((one) => one.accounts.map((a) => a.address)), ...programs]),
+  ];
+  const entries = all.filter(
+    (key) => uses.has(key) && draft.inTable.includes(key) && !programs.includes(key) && key !== RESERVE,
+  );
+  const view = { owner: LOOKUP_TABLE_PROGRAM, data: tableData(entries) };
+  const views = [0, 1].map((node) => draft.onTable({ owner: view.owner, data: view.data.slice() }, node));
+  return {
+    quote: draft.quote,
+    data: draft.onData(base64.encode(draft.onBytes(encodeTransaction(transaction)))),
+    order: {
+      amount: lamports(draft.amount),
+      slippageBps: 50,
+      floorSats: sats((draft.amount * 119n) / 1_000_000n),
+    },
+    desk: {
+      reserveAddress: RESERVE,
+      bitcoinAddress: BITCOIN_ADDRESS,
+      ownAccounts: OWN,
+      limits: {
+        maxPriorityFee: 500_000n,
+        maxFeeBps: 50,
+        maxBrokerBps: 50,
+        maxRent: 3_000_000n,
+        floor: 100_000_000n,
+      },
+    },
+    ageMs: draft.ageMs,
+    epoch: EPOCH,
+    lifetime: { blockhash: wallet(31), lastValidBlockHeight: 400n },
+    tables: new Map([[TABLE, views]]),
+    deployments: draft.deployments,
+    simulation: draft.simulation,
+    nearStatus: draft.status && signed(draft.status, draft.quoteSecret),
+    quoteKey: QUOTE_KEY,
+    now: NOW,
+  };
+}
+
+function signed(status: OneClickStatus, secret: Uint8Array): OneClickStatus {
+  const quote: OneClickQuote = status.quoteResponse;
+  const signature = ed25519.sign(utf8ToBytes(quoteHashText(quote)), secret);
+  return { ...status, quoteResponse: { ...quote, signature: `ed25519:${encodeBase58(signature)}` } };
+}

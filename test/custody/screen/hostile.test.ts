@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { SCREEN_REASONS } from '../../../src/custody/screen/refusal.ts';
+import { screenSwap } from '../../../src/custody/screen/screen.ts';
+import { screenLanding } from '../../../src/custody/screen/simulation.ts';
+import { finish } from './draft.ts';
+import { FAMILIES, hostileDraft } from './hostile-families.ts';
+
+const EACH = 6;
+
+it.each(FAMILIES.map((family) => [family.name, family.reason, family] as const))(
+  '%s is refused as %s',
+  (_name, reason, family) => {
+    for (let number = 1; number <= EACH; number += 1) {
+      expect(screenSwap(finish(hostileDraft(family, number)))).toMatchObject({ ok: false, reason });
+    }
+  },
+);
+
+const FORESEEN = { amount: 1_000n, spend: 1_010n };
+const LANDED = { error: null, before: 5_000n, after: 3_992n, changesTokens: false };
+
+it('a landing as foreseen lets signing go on', () => {
+  expect(screenLanding(LANDED, FORESEEN)).toBeUndefined();
+});
+
+const LANDINGS = [
+  ['landing_error', { error: { InstructionError: [1, 'x'] } }],
+  ['landing_balance', { after: 3_989n }],
+  ['landing_balance', { after: 4_001n }],
+  ['landing_tokens', { changesTokens: true }],
+] as const;
+
+it.each(LANDINGS)('a landing that was not foreseen stops signing: %s', (reason, change) => {
+  expect(screenLanding({ ...LANDED, ...change }, FORESEEN)).toMatchObject({
+    ok: false,
+    check: 'S25',
+    reason,
+  });
+});
+
+/** Bytes that the decoder refuses by structure are attacked in its own tests. */
+const ELSEWHERE = ['tx_duplicate_table', 'tx_empty_table', 'tx_too_many_accounts'];
+
+it('every reason has an attack that it stops', () => {
+  const attacked = new Set<string>([
+    ...FAMILIES.map(({ reason }) => reason),
+    ...LANDINGS.map(([reason]) => reason),
+  ]);
+  const idle = Object.keys(SCREEN_REASONS).filter((reason) => !attacked.has(reason));
+  expect(idle).toEqual(ELSEWHERE);
+});
+
+it('names of families are their own, and there are enough of them', () => {
+  expect(new Set(FAMILIES.map(({ name }) => name)).size).toBe(FAMILIES.length);
+  expect(FAMILIES.length).toBeGreaterThanOrEqual(60);
+});
