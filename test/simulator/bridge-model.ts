@@ -138,7 +138,7 @@ export function createBridgeModel(p: {
         return void scheduler.after(wait, () => payOut([order]));
       case 'batched':
         batch.push(order);
-        return void scheduler.after(wait + random.between(0, 60_000), () => {
+        return void scheduler.after(wait + random.between(0, 30_000), () => {
           const together = batch;
           batch = [];
           if (together.length > 0) payOut(together);
@@ -175,7 +175,7 @@ export function createBridgeModel(p: {
           : minimumSats + ((expectedSats - minimumSats) * BigInt(random.between(0, 100))) / 100n,
     }));
     if (random.chance(0.3)) outputs.push({ address: 'bc1qchange', value: 5_000n });
-    const confirmsInMs = random.chance(0.1) ? random.between(60_000, 3_600_000) : random.between(100, 20_000);
+    const confirmsInMs = random.chance(0.05) ? random.between(60_000, 3_600_000) : random.between(100, 5_000);
     const payment = bitcoin.pay(outputs, confirmsInMs);
     for (const [vout, one] of order.entries()) {
       one.payment = { txid: payment.txid, vout };

@@ -154,6 +154,16 @@ export function createChainModel(p: {
     scheduler.at(timeOf(lastSlot(movement) + overdue), () => fork(overdue + random.between(2, 6)));
   }
 
+  /** Somebody pays the reserve, and goes on until it is on the chain. */
+  function credit(signature: string, lamports: bigint): void {
+    scheduler.at(timeOf(tip() + 1), () => {
+      const slot = tip();
+      if (isSkipped(slot, slot)) return credit(signature, lamports);
+      const droppedAt = Number.POSITIVE_INFINITY;
+      append({ signature, slot, failed: false, movement: null, delta: lamports, droppedAt });
+    });
+  }
+
   /** The last `depth` slots lose their blocks. */
   function fork(depth: number): void {
     const at = tip();
@@ -164,6 +174,7 @@ export function createChainModel(p: {
       if (entry.slot < from || entry.droppedAt !== Number.POSITIVE_INFINITY) continue;
       entry.droppedAt = at;
       p.onDropped(entry);
+      if (!entry.movement) credit(entry.signature, entry.delta);
     }
     // What leaders still hold, and what the abandoned blocks held, may find a block of the other branch.
     for (const signature of known.keys()) {
@@ -196,22 +207,7 @@ export function createChainModel(p: {
       return signature;
     },
 
-    /** Somebody pays the reserve. */
-    credit(signature: string, lamports: bigint): void {
-      const land = (): void => {
-        const slot = tip();
-        if (isSkipped(slot, slot)) return void scheduler.at(timeOf(slot + 1), land);
-        append({
-          signature,
-          slot,
-          failed: false,
-          movement: null,
-          delta: lamports,
-          droppedAt: Number.POSITIVE_INFINITY,
-        });
-      };
-      scheduler.at(timeOf(tip() + 1), land);
-    },
+    credit,
   };
 }
 

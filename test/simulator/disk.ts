@@ -55,10 +55,14 @@ function openDisk(): Pooled {
     }
     return statement;
   };
-  const exec = (query: string, params: readonly SqlValue[]): SqlRow[] =>
-    prepared(query).all(...params) as SqlRow[];
+  const exec = (query: string, params: readonly SqlValue[]): SqlRow[] => {
+    isDirty ||= !query.startsWith('SELECT');
+    return prepared(query).all(...params) as SqlRow[];
+  };
   const run = (query: string): void => void prepared(query).run();
   let depth = 0;
+  /** Something was written since the last commit. */
+  let isDirty = false;
   run('BEGIN');
 
   const tables = (): string[] =>
@@ -87,11 +91,14 @@ function openDisk(): Pooled {
     },
 
     commit() {
+      if (!isDirty) return;
+      isDirty = false;
       run('COMMIT');
       run('BEGIN');
     },
 
     rollback() {
+      isDirty = false;
       run('ROLLBACK');
       run('BEGIN');
     },

@@ -86,11 +86,11 @@ const HOUR = 60 * MINUTE;
 export function scenarioOf(seed: number): Scenario {
   const random = createRandom(seed);
   const r = random.fork();
-  const spread = r.pick([20_000, MINUTE, MINUTE, 3 * MINUTE, 3 * MINUTE, 5 * HOUR, 26 * HOUR]);
+  const spread = r.pick([20_000, MINUTE, MINUTE, MINUTE, 3 * MINUTE, 3 * MINUTE, 5 * HOUR, 26 * HOUR]);
   const isLong = spread > HOUR;
   const calmAt = spread + 2 * MINUTE;
   const hasCron = r.chance(0.7);
-  const isBurst = r.chance(0.15);
+  const isBurst = r.chance(0.1);
   const limits = limitsOf(r);
   const swaps = swapsOf(r.fork(), { spread, isBurst, isLong });
   // Sometimes there is just enough for two, or not quite.
@@ -105,12 +105,12 @@ export function scenarioOf(seed: number): Scenario {
     startLamports: isTight ? tight : lamportsOf(r, r.chance(0.5) ? 0.3 : 4, r.chance(0.5) ? 3 : 15),
     limits,
     swaps,
-    payouts: r.chance(0.4) ? payoutsOf(r.fork(), spread) : [],
+    payouts: r.chance(0.3) ? payoutsOf(r.fork(), spread) : [],
     incidents: incidentsOf(r.fork(), spread),
     calmAt,
     crashes: r.pick([0, 1, 2, 4]),
     replacements: r.pick([0, 0, 1, 2]),
-    cronMs: hasCron ? (isLong ? 10 * MINUTE : MINUTE) : Number.POSITIVE_INFINITY,
+    cronMs: hasCron ? (isLong ? 20 * MINUTE : MINUTE) : Number.POSITIVE_INFINITY,
     oldVersion: r.chance(0.03),
     wild: wildFaults(r.fork(), hasCron),
     calm: CALM,
@@ -135,14 +135,14 @@ function limitsOf(r: Random): Limits {
 
 /** The second node may keep little of the past; now and then all do, and then no absence can be proven. */
 function nodesOf(r: Random): { retention: number }[] {
-  const allForget = r.chance(0.004);
+  const allForget = r.chance(0.002);
   return Array.from({ length: r.pick([1, 2, 2, 3]) }, (_none, index) => ({
     retention: allForget || (index === 1 && r.chance(0.3)) ? r.pick([200, 400]) : Number.POSITIVE_INFINITY,
   }));
 }
 
 function swapsOf(r: Random, p: { spread: number; isBurst: boolean; isLong: boolean }): SwapWish[] {
-  const count = p.isBurst ? r.between(4, 9) : r.pick([1, 1, 1, 2, 2, 3]);
+  const count = p.isBurst ? r.between(3, 8) : r.pick([1, 1, 1, 1, 2, 2, 3]);
   const burstAt = r.between(0, p.spread / 2);
   const big = r.chance(0.6);
   const alike = r.chance(0.2) ? lamportsOf(r, 0.1, 0.9) : undefined;
@@ -236,7 +236,7 @@ function wildFaults(r: Random, hasCron: boolean): Faults {
         ...(r.chance(0.5) ? SAD : []),
         ...(r.chance(0.04) ? (['silent', 'untrue'] as const) : []),
       ],
-      slownessMs: r.pick([1_000, 5_000, 20_000, r.chance(0.2) ? 2 * HOUR : 60_000]),
+      slownessMs: r.pick([500, 1_000, 3_000, 10_000, r.chance(0.15) ? 2 * HOUR : 30_000]),
       premature: r.pick([0, 0.3]),
     },
     bitcoin: { failing: r.pick([0, 0, 0.1, 0.4]), lagMs: r.pick([0, 500, 10_000]) },

@@ -9,6 +9,8 @@ import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** By then the rarest look has been taken. */
+const LAST_LOOK_MS = 2 * HOUR_MS;
 
 export const rowsOf = (world: World, production: Production): Operation[] =>
   world.host.disk
@@ -24,7 +26,9 @@ export function isQuiet(world: World, rows: readonly Operation[]): boolean {
     return false;
   return rows.every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
-    const comes = order !== undefined && (!order.isOver || order.arrivedAt !== null);
+    const comes =
+      order !== undefined &&
+      (!order.isOver || (order.arrivedAt !== null && order.arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
     return op.state === 'done' || (isHeld(op) && !comes);
   });
