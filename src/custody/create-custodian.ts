@@ -312,8 +312,8 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
         {
           journal,
           now,
-          reconcile: () =>
-            reconcile({
+          reconcile: async () => {
+            const done = await reconcile({
               journal,
               storage,
               mirror: d.mirror,
@@ -321,7 +321,10 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
               reserveSignatures: d.swap.reserveSignatures,
               transaction: d.swap.transaction,
               now,
-            }),
+            });
+            journal.adoptRevision(await d.mirror.highestRevision());
+            return done;
+          },
         },
         command,
       );

@@ -4,7 +4,9 @@ import { upstreamFailed } from '../../src/core/errors.ts';
 import type { BitcoinIndex } from '../../src/custody/reserve-view.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 
+/** The P2WPKH address of BIP-173's examples, whose secret key is 1. */
 export const RESERVE_BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+export const RESERVE_WIF = 'KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn';
 const OTHER = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const PAGE = 25;
 

@@ -7,13 +7,14 @@ import { lamports, sats } from '../../src/core/amount.ts';
 import { HOUR_MS } from '../../src/core/limits.ts';
 import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/create-custodian.ts';
 import type { AbsrPorts } from '../../src/custody/kinds/absr.ts';
-import type { Mirror, Signer } from '../../src/custody/ports.ts';
+import type { Mirror, MirrorRow, Signer } from '../../src/custody/ports.ts';
 import { createReservePorts } from '../../src/custody/reserve-ports.ts';
-import { createSigner } from '../../src/custody/signer.ts';
+import { createProofSigner, createSigner } from '../../src/custody/signer.ts';
 import { type BitcoinModel, RESERVE_BTC } from './absr-bitcoin-model.ts';
 import { createDisk } from './absr-disk.ts';
 import type { SolanaModel } from './absr-solana-model.ts';
 
+export const SERVICE = 'reserve.example';
 export const SOL = 1_000_000_000n;
 export const TREASURY = base58.encode(new Uint8Array(32).fill(11));
 export const MINT = base58.encode(new Uint8Array(32).fill(12));
@@ -60,13 +61,20 @@ function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
 function createMirror() {
   const revisions = new Map<string, number>();
   const finishedSwaps = new Set<string>();
-  const mirror: Mirror & { down: boolean; readonly finishedSwaps: ReadonlySet<string> } = {
+  const proofs = new Map<string, Exclude<MirrorRow, { entity: 'operation' }>['columns']>();
+  const mirror: Mirror & {
+    down: boolean;
+    readonly finishedSwaps: ReadonlySet<string>;
+    readonly proofs: typeof proofs;
+  } = {
     down: false,
     finishedSwaps,
+    proofs,
     async apply(rows) {
       if (mirror.down) throw new Error('D1 is down');
       for (const row of rows) {
         revisions.set(row.id, row.revision);
+        if (row.entity === 'proofs') proofs.set(row.id, row.columns);
         if (row.entity !== 'operation' || row.operation.kind !== 'swap') continue;
         if (row.operation.state === 'done') finishedSwaps.add(row.id);
       }
@@ -76,7 +84,11 @@ function createMirror() {
       return Math.max(0, ...revisions.values());
     },
     operationsAfter: async () => [],
-    recordsAfter: async () => [],
+    async recordsAfter(table, after, limit) {
+      if (mirror.down) throw new Error('D1 is down');
+      const rows = [...(table === 'proofs' ? proofs : [])].filter(([id]) => id > after).sort();
+      return rows.slice(0, limit).map(([id, columns]) => ({ id, journal: String(columns.journal) }));
+    },
   };
   return mirror;
 }
@@ -90,6 +102,8 @@ export function createService(p: {
   readonly random: () => number;
   readonly mutate: (ports: AbsrPorts) => AbsrPorts;
   readonly count: (name: string) => void;
+  /** Where given, proofs are signed: with this Bitcoin key, or with none for an address that is only watched. */
+  readonly proof?: { readonly wif: string | undefined };
 }) {
   const { indexes, solana, signer, now, random, count } = p;
   const swaps: OpenSwaps = new Map();
@@ -130,6 +144,15 @@ export function createService(p: {
       reserveSignatures: async () => [],
       transaction: async () => null,
     },
+    ...(p.proof && {
+      proof: {
+        service: SERVICE,
+        bitcoinAddress: RESERVE_BTC,
+        signer: createProofSigner({ solana: signer, bitcoinAddress: RESERVE_BTC, wif: p.proof.wif }),
+        indexes: indexes.length,
+        ...reservePorts,
+      },
+    }),
     limits: {
       maxOperation: lamports(2n * SOL),
       maxHour: lamports(4n * SOL),
@@ -151,7 +174,7 @@ export function createService(p: {
     log: ({ event }) => count(`log ${String(event)}`),
   };
 
-  const disk = createDisk();
+  let disk = createDisk();
   let handle = disk.handle();
   let custody: Custody = createCustodian(handle, deps);
 
@@ -164,10 +187,19 @@ export function createService(p: {
   }
 
   return {
-    disk,
+    get disk() {
+      return disk;
+    },
     mirror,
     swaps,
     restart,
+    /** The storage is gone, and the instance with it. */
+    loseStorage(): void {
+      handle.dead = true;
+      disk = createDisk();
+      handle = disk.handle();
+      custody = createCustodian(handle, deps);
+    },
     custody: () => custody,
 
     /** One call. When its instance dies on the way, what it leaves behind is the next one's to find. */

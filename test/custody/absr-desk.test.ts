@@ -1,0 +1,328 @@
+import { address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { mintMessage } from '../../src/chain/solana/token-mint.ts';
+import { TOKEN_2022_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { DAY_MS } from '../../src/core/limits.ts';
+import { createBitcoinModel } from './absr-bitcoin-model.ts';
+import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
+import { createSolanaModel, HEALTHY } from './absr-solana-model.ts';
+
+const MIDNIGHT = Date.UTC(2026, 4, 10);
+const DUE = MIDNIGHT + 5 * 60_000;
+const DAY = '2026-05-10';
+const FUNDED = 50_000n;
+
+/** The service at its first mint's time, with a settled reserve of 50,000 sats. */
+function start(p: { lamports?: bigint; at?: number } = {}) {
+  const clock = { now: p.at ?? DUE };
+  const bitcoin = createBitcoinModel();
+  const indexes = [bitcoin.index('one'), bitcoin.index('two')] as const;
+  const signer = reserveSigner();
+  const solana = createSolanaModel({
+    reserve: signer.address,
+    treasury: TREASURY,
+    mint: MINT,
+    decimals: 2,
+    lamports: p.lamports ?? 10n * SOL,
+    now: () => clock.now,
+    fate: () => ({ landsAfter: 2 }),
+  });
+  const logged: string[] = [];
+  const service = createService({
+    bitcoin,
+    indexes,
+    solana,
+    signer,
+    now: () => clock.now,
+    random: () => 0.5,
+    mutate: (ports) => ports,
+    count: (name) => logged.push(name),
+  });
+  const mine = (blocks: number): void => {
+    for (let block = 0; block < blocks; block++) bitcoin.mine(clock.now);
+  };
+  bitcoin.move(FUNDED);
+  mine(6);
+  const mints: bigint[] = [];
+  solana.onLanded(({ effect }) => mints.push(effect.mint));
+
+  /** Lets the alarms run until then. */
+  async function until(at: number): Promise<void> {
+    for (;;) {
+      const next = Math.min(service.disk.alarm ?? at, solana.nextLanding() ?? at);
+      if (next >= at) break;
+      clock.now = Math.max(clock.now, next);
+      solana.advance();
+      if (service.disk.alarm !== null && service.disk.alarm <= clock.now) {
+        service.disk.alarm = null;
+        await service.custody().alarm();
+      }
+    }
+    clock.now = at;
+  }
+  return {
+    clock,
+    bitcoin,
+    indexes,
+    solana,
+    service,
+    logged,
+    mints,
+    mine,
+    until,
+    wake: () => service.custody().wake(),
+    wait: (ms: number) => until(clock.now + ms),
+    report: async () => (await service.custody().report()).mint,
+  };
+}
+
+describe('a day', () => {
+  it('mints the difference once, however often the cron ticks, and says so', async () => {
+    const w = start();
+    await Promise.all([w.wake(), w.wake(), w.wake()]);
+    expect(await w.report()).toEqual({ day: DAY, state: 'waiting', reason: null, ok: true });
+    await w.wait(60_000);
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toEqual([FUNDED * 100n]);
+    expect(await w.report()).toEqual({ day: DAY, state: 'minted', reason: null, ok: true });
+    expect(await w.service.custody().listMints(10)).toMatchObject([
+      {
+        day: DAY,
+        state: 'done',
+        mintAtoms: '5000000',
+        reserveSats: '50000',
+        supplyAtoms: '0',
+        signature: expect.any(String),
+      },
+    ]);
+  });
+
+  it('takes what came in later up on the next day, days that were missed included', async () => {
+    const w = start();
+    await w.wake();
+    await w.wait(60_000);
+    w.bitcoin.move(700n);
+    w.mine(3);
+    await w.wake();
+    await w.until(DUE + 4 * DAY_MS);
+    expect(w.mints).toHaveLength(1);
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toEqual([FUNDED * 100n, 700n * 100n]);
+  });
+
+  it('does not begin before five past midnight', async () => {
+    const w = start({ at: DUE - 1 });
+    await w.wake();
+    expect(await w.report()).toEqual({ day: DAY, state: 'scheduled', reason: null, ok: true });
+    expect(await w.service.custody().listMints(10)).toEqual([]);
+  });
+
+  it('with nothing to mint is over, and nobody is called', async () => {
+    const w = start();
+    await w.wake();
+    await w.wait(DAY_MS);
+    await w.wake();
+    await w.wait(60_000);
+    expect(await w.report()).toEqual({
+      day: '2026-05-11',
+      state: 'none',
+      reason: 'nothing_to_mint',
+      ok: true,
+    });
+    expect(w.mints).toHaveLength(1);
+  });
+
+  it('with more tokens than sats mints nothing and calls', async () => {
+    const w = start();
+    await w.wake();
+    await w.wait(60_000);
+    w.bitcoin.move(-1n);
+    w.mine(1);
+    await w.until(DUE + DAY_MS);
+    await w.wake();
+    expect(await w.report()).toMatchObject({ state: 'failed', reason: 'supply_above_reserve', ok: false });
+    expect((await w.service.custody().listMints(1))[0]).toMatchObject({
+      reserveSats: '49999',
+      supplyAtoms: '5000000',
+    });
+  });
+});
+
+describe('while something is wrong', () => {
+  it('an index that lies stops the mint until it is mended, on the same day', async () => {
+    const w = start();
+    w.indexes[1].set({ kind: 'wrong', by: 1n });
+    await w.wake();
+    await w.wait(3 * 3_600_000);
+    expect(w.mints).toEqual([]);
+    expect(await w.report()).toEqual({
+      day: DAY,
+      state: 'waiting',
+      reason: 'upstream_sources_disagree',
+      ok: false,
+    });
+    w.indexes[1].set(null);
+    await w.wait(120_000);
+    expect(w.mints).toEqual([FUNDED * 100n]);
+  });
+
+  it('a day that ends without agreement has no mint; the next one holds it', async () => {
+    const w = start();
+    w.indexes[0].set({ kind: 'down' });
+    await w.wake();
+    await w.until(MIDNIGHT + DAY_MS + 60_000);
+    w.indexes[0].set(null);
+    await w.until(DUE + DAY_MS);
+    expect(w.mints).toEqual([]);
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toEqual([FUNDED * 100n]);
+    const [, first] = await w.service.custody().listMints(2);
+    expect(first).toMatchObject({ day: DAY, state: 'failed', reason: 'day_over' });
+  });
+
+  it('a mint that landed after midnight is the only one of that day', async () => {
+    const w = start({ at: MIDNIGHT + DAY_MS - 400 });
+    await w.wake();
+    await w.until(DUE + DAY_MS);
+    expect(w.mints).toHaveLength(1);
+    w.bitcoin.move(10n);
+    w.mine(3);
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toHaveLength(1);
+    expect(await w.report()).toMatchObject({ state: 'none', reason: 'minted_today', ok: true });
+  });
+
+  it('a node that does not show the last mint yet stops the next one', async () => {
+    const w = start({ at: MIDNIGHT + DAY_MS - 3_600_000 });
+    await w.wake();
+    await w.until(DUE + DAY_MS);
+    w.bitcoin.move(10n);
+    w.mine(3);
+    w.solana.setNode(1, { down: false, lagSlots: 100_000 });
+    await w.wake();
+    expect(await w.report()).toMatchObject({
+      state: 'waiting',
+      reason: 'upstream_supply_outdated',
+      ok: false,
+    });
+    w.solana.setNode(1, HEALTHY);
+    await w.wait(120_000);
+    expect(w.mints).toEqual([FUNDED * 100n, 1_000n]);
+  });
+
+  it('without SOL for the fees nothing begins and the report says why; a top-up is found at the next tick', async () => {
+    const w = start({ lamports: 1_000_000n });
+    await w.wake();
+    expect(await w.report()).toEqual({
+      day: DAY,
+      state: 'scheduled',
+      reason: 'INSUFFICIENT_BALANCE',
+      ok: false,
+    });
+    w.solana.topUp(SOL);
+    await w.wait(60_000);
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toEqual([FUNDED * 100n]);
+    expect((await w.report())?.ok).toBe(true);
+  });
+
+  it('the floor that swaps keep is there for the fees of a mint', async () => {
+    // 0.1 SOL is the floor: no swap could begin.
+    const w = start({ lamports: SOL / 10n });
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toEqual([FUNDED * 100n]);
+  });
+
+  it('paused by the operator nothing is signed until resumed', async () => {
+    const w = start();
+    await w.wake();
+    await w.service.custody().ops({ name: 'pause' });
+    await w.until(DUE + DAY_MS);
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toHaveLength(1);
+    expect(await w.report()).toMatchObject({ state: 'scheduled', reason: 'SWAPS_PAUSED', ok: false });
+    w.bitcoin.move(10n);
+    w.mine(3);
+    await w.service.custody().ops({ name: 'resume' });
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.mints).toHaveLength(2);
+  });
+});
+
+describe('the dry run', () => {
+  it('shows what every source says and what would be minted, and mints nothing', async () => {
+    const w = start();
+    w.bitcoin.move(500n);
+    w.mine(1);
+    const preview = await w.service.custody().previewMint();
+    expect(preview).toMatchObject({
+      day: DAY,
+      verdict: 'mint',
+      reason: null,
+      mintAtoms: '5000000',
+      reserveSats: '50000',
+      supplyAtoms: '0',
+      decimals: 2,
+      depth: 3,
+      indexes: [
+        { name: 'one', confirmedSats: '50500', youngTransactions: 1 },
+        { name: 'two', confirmedSats: '50500', youngTransactions: 1 },
+      ],
+      nodes: [{ name: 'rpc-1', supplyAtoms: '0' }, { name: 'rpc-2' }],
+    });
+    expect(await w.service.custody().listMints(10)).toEqual([]);
+  });
+
+  it('says why it would wait, and that the day is done', async () => {
+    const w = start();
+    w.indexes[0].set({ kind: 'stale' });
+    w.mine(3);
+    expect(await w.service.custody().previewMint()).toMatchObject({
+      verdict: 'wait',
+      reason: 'tips_apart',
+      mintAtoms: null,
+    });
+    w.indexes[0].set(null);
+    await w.wake();
+    await w.wait(60_000);
+    expect(await w.service.custody().previewMint()).toMatchObject({
+      verdict: 'none',
+      reason: 'minted_today',
+    });
+  });
+});
+
+it('a mint of Token-2022 goes to the account and the program of Token-2022', () => {
+  const { address: authority } = reserveSigner();
+  const message = mintMessage(
+    { authority, mint: MINT, program: TOKEN_2022_PROGRAM, owner: TREASURY, atoms: 7n, decimals: 2 },
+    { blockhash: MINT, lastValidBlockHeight: 1n },
+  );
+  const decoded = getCompiledTransactionMessageDecoder().decode(message);
+  const account = findAta(TREASURY, MINT, TOKEN_2022_PROGRAM);
+  expect(decoded.header.numSignerAccounts).toBe(1);
+  expect(decoded.staticAccounts[0]).toBe(address(authority));
+  const [, , create, mint] = decoded.instructions.map(
+    ({ programAddressIndex, accountIndices = [], data = [] }) => ({
+      program: decoded.staticAccounts[programAddressIndex],
+      accounts: accountIndices.map((index) => decoded.staticAccounts[index]),
+      data: [...data],
+    }),
+  );
+  expect(create).toMatchObject({ data: [1] });
+  expect(create?.accounts.slice(0, 4)).toEqual([authority, account, TREASURY, MINT]);
+  expect(mint).toEqual({
+    program: TOKEN_2022_PROGRAM,
+    accounts: [MINT, account, authority],
+    data: [14, 7, 0, 0, 0, 0, 0, 0, 0, 2],
+  });
+});

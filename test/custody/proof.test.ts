@@ -1,0 +1,338 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { describe, expect, it } from 'vitest';
+import { buildProofMessage, parseProofMessage, proofHash } from '../../src/chain/bitcoin/proof-message.ts';
+import { signMessage, verifyMessage } from '../../src/chain/bitcoin/signed-message.ts';
+import { lamports, sats } from '../../src/core/amount.ts';
+import { HOUR_MS } from '../../src/core/limits.ts';
+import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
+import { createProofSigner } from '../../src/custody/signer.ts';
+import { createBitcoinModel, RESERVE_BTC, RESERVE_WIF } from './absr-bitcoin-model.ts';
+import { createService, MINT, reserveSigner, SERVICE, SOL, TREASURY } from './absr-service.ts';
+import { createSolanaModel } from './absr-solana-model.ts';
+
+/** Before the time of the mint, so that nothing else is signed. */
+const START = Date.UTC(2026, 4, 10, 0, 0, 1);
+const MINUTE = 60_000;
+
+/** @param wif null for an address that is only watched */
+function start(wif: string | null = RESERVE_WIF) {
+  const clock = { now: START };
+  const bitcoin = createBitcoinModel();
+  const indexes = [bitcoin.index('one'), bitcoin.index('two')] as const;
+  const signer = reserveSigner();
+  const solana = createSolanaModel({
+    reserve: signer.address,
+    treasury: TREASURY,
+    mint: MINT,
+    decimals: 2,
+    lamports: 10n * SOL,
+    now: () => clock.now,
+    fate: () => 'lost',
+  });
+  const service = createService({
+    bitcoin,
+    indexes,
+    solana,
+    signer,
+    now: () => clock.now,
+    random: () => 0.5,
+    // Mints have tests of their own.
+    mutate: (ports) => ({ ...ports, reserveViews: async () => [] }),
+    count: () => undefined,
+    proof: { wif: wif ?? undefined },
+  });
+  bitcoin.move(50_000n);
+  bitcoin.mine(clock.now);
+  const archive = (): ProofRecord[] =>
+    [...service.mirror.proofs.values()].map(({ journal }) => JSON.parse(String(journal)) as ProofRecord);
+  return {
+    clock,
+    bitcoin,
+    indexes,
+    solana,
+    signer,
+    service,
+    archive,
+    custody: () => service.custody(),
+    /** A cron tick so much later. */
+    async tick(after = 0): Promise<void> {
+      clock.now += after;
+      await service.custody().wake();
+    },
+  };
+}
+
+function proofOf(answer: ProofAnswer): ProofRecord {
+  if (answer.type === 'refused') throw new Error(JSON.stringify(answer.refusal));
+  return answer.proof;
+}
+
+describe('an hour', () => {
+  it('has one proof, signed by both keys over the figures of both chains', async () => {
+    const w = start();
+    await w.tick();
+    const proof = proofOf(await w.custody().proof());
+    const { bitcoin, solana, message } = proof;
+    expect(parseProofMessage(message)).toMatchObject({
+      service: SERVICE,
+      bitcoinAddress: RESERVE_BTC,
+      solanaAddress: w.signer.address,
+      reserveSats: 50_000n,
+      solanaLamports: 10n * SOL,
+      absr: { mint: MINT, atoms: 0n, decimals: 2 },
+      bitcoinTip: { height: w.bitcoin.height() },
+      time: new Date(START).toISOString(),
+      previousProof: null,
+    });
+    expect(bitcoin.scheme).toBe('bip322-simple');
+    expect(bitcoin.signature).toBe(`smp${bitcoin.unprefixed}`);
+    for (const signature of [bitcoin.signature, bitcoin.unprefixed ?? '']) {
+      expect(verifyMessage({ address: RESERVE_BTC, message, signature }).verdict).toBe('valid');
+    }
+    expect(solana.scheme).toBe('ed25519-utf8');
+    const key = base58.decode(w.signer.address);
+    expect(ed25519.verify(base58.decode(solana.signature), new TextEncoder().encode(message), key)).toBe(
+      true,
+    );
+    expect(w.archive()).toEqual([proof]);
+  });
+
+  it('is not over a millisecond early, however many ask', async () => {
+    const w = start();
+    await Promise.all(Array.from({ length: 100 }, () => w.custody().proof()));
+    await w.tick(HOUR_MS - 1);
+    await w.custody().proof();
+    expect(w.archive()).toHaveLength(1);
+    await w.tick(1);
+    expect(w.archive()).toHaveLength(2);
+  });
+
+  it('names the proof before it, over restarts as well', async () => {
+    const w = start();
+    await w.tick();
+    w.service.restart();
+    await w.tick(HOUR_MS);
+    await w.tick(HOUR_MS);
+    const [first, second, third] = w.archive();
+    expect(parseProofMessage(second?.message ?? '').previousProof).toBe(first?.hash);
+    expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
+    expect(first?.hash).toBe(
+      proofHash(first?.message ?? '', {
+        bitcoin: first?.bitcoin.signature ?? null,
+        solana: first?.solana.signature ?? null,
+      }),
+    );
+  });
+
+  it('a first proof is signed for whoever asks, without a cron', async () => {
+    const w = start();
+    const proof = proofOf(await w.custody().proof());
+    expect(w.archive()).toEqual([proof]);
+  });
+
+  it('one that is overdue is signed for whoever asks', async () => {
+    const w = start();
+    await w.tick();
+    w.clock.now += 3 * HOUR_MS;
+    expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(w.clock.now).toISOString());
+  });
+});
+
+describe('nothing is signed', () => {
+  it.each([
+    ['two indexes contradict each other', { kind: 'wrong', by: 1n }, 'sources_disagree'],
+    ['one index is down', { kind: 'down' }, 'one_source'],
+  ] as const)('while %s', async (_, fault, reason) => {
+    const w = start();
+    w.indexes[1].set(fault);
+    await w.tick();
+    expect(w.archive()).toEqual([]);
+    expect(await w.custody().proof()).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'UPSTREAM_FAILED', details: { reason } },
+    });
+    w.indexes[1].set(null);
+    await w.tick(MINUTE);
+    expect(w.archive()).toHaveLength(1);
+  });
+
+  it('while the tips differ, and the last proof stands', async () => {
+    const w = start();
+    await w.tick();
+    w.indexes[0].set({ kind: 'stale' });
+    w.bitcoin.mine(w.clock.now);
+    await w.tick(2 * HOUR_MS);
+    expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(START).toISOString());
+  });
+
+  it('while no Solana node answers', async () => {
+    const w = start();
+    for (const node of [0, 1]) w.solana.setNode(node, { down: true, lagSlots: 0 });
+    await w.tick();
+    expect(w.archive()).toEqual([]);
+  });
+
+  it('while the operator has paused', async () => {
+    const w = start();
+    await w.tick();
+    await w.custody().ops({ name: 'pause' });
+    await w.tick(HOUR_MS);
+    expect(w.archive()).toHaveLength(1);
+    await w.custody().ops({ name: 'resume' });
+    await w.tick(MINUTE);
+    expect(w.archive()).toHaveLength(2);
+  });
+});
+
+describe('the archive', () => {
+  it('hears of a proof later when D1 was down, and no proof is lost', async () => {
+    const w = start();
+    await w.tick();
+    w.service.mirror.down = true;
+    await w.tick(HOUR_MS);
+    await w.tick(HOUR_MS);
+    expect(w.archive()).toHaveLength(1);
+    w.service.mirror.down = false;
+    await w.tick(MINUTE);
+    const [, second, third] = w.archive();
+    expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
+  });
+
+  it('is where a journal without a proof goes on; while it cannot be read nothing is signed', async () => {
+    const w = start();
+    await w.tick();
+    const [first] = w.archive();
+    w.service.loseStorage();
+    w.service.mirror.down = true;
+    await w.tick(HOUR_MS);
+    w.service.mirror.down = false;
+    expect(w.archive()).toHaveLength(1);
+    // A lost journal is frozen; once the operator has reconciled it, the chain of proofs goes on.
+    await w.custody().ops({ name: 'reconcile' });
+    await w.tick(MINUTE);
+    expect(parseProofMessage(w.archive()[1]?.message ?? '').previousProof).toBe(first?.hash);
+  });
+});
+
+describe('a Bitcoin key that is kept elsewhere', () => {
+  const sign = (message: string, wif = RESERVE_WIF) => signMessage({ wif, address: RESERVE_BTC, message });
+  async function draftOf(w: ReturnType<typeof start>): Promise<string> {
+    const draft = await w.custody().draftProof();
+    if (draft.type === 'refused') throw new Error(draft.refusal.message);
+    return draft.message;
+  }
+  const watchOnly = () => start(null);
+
+  it('is said where no proof has been signed yet', async () => {
+    const w = watchOnly();
+    await w.tick();
+    expect(await w.custody().proof()).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'NOT_CONFIGURED', details: { watchOnly: true } },
+    });
+    expect(w.archive()).toEqual([]);
+  });
+
+  it('signs the draft, which stands until it is signed', async () => {
+    const w = watchOnly();
+    const message = await draftOf(w);
+    w.clock.now += 6 * HOUR_MS;
+    w.service.restart();
+    expect(await draftOf(w)).toBe(message);
+    const proof = proofOf(await w.custody().submitProof(sign(message).signature));
+    expect(proof).toMatchObject({ message, offline: true, bitcoin: { scheme: 'bip322-simple' } });
+    expect(proofOf(await w.custody().proof())).toEqual(proof);
+    expect(w.archive()).toEqual([proof]);
+    w.clock.now += MINUTE;
+    expect(parseProofMessage(await draftOf(w)).previousProof).toBe(proof.hash);
+  });
+
+  it('may be used by an older wallet, without the prefix; both spellings are published', async () => {
+    const w = watchOnly();
+    const signed = sign(await draftOf(w));
+    const proof = proofOf(await w.custody().submitProof(signed.signatureUnprefixed ?? ''));
+    expect(proof.bitcoin).toEqual({
+      scheme: 'bip322-simple',
+      signature: signed.signature,
+      unprefixed: signed.signatureUnprefixed,
+    });
+  });
+
+  it.each([
+    ['of another text', (message: string) => sign(`${message} `).signature],
+    ['by nobody', () => 'smpAAAA'],
+    ['that is none', () => ''],
+  ])('a signature %s is refused, and the draft stays', async (_, signature) => {
+    const w = watchOnly();
+    const message = await draftOf(w);
+    expect(await w.custody().submitProof(signature(message))).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'INVALID_INPUT' },
+    });
+    expect(w.archive()).toEqual([]);
+    expect(await draftOf(w)).toBe(message);
+  });
+
+  it('a signature without a draft, after a week, or twice is refused', async () => {
+    const w = watchOnly();
+    const refused = { type: 'refused', refusal: { code: 'NOT_FOUND' } };
+    expect(await w.custody().submitProof('smpAAAA')).toMatchObject(refused);
+    const old = await draftOf(w);
+    w.clock.now += 7 * 24 * HOUR_MS;
+    expect(await w.custody().submitProof(sign(old).signature)).toMatchObject(refused);
+    const current = await draftOf(w);
+    expect(current).not.toBe(old);
+    const { signature } = sign(current);
+    proofOf(await w.custody().submitProof(signature));
+    expect(await w.custody().submitProof(signature)).toMatchObject(refused);
+    expect(w.archive()).toHaveLength(1);
+  });
+});
+
+describe('the signer', () => {
+  const solana = reserveSigner();
+  const signer = createProofSigner({ solana, bitcoinAddress: RESERVE_BTC, wif: RESERVE_WIF });
+  const message = (change: Partial<Parameters<typeof buildProofMessage>[0]> = {}): string =>
+    buildProofMessage({
+      service: SERVICE,
+      bitcoinAddress: RESERVE_BTC,
+      solanaAddress: solana.address,
+      reserveSats: sats(1n),
+      solanaLamports: lamports(1n),
+      absr: null,
+      bitcoinTip: { height: 1, hash: '0'.repeat(64) },
+      solanaTip: { slot: 1n, blockhash: MINT },
+      time: new Date(START).toISOString(),
+      previousProof: null,
+      ...change,
+    });
+
+  it('signs a proof of its own two addresses', async () => {
+    expect((await signer.sign(message())).bitcoin?.scheme).toBe('bip322-simple');
+  });
+
+  it.each([
+    ['a login', 'Sign in to example.org'],
+    ['a transaction’s bytes', '\u0001\u0000\u0001'],
+    ['a proof with a line more', `${message()}\nI owe you: 1 BTC`],
+    ['a proof of another Solana address', message({ solanaAddress: MINT })],
+    [
+      'a proof of another Bitcoin address',
+      message({ bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }),
+    ],
+  ])('refuses %s', async (_, text) => {
+    await expect(signer.sign(text)).rejects.toThrow(RangeError);
+  });
+
+  it('is not made with the key of another address, and does not quote it', () => {
+    const wrong = () =>
+      createProofSigner({
+        solana,
+        bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+        wif: RESERVE_WIF,
+      });
+    expect(wrong).toThrow('BTC_PRIVATE_KEY_WIF');
+    expect(wrong).not.toThrow(RESERVE_WIF);
+  });
+});
