@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { decodeTransactionText } from '../../../src/chain/solana/message-decode.ts';
+import { TOOLS } from '../../../src/custody/screen/desk.ts';
+import { screenInstructions } from '../../../src/custody/screen/instructions.ts';
+import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
+import { openTransaction, screenSwap, withLifetime } from '../../../src/custody/screen/screen.ts';
+import { decodeMessage } from '../../chain/solana/decode-message.ts';
+import mayan from '../../fixtures/lifi/mayan-sol.json' with { type: 'json' };
+import relay from '../../fixtures/lifi/relaydepository-wsol.json' with { type: 'json' };
+import { draftSwap, finish, RENT, wallet } from './draft.ts';
+
+const CASES = TOOLS.flatMap((tool) => Array.from({ length: 30 }, (_, seed) => [tool, seed + 1] as const));
+
+it.each(CASES)('an honest swap by %s passes, however it is placed and paid for (%i)', (tool, seed) => {
+  const draft = draftSwap(tool, seed);
+  const input = finish(draft);
+  const verdict = screenSwap(input);
+  expect(verdict).toMatchObject({ ok: true, tool, depositAddress: tool === 'near' ? draft.deposit : null });
+  if (!verdict.ok) return;
+  expect(verdict.spend).toBeGreaterThan(draft.amount);
+  expect(verdict.spend).toBeLessThanOrEqual(draft.amount + 505_000n + (tool === 'near' ? 0n : RENT));
+  expect(verdict.claims).toHaveLength(3);
+});
+
+it('what is signed has our own blockhash and is else what was judged', () => {
+  const draft = { ...draftSwap('near', 7), inTable: [], version: 0 as const };
+  const input = finish(draft);
+  const opened = openTransaction(input.data, input.desk.reserveAddress);
+  if (!opened.ok) throw new Error(opened.reason);
+  const { message, unsigned } = withLifetime(opened.transaction, input.lifetime);
+  const read = decodeMessage(message);
+  expect(read.blockhash).toBe(wallet(31));
+  expect(read.instructions.map(({ program, data }) => [program, data])).toEqual(
+    draft.instructions.map(({ program, data }) => [program, data]),
+  );
+  expect(unsigned.slice(0, 65)).toEqual(Uint8Array.from([1, ...new Uint8Array(64)]));
+  expect(unsigned.slice(65)).toEqual(message);
+  expect(screenSwap(input)).toMatchObject({ ok: true, message });
+});
+
+it('the recorded tracker accounts are those of the epochs in which they were recorded', () => {
+  const decoded = decodeTransactionText(relay.data);
+  if (!decoded.ok) throw new Error(decoded.reason);
+  expect(decoded.transaction.keys).toEqual(
+    expect.arrayContaining([expect.toBeOneOf([trackerAccount(1_026n), trackerAccount(1_027n)])]),
+  );
+});
+
+const [reserve] = [relay.fromAddress];
+it.each([
+  ['relaydepository', relay.data, reserve, 'table_unread', 'program_unknown'],
+  ['mayan', mayan.data, undefined, 'table_unread', 'program_not_on_route'],
+])(
+  'a recorded transaction of %s is opened, and then refused on its merits',
+  (_name, data, from, reason, bareReason) => {
+    const decoded = decodeTransactionText(data);
+    if (!decoded.ok) throw new Error(decoded.reason);
+    const reserveAddress = from ?? decoded.transaction.keys[0] ?? '';
+    const opened = openTransaction(data, reserveAddress);
+    if (!opened.ok) throw new Error(opened.reason);
+    const input = finish(draftSwap('near', 1));
+    const desk = { ...input.desk, reserveAddress };
+    const evidence = {
+      ...input,
+      tool: 'near' as const,
+      transactionId: relay.transactionId,
+      desk,
+      minimumSats: input.order.floorSats,
+    };
+    expect(screenInstructions(opened.transaction, evidence)).toMatchObject({ ok: false, reason });
+    // Without what stands in its tables it falls to the first program that no route of ours has.
+    const known = opened.transaction.keys.length;
+    const local = opened.transaction.instructions.filter(
+      ({ program, accounts }) =>
+        accounts.every((place) => place < known) && opened.transaction.keys[program] !== TRACKER_PROGRAM,
+    );
+    const bare = { ...opened.transaction, tables: [], instructions: local };
+    expect(screenInstructions(bare, evidence)).toMatchObject({ ok: false, reason: bareReason });
+  },
+);
