@@ -9,7 +9,7 @@ import { allowed, denied, type Effect, type Judgement, type ResolvedInstruction 
 export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 
 /** What a transaction may use at most, and is assumed to use when it does not say. */
-export const MAX_UNITS = 1_400_000n;
+const MAX_UNITS = 1_400_000n;
 
 const FIELDS = {
   1: { field: 'heap', bytes: 5, maximum: 256n * 1_024n },

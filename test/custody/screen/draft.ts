@@ -32,10 +32,10 @@ export const THIEF = wallet(2);
 /** Token accounts and mints of ours. */
 export const OWN = [wallet(11), wallet(12), wallet(13)];
 export const BITCOIN_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-export const QUOTE_SECRET = new Uint8Array(32).fill(8);
+const QUOTE_SECRET = new Uint8Array(32).fill(8);
 const QUOTE_KEY = `ed25519:${encodeBase58(ed25519.getPublicKey(QUOTE_SECRET))}`;
-export const NOW = Date.parse('2026-11-20T10:00:03Z');
-export const EPOCH = 1_027n;
+const NOW = Date.parse('2026-11-20T10:00:03Z');
+const EPOCH = 1_027n;
 const BEFORE = 10_000_000_000n;
 export const RENT = 2_500_000n;
 const TRACKER_ACCOUNTS = [trackerAccount(EPOCH), trackerAccount(EPOCH - 1n)] as const;
@@ -101,7 +101,7 @@ export type VaultOrder = {
   token?: number;
 };
 
-export function vaultSwapData(o: VaultOrder): Uint8Array {
+function vaultSwapData(o: VaultOrder): Uint8Array {
   const price = ((o.minimum << 128n) + o.amount - 1n) / o.amount;
   const priceBytes = concatBytes(
     ...[0n, 64n, 128n, 192n].map((shift) => u64(BigInt.asUintN(64, price >> shift))),
@@ -306,7 +306,7 @@ function nearStatus(paid: bigint, minimum: bigint, depositAddress: string): Deep
 }
 
 /** Keys in the order of the format: signers, writable, read-only; those of a table last. */
-export function compile(draft: Draft): DecodedTransaction {
+function compile(draft: Draft): DecodedTransaction {
   const uses = draft.instructions.flatMap(({ accounts }) => accounts);
   const programs = draft.instructions.map(({ program }) => program);
   const isWritable = (address: string) => uses.some((use) => use.address === address && use.isWritable);
