@@ -1,0 +1,172 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { describe, expect, it } from 'vitest';
+import { checkProof, type ProofEvidence } from '../../../src/chain/bitcoin/proof-check.ts';
+import { buildProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
+import { signMessage } from '../../../src/chain/bitcoin/signed-message.ts';
+import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const secretKey = new Uint8Array(32).fill(21);
+const seed = new Uint8Array(32).fill(22);
+const bitcoinAddress = deriveAddress(secretKey, 'p2wpkh');
+const solanaAddress = base58.encode(ed25519.getPublicKey(seed));
+const HASH = '1'.repeat(64);
+const MINT = base58.encode(new Uint8Array(32).fill(9));
+
+const MESSAGE = buildProofMessage({
+  service: 'reserve.example',
+  bitcoinAddress,
+  solanaAddress,
+  reserveSats: sats(1_000n),
+  solanaLamports: lamports(5n),
+  absr: { mint: MINT, atoms: 90_000n, decimals: 2 },
+  bitcoinTip: { height: 800, hash: HASH },
+  solanaTip: { slot: 7n, blockhash: MINT },
+  time: new Date(NOW - 1_800_000).toISOString(),
+  previousProof: null,
+});
+const sign = (message: string) => ({
+  message,
+  bitcoin: {
+    address: bitcoinAddress,
+    signature: signMessage({ secretKey, address: bitcoinAddress, message }).signature,
+  },
+  solana: {
+    address: solanaAddress,
+    signature: base58.encode(ed25519.sign(new TextEncoder().encode(message), seed)),
+  },
+});
+const explorer = (name: string, change = {}) => ({
+  name,
+  says: { satsAtProof: 1_000n, satsNow: 1_200n, blockHash: HASH, ...change },
+});
+const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
+  proof: sign(MESSAGE),
+  host: 'reserve.example',
+  explorers: [explorer('a'), explorer('b')],
+  supply: { atoms: 100_000n, decimals: 2 },
+  now: NOW,
+  ...change,
+});
+const red = (change: Partial<ProofEvidence>): string[] =>
+  checkProof(evidence(change)).flatMap(({ name, ok }) => (ok ? [] : [name]));
+
+it('a true proof is five green lines', () => {
+  expect(checkProof(evidence()).map(({ name, ok }) => [name, ok])).toEqual([
+    ['bitcoin_signature', true],
+    ['solana_signature', true],
+    ['reserve', true],
+    ['supply', true],
+    ['freshness', true],
+  ]);
+});
+
+describe('a red line for', () => {
+  const proof = sign(MESSAGE);
+  const edited = { ...proof, message: MESSAGE.replace('Reserve sats: 1000', 'Reserve sats: 1001') };
+
+  it('a figure that was changed after signing, whatever the explorers say', () => {
+    const agreeing = [explorer('a', { satsAtProof: 1_001n }), explorer('b', { satsAtProof: 1_001n })];
+    expect(red({ proof: edited, explorers: agreeing })).toEqual(['bitcoin_signature', 'solana_signature']);
+  });
+
+  it('signatures that were exchanged, or are of other addresses', () => {
+    const { bitcoin, solana } = proof;
+    const swapped = {
+      ...proof,
+      bitcoin: { ...bitcoin, signature: solana.signature },
+      solana: { ...solana, signature: bitcoin.signature },
+    };
+    expect(red({ proof: swapped })).toEqual(['bitcoin_signature', 'solana_signature']);
+    expect(red({ proof: { ...proof, solana: { ...solana, address: MINT } } })).toEqual(['solana_signature']);
+    const other = deriveAddress(secretKey, 'p2tr');
+    expect(red({ proof: { ...proof, bitcoin: { ...bitcoin, address: other } } })).toEqual([
+      'bitcoin_signature',
+    ]);
+  });
+
+  it('a Solana signature with another reading of the same number', () => {
+    // s + L: the group order added, which a lax verifier takes for the same signature.
+    const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const bytes = base58.decode(proof.solana.signature);
+    let s = 0n;
+    for (let at = 63; at >= 32; at--) s = (s << 8n) | BigInt(bytes[at] ?? 0);
+    s += L;
+    for (let at = 32; at < 64; at++, s >>= 8n) bytes[at] = Number(s & 255n);
+    const solana = { ...proof.solana, signature: base58.encode(bytes) };
+    expect(red({ proof: { ...proof, solana } })).toEqual(['solana_signature']);
+  });
+
+  it('an explorer that says another balance at the block of the proof', () => {
+    expect(red({ explorers: [explorer('a'), explorer('b', { satsAtProof: 999n })] })).toEqual(['reserve']);
+  });
+
+  it('an explorer that does not answer, or only one', () => {
+    expect(red({ explorers: [explorer('a'), { name: 'b', says: null }] })).toEqual(['reserve', 'freshness']);
+    expect(red({ explorers: [explorer('a')] })).toEqual(['reserve']);
+  });
+
+  it('one token more than the lower of the two reserves, or other decimals', () => {
+    expect(red({ supply: { atoms: 120_000n, decimals: 2 } })).toEqual([]);
+    expect(red({ supply: { atoms: 120_001n, decimals: 2 } })).toEqual(['supply']);
+    const spent = [explorer('a'), explorer('b', { satsNow: 999n })];
+    expect(red({ explorers: spent })).toEqual(['supply']);
+    expect(red({ supply: { atoms: 1n, decimals: 3 } })).toEqual(['supply']);
+  });
+
+  it('a node that does not answer', () => {
+    expect(red({ supply: null })).toEqual(['supply']);
+  });
+
+  it('the proof of another service', () => {
+    expect(red({ host: 'other.example' })).toEqual(['freshness']);
+  });
+
+  it('a proof of 36 hours, or of tomorrow', () => {
+    const hour = 3_600_000;
+    expect(red({ now: NOW + 35 * hour })).toEqual([]);
+    expect(red({ now: NOW + 36 * hour })).toEqual(['freshness']);
+    expect(red({ now: NOW - 2 * hour })).toEqual(['freshness']);
+  });
+
+  it('a block that is not on the best chain', () => {
+    const forked = [explorer('a', { blockHash: '2'.repeat(64) }), explorer('b', { blockHash: null })];
+    expect(red({ explorers: forked })).toEqual(['freshness']);
+  });
+});
+
+it('a text that is no proof is not checked at all', () => {
+  const proof = sign('Reserve proof: 2');
+  expect(() => checkProof(evidence({ proof }))).toThrow(RangeError);
+});
+
+it('a service without a token has nothing to cover', () => {
+  const message = MESSAGE.replace(/ABSR (mint|supply atoms|decimals): \S+/g, 'ABSR $1: none');
+  expect(red({ proof: sign(message), supply: null })).toEqual([]);
+});
+
+type Esbuild = {
+  buildSync(options: object): { outputFiles: { text: string }[] };
+};
+
+it('the check runs with nothing but what a browser has', () => {
+  // The bundler comes with the deploy tool.
+  const require = createRequire(createRequire(import.meta.url).resolve('wrangler'));
+  const { outputFiles } = (require('esbuild') as Esbuild).buildSync({
+    entryPoints: [join(import.meta.dirname, '../../../src/chain/bitcoin/proof-check.ts')],
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'proof',
+    write: false,
+  });
+  const page = createContext({ TextEncoder, TextDecoder, given: evidence() });
+  runInContext(outputFiles[0]?.text ?? '', page);
+  const verdicts = runInContext('JSON.stringify(proof.checkProof(given).map(({ ok }) => ok))', page);
+  expect(JSON.parse(String(verdicts))).toEqual([true, true, true, true, true]);
+});
