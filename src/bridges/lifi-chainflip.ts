@@ -160,7 +160,7 @@ export const minimumOutput = (swap: Pick<VaultSwap, 'minimumPrice' | 'lamports'>
   sats((swap.minimumPrice * swap.lamports + (1n << PRICE_FRACTION_BITS) - 1n) >> PRICE_FRACTION_BITS);
 
 /** Where the endpoint writes the order down for Chainflip's witnesses; the sender pays its rent. */
-export const eventAccount = (from: string, seed: Uint8Array): string =>
+const eventAccount = (from: string, seed: Uint8Array): string =>
   programAddress(SWAP_ENDPOINT_PROGRAM, [utf8ToBytes('swap_event'), addressSeed(from), seed]);
 
 /** Addresses of an instruction's accounts, in the order of the IDL. */

@@ -8,7 +8,7 @@ import { base64 } from '@scure/base';
 import { type ByteReader, createByteReader } from './byte-reader.ts';
 
 /** Bytes that one packet carries. */
-export const MAX_TRANSACTION_BYTES = 1_232;
+const MAX_TRANSACTION_BYTES = 1_232;
 /** Account indexes are one byte. */
 const MAX_ACCOUNTS = 256;
 const SIGNATURE_BYTES = 64;
