@@ -82,15 +82,20 @@ export function createDriver(p: DriverPorts) {
     storeSigned(op, kind, signed.prepared, signed.signing);
   }
 
+  /** Whether the day's costs leave room for those of a swap. */
+  function hasRoom(op: Operation, cost: bigint): boolean {
+    const others = journal.counting(now()).filter((other) => other.id !== op.id);
+    return checkCost(others, cost, p.limits, now()).ok;
+  }
+
   /** One critical section: the limits as they are now, the names taken, the bytes stored. */
   function storeSigned(op: Operation, kind: KindDriver, prepared: Ready, signing: Signing): void {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
-      const others = journal.counting(now()).filter((other) => other.id !== op.id);
-      const room =
-        op.kind === 'swap' ? checkCost(others, prepared.cost, p.limits, now()) : ({ ok: true } as const);
-      if (!room.ok) return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day' });
+      if (op.kind === 'swap' && !hasRoom(op, prepared.cost)) {
+        return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day' });
+      }
       if (prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)) {
         return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
       }
