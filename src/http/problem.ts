@@ -29,9 +29,19 @@ export function mergeErrorTables(...tables: ErrorTable[]): ErrorTable {
 
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
+/** D1 marks its errors only in their text. One that names SQLite's verdict on a statement is a mistake of ours. */
+const isDatabaseDown = (thrown: unknown): boolean =>
+  thrown instanceof Error && /^D1_ERROR|\bD1 DB\b/.test(thrown.message) && !/SQLITE_/.test(thrown.message);
+
 /** What a thrown value may show: an expected failure as it is, anything else only as INTERNAL. */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
+  if (isDatabaseDown(thrown)) {
+    return new AppError('DATABASE_UNAVAILABLE', 'The database does not answer.', {
+      retryAfterSeconds: 5,
+      cause: thrown,
+    });
+  }
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new AppError('INVALID_JSON', 'The body is not valid JSON.');
   }

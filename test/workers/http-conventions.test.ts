@@ -16,6 +16,14 @@ const LIMIT_BYTES = 16 * 1024;
 
 type App = ReturnType<typeof CreateApp>;
 
+/** The stub of a custodian that does not answer. */
+const unreachable = (): DurableObjectStub<never> =>
+  new Proxy({} as DurableObjectStub<never>, {
+    get: () => async () => {
+      throw new Error(SECRET_DETAIL);
+    },
+  });
+
 /** Every upstream address of the configuration closed; the areas that need a secret have a canary. */
 function closedEnv(): Env {
   const closed = Object.entries(readConfig({})).flatMap(([name]) => {
@@ -25,6 +33,7 @@ function closedEnv(): Env {
   return {
     ...env,
     ...Object.fromEntries(closed),
+    CUSTODIAN: { ...env.CUSTODIAN, getByName: unreachable },
     PUBLIC_BASE_URL: 'https://sluice.test',
     SOLANA_PRIVATE_KEY: SOLANA_KEY,
     RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
@@ -61,23 +70,39 @@ const paths = [...new Set(routes.map(({ route }) => route))].map((route) => {
 
 let app: App;
 let broken: App;
+let withoutDatabase: App;
 let closed: Env;
 
-beforeAll(async () => {
-  vi.stubGlobal('fetch', async () => {
-    throw new TypeError(SECRET_DETAIL);
-  });
-  // Dependencies are built once a module instance: this file wants its own, from its own environment.
+/** An app with its own dependencies: they are built once a module instance, from the environment that asks first. */
+async function freshApp(bindings: Env): Promise<App> {
   vi.resetModules();
   const { createApp } = await import('../../src/app.ts');
   const { apiDeps } = await import('../../src/deps.ts');
+  return createApp(() => ({ ...apiDeps(bindings), log: () => undefined }));
+}
+
+beforeAll(async () => {
+  const refuse = (): never => {
+    throw new TypeError(SECRET_DETAIL);
+  };
+  vi.stubGlobal('fetch', async () => refuse());
+  vi.stubGlobal('WebSocket', refuse);
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
   closed = closedEnv();
-  const quiet = (deps: Deps): Deps => ({ ...deps, log: () => undefined });
-  app = createApp(() => quiet(apiDeps(closed)));
+  const DB = new Proxy(env.DB, {
+    get: () => () => {
+      throw new Error('D1_ERROR: Network connection lost.');
+    },
+  });
+  withoutDatabase = await freshApp({ ...closed, DB });
+  app = await freshApp(closed);
+  const { createApp } = await import('../../src/app.ts');
   broken = createApp(failing);
 });
-
-afterAll(() => vi.unstubAllGlobals());
+afterAll(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
 
 const call = (to: App, path: string, init: RequestInit = {}) => to.request(path, init, closed);
 
@@ -133,6 +158,15 @@ describe.each(named)('%s', (_name, { path, init }) => {
     else expect(response.headers.get('x-request-id')).toBeTruthy();
   });
 
+  it('says what is wrong while the database does not answer', async () => {
+    const response = await call(withoutDatabase, path, init);
+    const text = await response.clone().text();
+    expect(text).not.toContain('D1_ERROR');
+    if (response.status < 400 || path.endsWith('/ready')) return;
+    await expectProblem(response);
+    expect(JSON.parse(text)).not.toMatchObject({ error_code: 'INTERNAL' });
+  });
+
   it('echoes a request id, and makes one when there is none or it is not fit for a log', async () => {
     const given = await call(app, path, {
       ...init,
@@ -181,15 +215,15 @@ describe.each(paths)('%s', (_route, path, methods) => {
     expect(Number(response.headers.get('access-control-max-age'))).toBeGreaterThan(0);
   });
 
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].filter((name) => !methods.includes(name)))(
-    'answers %s with 405 and what is allowed',
-    async (method) => {
+  it('answers every other method with 405 and what is allowed', async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+      if (methods.includes(method)) continue;
       const response = await call(app, path, { method });
       expect(response.status).toBe(405);
       expect((response.headers.get('allow') ?? '').split(', ').sort()).toEqual(allowed);
       await expectProblem(response, 'METHOD_NOT_ALLOWED');
-    },
-  );
+    }
+  });
 });
 
 describe.each(posts)('the body of %s', (_name, { path }) => {
@@ -217,18 +251,20 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     expect(overstated.status).toBe(413);
   });
 
-  it.each([
-    ['malformed JSON', '{"a":', 'INVALID_JSON'],
-    ['an empty body', '', 'INVALID_JSON'],
-    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 'INVALID_JSON'],
-    ['nesting without end', '['.repeat(8_000) + ']'.repeat(8_000), 'INVALID_JSON'],
-    ['a list', '[]', 'INVALID_INPUT'],
-    ['null', 'null', 'INVALID_INPUT'],
-    ['a bare number', '1', 'INVALID_INPUT'],
-  ])('is refused with 400 when it is %s', async (_what, body, code) => {
-    const response = await post(body);
-    expect(response.status).toBe(400);
-    await expectProblem(response, code);
+  it('is refused with 400 when it is no JSON, or no object', async () => {
+    for (const [body, code] of [
+      ['{"a":', 'INVALID_JSON'],
+      ['', 'INVALID_JSON'],
+      [new Uint8Array([0x7b, 0xff, 0x7d]), 'INVALID_JSON'],
+      ['['.repeat(8_000) + ']'.repeat(8_000), 'INVALID_JSON'],
+      ['[]', 'INVALID_INPUT'],
+      ['null', 'INVALID_INPUT'],
+      ['1', 'INVALID_INPUT'],
+    ] as const) {
+      const response = await post(body);
+      expect([body, response.status]).toEqual([body, 400]);
+      await expectProblem(response, code);
+    }
   });
 
   it('is refused with 400 under another content type', async () => {
@@ -240,17 +276,36 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
   });
 });
 
+it('a statement that SQLite refuses is a mistake of ours, not an outage', async () => {
+  const DB = new Proxy(env.DB, {
+    get: () => () => {
+      throw new Error('D1_ERROR: no such column: sigature: SQLITE_ERROR');
+    },
+  });
+  const mistaken = await freshApp({ ...closed, DB });
+  const response = await call(mistaken, '/api/exchanges/transactions');
+  expect(response.status).toBe(500);
+  await expectProblem(response, 'INTERNAL');
+});
+
 describe('a path that does not exist', () => {
-  it.each(['/api', '/api/', '/api/nope', '/api/swap', '/api/swap/create/', '/api/%00', '/api/../api/nope'])(
-    '%s is a 404 with the error body for every method',
-    async (path) => {
+  it('is a 404 with the error body for every method', async () => {
+    for (const path of [
+      '/api',
+      '/api/',
+      '/api/nope',
+      '/api/swap',
+      '/api/swap/create/',
+      '/api/%00',
+      '/api/../api/no',
+    ]) {
       for (const method of ['GET', 'POST', 'DELETE']) {
         const response = await call(app, path, { method });
-        expect(response.status).toBe(404);
+        expect([path, response.status]).toEqual([path, 404]);
         await expectProblem(response, 'ROUTE_NOT_FOUND');
       }
       const head = await call(app, path, { method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([404, '']);
-    },
-  );
+    }
+  });
 });

@@ -37,6 +37,7 @@ const stale = z.boolean().openapi({ description: 'True when a source is down and
 
 const upstream = pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED');
 const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
+const database = pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE');
 const badInput = pickErrors(SHARED_ERRORS, 'INVALID_INPUT');
 
 const minimumRoute = createRoute({
@@ -74,6 +75,7 @@ const minimumRoute = createRoute({
     ...errorResponses(
       upstream,
       notConfigured,
+      database,
       pickErrors(SWAP_ERRORS, 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED', 'PRICE_UNAVAILABLE'),
     ),
   },
@@ -115,6 +117,7 @@ const estimateRoute = createRoute({
       badInput,
       upstream,
       notConfigured,
+      database,
       pickErrors(SHARED_ERRORS, 'RATE_LIMITED'),
       pickErrors(SWAP_ERRORS, 'AMOUNT_TOO_SMALL', 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED'),
     ),
@@ -249,7 +252,7 @@ const historyRoute = createRoute({
         .openapi('SwapHistory'),
       'Landed swaps',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(database),
   },
 });
 
