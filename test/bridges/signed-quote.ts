@@ -1,22 +1,17 @@
 /** Quotes as 1Click would sign them, under a key of the tests' own. */
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
 import { quoteMessage } from '../world/quote-signature.ts';
 
-const privateKey = createPrivateKey({
-  key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 5)]),
-  format: 'der',
-  type: 'pkcs8',
-});
-const raw = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).subarray(-32);
+const SEED = new Uint8Array(32).fill(5);
 
-export const QUOTE_KEY = `ed25519:${base58.encode(raw)}`;
+export const QUOTE_KEY = `ed25519:${base58.encode(ed25519.getPublicKey(SEED))}`;
 
 /** Signs again whatever stands in it now, so that a refusal has another reason than the signature. */
 export function resign(quote: OneClickQuote): OneClickQuote {
   const message = quoteMessage(quote.quoteRequest, quote.quote, quote.timestamp);
-  return { ...quote, signature: `ed25519:${base58.encode(sign(null, message, privateKey))}` };
+  return { ...quote, signature: `ed25519:${base58.encode(ed25519.sign(message, SEED))}` };
 }
 
 export type Change = {

@@ -1,0 +1,220 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import type { Operation } from '../../src/custody/operation.ts';
+import { createD1Mirror } from '../../src/custody/outbox.ts';
+import type { MirrorRow } from '../../src/custody/ports.ts';
+import { createQuoteBudgetStore } from '../../src/features/swap/quote-budget-store.ts';
+import { createSwapStore } from '../../src/features/swap/swap-store.ts';
+import {
+  closed,
+  done,
+  NOW,
+  outstanding,
+  planned,
+  SOL,
+  settling,
+  signed,
+  signingOf,
+} from '../custody/sample-operations.ts';
+
+const mirror = createD1Mirror(env.DB);
+const rowOf = (operation: Operation): MirrorRow => ({
+  entity: 'operation',
+  id: operation.id,
+  revision: operation.revision,
+  operation,
+});
+const apply = (...operations: Operation[]) => mirror.apply(operations.map(rowOf));
+const stored = async (id: string) =>
+  (await env.DB.prepare('SELECT * FROM operations WHERE id = ?').bind(id).first<Record<string, unknown>>()) ??
+  undefined;
+const everything = async () => (await env.DB.prepare('SELECT * FROM operations ORDER BY id').all()).results;
+
+describe('a row in D1', () => {
+  it('has the columns that people ask for, and the whole row as text', async () => {
+    const op = done({
+      id: 'swap:a',
+      seq: 7,
+      revision: 9,
+      outcome: { btcSats: '124500', btcTxid: 't', btcVout: 0 },
+      plan: { expectedSats: '125000' },
+    });
+    await apply(op);
+    expect(await stored('swap:a')).toMatchObject({
+      seq: 7,
+      revision: 9,
+      kind: 'swap',
+      status: 'finished',
+      detail: 'done',
+      reason: null,
+      signature: 'signature-one',
+      amount_lamports: '1000000000',
+      expected_sats: '125000',
+      btc_sats: '124500',
+      btc_txid: 't',
+      landed_slot: 950,
+      block_time: NOW / 1_000,
+      created_at: new Date(NOW).toISOString(),
+    });
+    expect(await mirror.operationsAfter('', 10)).toEqual([op]);
+  });
+
+  it('tells the amount that was asked for, even when nothing left', async () => {
+    await apply(closed({ id: 'swap:a' }));
+    expect(await stored('swap:a')).toMatchObject({
+      status: 'failed',
+      amount_lamports: SOL.toString(),
+      signature: null,
+      landed_slot: null,
+    });
+  });
+
+  it.each([
+    ['planned', planned(), 'waiting'],
+    ['signed', signed(), 'waiting'],
+    ['settling', settling(), 'waiting'],
+    ['done', done(), 'finished'],
+    ['outstanding', outstanding(), 'failed'],
+  ] as const)('%s is one of the three states of the contract', async (_name, op, status) => {
+    await apply({ ...op, id: 'swap:a' });
+    expect(await stored('swap:a')).toMatchObject({ status });
+  });
+});
+
+describe('an older revision', () => {
+  it('never overwrites a newer one, in whatever order they come', async () => {
+    const versions = [planned(), signed(), settling(), done()].map((op, at) => ({
+      ...op,
+      id: 'swap:a',
+      revision: at + 1,
+    }));
+    const [first, second, third, last] = versions as [Operation, Operation, Operation, Operation];
+    for (const order of [
+      [first, second, third, last],
+      [last, third, second, first],
+      [second, last, first, third],
+    ]) {
+      await env.DB.exec('DELETE FROM operations');
+      for (const op of order) await apply(op);
+      expect(await stored('swap:a')).toMatchObject({ revision: 4, status: 'finished' });
+    }
+  });
+
+  it('of the same number changes nothing either', async () => {
+    await apply(signed({ id: 'swap:a', revision: 5 }));
+    await apply(planned({ id: 'swap:a', revision: 5 }));
+    expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
+  });
+
+  it('keeps number, kind and birth of the first', async () => {
+    await apply(planned({ id: 'swap:a', seq: 3, revision: 1 }));
+    await apply(signed({ id: 'swap:a', seq: 3, revision: 2, createdAt: NOW + 5 }));
+    expect(await stored('swap:a')).toMatchObject({ seq: 3, created_at: new Date(NOW).toISOString() });
+  });
+});
+
+describe('a batch', () => {
+  const many = Array.from({ length: 40 }, (_, at) =>
+    done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
+  );
+
+  it('that is written again changes nothing', async () => {
+    await apply(...many);
+    const before = await everything();
+    await apply(...many);
+    await apply(...many.toReversed());
+    expect(await everything()).toEqual(before);
+    expect(before).toHaveLength(40);
+  });
+
+  it('is written whole or not at all', async () => {
+    const broken = {
+      ...planned({ id: 'swap:broken', seq: 99, revision: 99 }),
+      kind: 'theft' as Operation['kind'],
+    };
+    await expect(apply(...many, broken)).rejects.toThrow(/CHECK/);
+    expect(await everything()).toEqual([]);
+  });
+
+  it('two rows cannot have one signature or one number', async () => {
+    await apply(signed({ id: 'swap:a', seq: 1 }));
+    await expect(apply(signed({ id: 'swap:b', seq: 2 }))).rejects.toThrow(/UNIQUE/);
+    await expect(apply(planned({ id: 'swap:c', seq: 1 }))).rejects.toThrow(/UNIQUE/);
+  });
+});
+
+describe('what the mirror remembers', () => {
+  it('is the highest revision of any table, 0 when all are empty', async () => {
+    expect(await mirror.highestRevision()).toBe(0);
+    await apply(planned({ id: 'swap:a', revision: 41 }));
+    expect(await mirror.highestRevision()).toBe(41);
+  });
+
+  it('is given page by page in the order of the keys, amounts and all', async () => {
+    const rows = [
+      signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),
+      planned({ id: 'asry:a', kind: 'asry', seq: 2 }),
+      outstanding({ id: 'swap:c', seq: 3, amount: lamports(2n ** 63n + 1n), signing: signingOf('c') }),
+    ];
+    await apply(...rows);
+    const first = await mirror.operationsAfter('', 2);
+    const second = await mirror.operationsAfter(first.at(-1)?.id ?? '', 2);
+    expect([...first, ...second]).toEqual([rows[1], rows[0], rows[2]]);
+    expect(await mirror.operationsAfter('swap:c', 2)).toEqual([]);
+  });
+});
+
+describe('swaps as the routes read them', () => {
+  const swaps = createSwapStore(env.DB);
+
+  it('by their signature, and no payout under it', async () => {
+    await apply(
+      signed({ id: 'swap:a', seq: 1 }),
+      signed({ id: 'asry:b', kind: 'asry', seq: 2, signing: signingOf('b') }),
+    );
+    expect(await swaps.bySignature('signature-one')).toMatchObject({
+      status: 'waiting',
+      amountLamports: SOL,
+      expectedSats: null,
+      btcSats: null,
+      blockTime: null,
+    });
+    expect(await swaps.bySignature('signature-b')).toBeUndefined();
+    expect(await swaps.bySignature("' OR 1=1 --")).toBeUndefined();
+  });
+
+  it('every one that landed, newest first, up to a limit', async () => {
+    await apply(
+      settling({ id: 'swap:1', seq: 1, signing: signingOf('1') }),
+      signed({ id: 'swap:2', seq: 2, signing: signingOf('2') }),
+      done({ id: 'swap:3', seq: 3, signing: signingOf('3'), outcome: { btcSats: '5', btcTxid: 't' } }),
+      outstanding({ id: 'swap:4', seq: 4, signing: signingOf('4') }),
+      done({ id: 'asry:5', kind: 'asry', seq: 5, signing: signingOf('5') }),
+    );
+    expect((await swaps.landed(10)).map(({ signature }) => signature)).toEqual([
+      'signature-4',
+      'signature-3',
+      'signature-1',
+    ]);
+    expect((await swaps.landed(1)).map(({ status }) => status)).toEqual(['failed']);
+  });
+});
+
+describe('the budget of quotes for reading', () => {
+  const store = createQuoteBudgetStore(env.DB);
+  const WINDOW_MS = 2 * 3_600_000;
+  const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
+
+  it('is taken by one, and says when there is one again', async () => {
+    for (let quote = 0; quote < 3; quote++) expect(await store.take(START + 1_000, 3)).toEqual({ ok: true });
+    expect(await store.take(START + 1_000, 3)).toEqual({ ok: false, retryAfterSeconds: 7_199 });
+    expect(await store.take(START + WINDOW_MS - 1, 3)).toEqual({ ok: false, retryAfterSeconds: 1 });
+    expect(await store.take(START + WINDOW_MS, 3)).toEqual({ ok: true });
+  });
+
+  it('never gives more than there are to callers at the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => store.take(START, 20)));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(20);
+  });
+});

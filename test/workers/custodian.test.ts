@@ -1,0 +1,190 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
+import { createSwapStore } from '../../src/features/swap/swap-store.ts';
+import { QUOTE_KEY } from '../bridges/signed-quote.ts';
+import {
+  BITCOIN,
+  createUpstreams,
+  RESERVE,
+  RESERVE_SECRET,
+  SOL,
+  TXID,
+  type Upstreams,
+} from './custodian-upstreams.ts';
+
+const VARIABLES = {
+  SOLANA_PRIVATE_KEY: RESERVE_SECRET,
+  RESERVE_BTC_ADDRESS: BITCOIN,
+  SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
+  NEAR_INTENTS_API_URL: 'https://1click.test',
+  NEAR_INTENTS_QUOTE_KEY: QUOTE_KEY,
+  ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
+  HYPERLIQUID_API_URL: 'https://hyperliquid.test',
+  COINBASE_API_URL: 'https://coinbase.test',
+  KRAKEN_API_URL: 'https://kraken.test',
+};
+const realFetch = globalThis.fetch;
+const realTimeout = AbortSignal.timeout;
+let upstreams: Upstreams;
+
+beforeAll(() => {
+  for (const [name, value] of Object.entries(VARIABLES)) Reflect.set(env, name, value);
+});
+afterAll(() => {
+  for (const name of Object.keys(VARIABLES)) Reflect.deleteProperty(env, name);
+});
+beforeEach(() => {
+  upstreams = createUpstreams();
+  globalThis.fetch = upstreams.fetch;
+  // A timer that still runs would keep the object from being evicted.
+  AbortSignal.timeout = () => new AbortController().signal;
+});
+afterEach(() => {
+  globalThis.fetch = realFetch;
+  AbortSignal.timeout = realTimeout;
+});
+
+const custodian = () => env.CUSTODIAN.getByName(RESERVE);
+const request = (client: string, key?: string): SwapRequest => ({
+  amountLamports: SOL,
+  client,
+  ...(key ? { key: { keyHash: key, bodyHash: 'body' } } : {}),
+});
+const d1Row = () => env.DB.prepare('SELECT * FROM operations').first<Record<string, unknown>>();
+/** A copy of an answer, which itself would hold on to the object. */
+async function createSwap(asked: SwapRequest): Promise<SwapAnswer> {
+  const answer = await custodian().createSwap(asked);
+  const copy = structuredClone({ ...answer }) as SwapAnswer;
+  Reflect.get(answer, Symbol.dispose)?.call(answer);
+  return copy;
+}
+/** Runs alarms until `until` holds, however far in the future they are set. */
+async function alarms(until: () => Promise<boolean>): Promise<void> {
+  for (let fired = 0; fired < 30; fired++) {
+    if (await until()) return;
+    await runInDurableObject(custodian(), async (_instance, { storage }) => {
+      storage.sql.exec(
+        "UPDATE operations SET due_at = 0, row = json_set(row, '$.dueAt', 0) WHERE due_at IS NOT NULL",
+      );
+      await storage.setAlarm(Date.now() + 60_000);
+    });
+    await runDurableObjectAlarm(custodian());
+  }
+  throw new Error('never came to be');
+}
+const stateIs = (detail: string) => async () => (await d1Row())?.detail === detail;
+
+describe('the custodian in the Workers runtime', () => {
+  it('signs a swap that the chain accepts, and its row is in D1 before the caller is answered', async () => {
+    const answer = await createSwap(request('c1'));
+    if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
+    expect(answer.swap).toMatchObject({
+      status: 'waiting',
+      amountLamports: SOL,
+      expectedSats: 124_375n,
+      minimumSats: 123_750n,
+    });
+    // Both nodes verified the signature before they took it.
+    expect(upstreams.sends).toEqual([answer.swap.signature, answer.swap.signature]);
+    expect(await createSwapStore(env.DB).bySignature(answer.swap.signature)).toMatchObject({
+      status: 'waiting',
+      amountLamports: SOL,
+      btcSats: null,
+    });
+    expect(
+      await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm()),
+    ).not.toBeNull();
+  });
+
+  it('finishes it by alarms alone, and the history shows it', async () => {
+    await createSwap(request('c1'));
+    upstreams.isFinal = true;
+    await alarms(stateIs('settling'));
+    upstreams.bridgeStatus = 'SUCCESS';
+    await alarms(stateIs('done'));
+    const [swap] = await createSwapStore(env.DB).landed(10);
+    expect(swap).toMatchObject({ status: 'finished', btcSats: 124_375n, btcTxid: TXID });
+    expect(await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm())).toBeNull();
+  });
+
+  it('20 calls at once with one key are one signature and 20 equal answers', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => createSwap(request('c1', 'key'))));
+    const signatures = answers.map((answer) =>
+      answer.type === 'created' ? answer.swap.signature : answer.refusal.code,
+    );
+    expect(new Set(signatures).size).toBe(1);
+    expect(upstreams.sent.size).toBe(1);
+    expect(answers.filter(({ replayed }) => replayed)).toHaveLength(19);
+    expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 1]);
+  });
+
+  it('20 calls at once without a key stay within the caps', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => createSwap(request(`c${at}`))));
+    expect(answers.filter(({ type }) => type === 'created')).toHaveLength(4);
+    expect(upstreams.sent.size).toBe(4);
+  });
+
+  it('an evicted object goes on with the same bytes', async () => {
+    const answer = await createSwap(request('c1', 'key'));
+    await evictDurableObject(custodian());
+    await alarms(async () => upstreams.sends.length >= 4);
+    expect(upstreams.sent.size).toBe(1);
+    expect(await createSwap(request('c1', 'key'))).toEqual({ ...answer, replayed: true });
+  });
+
+  it('a quote that was altered is refused, and nothing is signed', async () => {
+    upstreams.fault = (url, body) => {
+      if (!url.endsWith('/v0/quote')) return undefined;
+      return Response.json({ ...body, timestamp: 'x', signature: 'ed25519:1', quoteRequest: {}, quote: {} });
+    };
+    const answer = await createSwap(request('c1'));
+    expect(answer).toMatchObject({ type: 'refused', refusal: { code: 'UPSTREAM_FAILED' } });
+    expect(upstreams.sent.size).toBe(0);
+    expect(await d1Row()).toMatchObject({ status: 'failed', signature: null });
+  });
+
+  it('an emptied object over a mirror that remembers starts frozen', async () => {
+    await createSwap(request('c1'));
+    await runInDurableObject(custodian(), (_instance, { storage }) => storage.deleteAll());
+    await evictDurableObject(custodian());
+    const answer = await createSwap(request('c2'));
+    expect(answer).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'journal_behind_mirror' } },
+    });
+    expect(upstreams.sent.size).toBe(1);
+  });
+
+  it('a transaction inside another is undone alone, and the outer one undoes both', async () => {
+    const rows = await runInDurableObject(custodian(), (_instance, { storage }) => {
+      storage.sql.exec('CREATE TABLE t (x)');
+      storage.transactionSync(() => {
+        storage.sql.exec('INSERT INTO t VALUES (1)');
+        expect(() =>
+          storage.transactionSync(() => {
+            storage.sql.exec('INSERT INTO t VALUES (2)');
+            throw new Error('inner');
+          }),
+        ).toThrow('inner');
+      });
+      expect(() =>
+        storage.transactionSync(() => {
+          storage.transactionSync(() => storage.sql.exec('INSERT INTO t VALUES (3)'));
+          throw new Error('outer');
+        }),
+      ).toThrow('outer');
+      return storage.sql.exec('SELECT x FROM t').toArray();
+    });
+    expect(rows).toEqual([{ x: 1 }]);
+  });
+
+  it('amounts cross to the caller as they are', async () => {
+    expect(await custodian().swapRoom()).toEqual({
+      balanceLamports: 10n * SOL,
+      maximumLamports: 2n * SOL,
+      refusal: null,
+    });
+    expect((await custodian().report()).caps.day.maximumLamports).toBe(10n * SOL);
+  });
+});
