@@ -1,0 +1,323 @@
+import { execFile } from 'node:child_process';
+import { createPublicKey, verify } from 'node:crypto';
+import { promisify } from 'node:util';
+import { base58 } from '@scure/base';
+import { address } from '@solana/web3.js';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askPeers } from '../chain/bitcoin/peers.ts';
+import { buildTransaction } from '../world/solana-wallet.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { until } from './swap-desk.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ cron: false, blockMs: 0 });
+});
+afterAll(() => world?.stop());
+afterEach(() => world.faults.clear());
+
+const UPSTREAMS = ['esplora1', 'esplora2', 'rpc1', 'rpc2'] as const;
+
+type Json = Record<string, unknown>;
+interface Proof {
+  readonly message: string;
+  readonly timestamp: string;
+  readonly hash: string;
+  readonly bitcoin: {
+    readonly address: string;
+    readonly signature: string;
+    readonly signatureUnprefixed: string;
+  };
+  readonly solana: { readonly address: string; readonly signature: string };
+  readonly figures: Json;
+}
+
+async function get<T = Json>(path: string): Promise<{ status: number; body: T }> {
+  const response = await world.fetch(path);
+  return { status: response.status, body: (await response.json()) as T };
+}
+/** The cron reads everything anew; then the answer is of now. */
+async function getFresh<T = Json>(path: string): Promise<{ status: number; body: T }> {
+  await world.control.cron('* * * * *');
+  return get<T>(path);
+}
+
+const asked = (): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(world.stats()).flatMap(([name, { total }]) => (total > 0 ? [[name, total]] : [])),
+  );
+
+describe('the proof', () => {
+  it('has every contract field, and independent libraries accept both signatures', async () => {
+    const { status, body } = await get<Proof>('/api/proof');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      bitcoin: { address: world.reserve.bitcoin, scheme: 'bip322-simple', watchOnly: false, offline: false },
+      solana: { address: world.reserve.solana, scheme: 'ed25519-utf8' },
+      figures: {
+        service: new URL(world.url).host,
+        reserveSatoshis: '1000000',
+        absrMint: world.mints.absr,
+        absrSupplyAtoms: '0',
+        bitcoinTipHeight: world.bitcoin.height(),
+        previousProof: null,
+      },
+      stale: false,
+    });
+    const { message, bitcoin, solana } = body;
+    expect(message).toContain(`Time: ${body.timestamp}`);
+    for (const signature of [bitcoin.signature, bitcoin.signatureUnprefixed]) {
+      expect(askPeers({ address: bitcoin.address, message, signature })).toEqual({ 'bip322-js': true });
+    }
+    // Node's own ed25519, over a key in its standard wrapping (RFC 8410).
+    const spki = Buffer.concat([
+      Buffer.from('302a300506032b6570032100', 'hex'),
+      Buffer.from(base58.decode(solana.address)),
+    ]);
+    const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    expect(verify(null, Buffer.from(message), key, Buffer.from(base58.decode(solana.signature)))).toBe(true);
+  });
+
+  it('is signed once an hour, archived, and found by its date', async () => {
+    const first = (await get<Proof>('/api/proof')).body;
+    for (let tick = 0; tick < 3; tick++) {
+      expect((await getFresh<Proof>('/api/proof')).body.message).toBe(first.message);
+    }
+    const { body } = await get<{ proofs: Proof[]; next_cursor: unknown }>('/api/proof/history');
+    expect(body).toEqual({
+      proofs: [{ timestamp: first.timestamp, hash: first.hash, figures: first.figures }],
+      next_cursor: null,
+    });
+    const day = await get<Proof>(`/api/proof/${first.timestamp.slice(0, 10)}`);
+    expect(day.body.message).toBe(first.message);
+    expect((await get('/api/proof/2009-01-03')).body).toMatchObject({ error_code: 'NOT_FOUND' });
+    expect((await get('/api/proof/2026-02-30')).body).toMatchObject({ error_code: 'INVALID_INPUT' });
+  });
+});
+
+describe('npm run verify', () => {
+  async function verifyFrom(url: string, explorers: string[], rpc = world.endpoints.rpc1) {
+    const args = ['scripts/verify.ts', url, '--explorers', explorers.join(','), '--rpc', rpc];
+    const run = promisify(execFile)(process.execPath, args);
+    return run.then(
+      ({ stdout }) => ({ code: 0, lines: stdout.trim().split('\n') }),
+      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+        code,
+        lines: (stdout || stderr).trim().split('\n'),
+      }),
+    );
+  }
+  const explorers = () => [`${world.endpoints.esplora1}/api`, `${world.endpoints.esplora2}/api`];
+
+  it('prints five green lines', async () => {
+    const { code, lines } = await verifyFrom(world.url, explorers());
+    expect(lines.map((line) => line.slice(0, 22).trim())).toEqual([
+      'ok   bitcoin_signature',
+      'ok   solana_signature',
+      'ok   reserve',
+      'ok   supply',
+      'ok   freshness',
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it('still holds after blocks and deposits that the proof does not know', async () => {
+    await world.control.sendBitcoin(world.reserve.bitcoin, 4_000n);
+    await world.control.mine(2);
+    expect((await verifyFrom(world.url, explorers())).code).toBe(0);
+  });
+
+  it.each([
+    ['wrongBalance', ['reserve']],
+    ['500', ['reserve', 'freshness']],
+  ])('ends with code 1 when an explorer has %s', async (kind, reds) => {
+    world.faults.set('esplora2', { kind, by: -1_000 });
+    const { code, lines } = await verifyFrom(world.url, explorers());
+    expect(lines.filter((line) => line.startsWith('RED')).map((line) => line.split(/ +/)[1])).toEqual(reds);
+    expect(code).toBe(1);
+  });
+
+  it('ends with code 1 when the proof is shown by another host, or there is none', async () => {
+    const elsewhere = world.url.replace('127.0.0.1', 'localhost');
+    const { code, lines } = await verifyFrom(elsewhere, explorers());
+    expect(lines.filter((line) => line.startsWith('RED'))).toHaveLength(1);
+    expect(code).toBe(1);
+    expect((await verifyFrom(world.endpoints.esplora1, explorers())).code).toBe(1);
+  });
+});
+
+describe('balances', () => {
+  it.each(['500', 'html', '429', 'drop', 'truncate'])(
+    'with %s at the first index come from the second, and say so',
+    async (kind) => {
+      world.faults.set('esplora1', { kind });
+      const { status, body } = await getFresh('/api/reserves');
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        bitcoin: {
+          balanceSat: 1_004_000,
+          source: 'esplora-2',
+          agreed: null,
+          sources: [
+            { name: 'esplora-1', balanceSatoshis: null },
+            { name: 'esplora-2', balanceSatoshis: '1004000' },
+          ],
+        },
+        stale: false,
+      });
+    },
+  );
+
+  it('with a hanging index do not wait for it', async () => {
+    world.faults.set('esplora1', { kind: 'hang' });
+    const { body } = await getFresh('/api/reserves');
+    expect(body).toMatchObject({ bitcoin: { balanceSat: 1_004_000, source: 'esplora-2', agreed: null } });
+  });
+
+  it.each([
+    [5_000, '1004000', 'esplora-1'],
+    [-5_000, '999000', 'esplora-2'],
+  ])('with an index that is off by %i sats are the lower ones, marked', async (by, shown, source) => {
+    world.faults.set('esplora2', { kind: 'wrongBalance', by });
+    const { body } = await getFresh('/api/reserves');
+    expect(body).toMatchObject({ bitcoin: { balanceSatoshis: shown, source, agreed: false } });
+  });
+
+  it('with a node that lags come from the other one', async () => {
+    world.faults.set('rpc1', { kind: 'lag', by: 200 });
+    const { body } = await getFresh('/api/reserves');
+    expect(body).toMatchObject({ solana: { source: 'solana-rpc-2', balanceLamports: expect.any(String) } });
+  });
+
+  it('with everything down are the last good ones', async () => {
+    for (const upstream of UPSTREAMS) world.faults.set(upstream, { kind: '500' });
+    const { status, body } = await getFresh('/api/reserves');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      bitcoin: { address: world.reserve.bitcoin },
+      solana: { balanceLamports: expect.any(String) },
+    });
+  });
+});
+
+describe('the lists', () => {
+  it('of 130 Bitcoin transactions hold 100, newest first, each once, whichever index answers', async () => {
+    for (let sent = 0; sent < 130; sent++)
+      await world.control.sendBitcoin(world.reserve.bitcoin, 1_000n + BigInt(sent));
+    await world.control.mine(1);
+    const pending = await world.control.sendBitcoin(world.reserve.bitcoin, 777n);
+    for (const down of ['esplora2', 'esplora1'] as const) {
+      world.faults.clear();
+      world.faults.set(down, { kind: '500' });
+      const source = down === 'esplora1' ? 'esplora-2' : 'esplora-1';
+      // After a failure an upstream is left alone for a moment.
+      const body = await until(`a list of ${source}`, async () => {
+        const list = await getFresh<{ transactions: Json[]; source: string }>('/api/transactions/bitcoin');
+        return list.body.source === source && list.body.transactions.length > 2 ? list.body : undefined;
+      });
+      expect(body.transactions).toHaveLength(100);
+      expect(new Set(body.transactions.map(({ txid }) => txid)).size).toBe(100);
+      expect(body.transactions[0]).toEqual({
+        txid: pending,
+        blockTime: null,
+        blockHeight: null,
+        netSatoshis: '777',
+      });
+      const heights = body.transactions.slice(1).map(({ blockHeight }) => Number(blockHeight));
+      expect(heights).toEqual([...heights].sort((a, b) => b - a));
+    }
+  });
+
+  it('of Solana holds the reserve’s own transactions, newest first, failed ones with their error', async () => {
+    const [user] = world.users;
+    if (!user) throw new Error('no user');
+    const good = await world.control.transfer({
+      from: user,
+      to: world.reserve.solana,
+      asset: 'sol',
+      amount: 5n,
+    });
+    const tooMuch = getTransferSolInstruction({
+      source: user.signer,
+      destination: address(world.reserve.solana),
+      amount: 10n ** 15n,
+    });
+    const failing = await buildTransaction(world.solana.ledger, user.signer, [tooMuch]);
+    await world.solana.ledger.send(failing.wire, { skipPreflight: true });
+    const { transactions } = await until('both are final', async () => {
+      const { body } = await getFresh<{ transactions: Json[] }>('/api/transactions/solana');
+      return body.transactions[0]?.signature === failing.signature ? body : undefined;
+    });
+    expect(transactions[0]?.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
+    expect(transactions[1]).toMatchObject({ signature: good, err: null, blockTime: expect.any(Number) });
+  });
+
+  it('are an error while no upstream answers and nothing is known, never empty', async () => {
+    const fresh = await startWorld({ cron: false, blockMs: 0 });
+    try {
+      for (const upstream of UPSTREAMS) fresh.faults.set(upstream, { kind: 'html' });
+      for (const path of [
+        '/api/transactions/bitcoin',
+        '/api/transactions/solana',
+        '/api/reserves',
+        '/api/proof',
+      ]) {
+        const response = await fresh.fetch(path);
+        expect([path, response.status >= 500]).toEqual([path, true]);
+        expect(await response.json()).toMatchObject({ error_code: 'UPSTREAM_FAILED' });
+      }
+    } finally {
+      await fresh.stop();
+    }
+  });
+});
+
+describe('warm reads', () => {
+  const PATHS = ['/api/reserves', '/api/proof', '/api/arbitrage/summary'];
+  const readAll = () => Promise.all(PATHS.map((path) => get(path)));
+
+  it('ask no upstream, and a new isolate lives on what the cron has left in KV', async () => {
+    await world.control.cron('* * * * *');
+    await until('the day’s mint is over', async () => {
+      const rows = (await world.worker.query('SELECT status FROM operations')) as Json[];
+      return rows.length > 0 && rows.every(({ status }) => status !== 'waiting') ? true : undefined;
+    });
+    await world.control.cron('* * * * *');
+    world.resetStats();
+    for (let round = 0; round < 20; round++) await readAll();
+    expect(asked()).toEqual({});
+    await world.worker.kill();
+    await world.worker.start();
+    world.resetStats();
+    for (const { status, body } of await readAll()) {
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ stale: false });
+    }
+    expect(asked()).toEqual({});
+  });
+
+  it('1,000 cold ones at once make one call to each source', async () => {
+    const cold = await startWorld({ cron: false, blockMs: 0 });
+    try {
+      cold.resetStats();
+      const statuses = await Promise.all(
+        Array.from({ length: 1_000 }, async () => (await cold.fetch('/api/reserves')).status),
+      );
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      const calls = Object.fromEntries(
+        Object.entries(cold.stats()).flatMap(([name, { byLabel }]) =>
+          Object.keys(byLabel).length > 0 ? [[name, byLabel]] : [],
+        ),
+      );
+      expect(calls).toEqual({
+        esplora1: { 'GET /api/address/:address': 1 },
+        esplora2: { 'GET /api/address/:address': 1 },
+        rpc1: { getBalance: 1 },
+        rpc2: { getBalance: 1 },
+      });
+    } finally {
+      await cold.stop();
+    }
+  });
+});
