@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../src/core/errors.ts';
+import { HOUR_MS } from '../../src/core/limits.ts';
+import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
+import {
+  type GetProofDeps,
+  getProof,
+  getProofOfDay,
+  listProofs,
+} from '../../src/features/reserves/get-proof.ts';
+import { createCache } from '../../src/http/cached.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const at = (ms: number): ProofRecord => ({
+  message: `signed at ${ms}`,
+  timestamp: new Date(ms).toISOString(),
+  hash: `hash ${ms}`,
+  bitcoin: { scheme: 'bip322-simple', signature: 'smpA', unprefixed: 'A' },
+  solana: { scheme: 'ed25519-utf8', signature: 's' },
+  offline: false,
+});
+
+/** @param archive oldest first; null is down */
+function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = 'down') {
+  const clock = { ms: NOW };
+  const calls = { archive: 0, custodian: 0 };
+  const rows = (): ProofRecord[] => {
+    calls.archive++;
+    if (!archive) throw new Error('D1 is down');
+    return [...archive].reverse();
+  };
+  const d: GetProofDeps = {
+    cache: createCache({ now: () => clock.ms, defer: () => undefined, kv: undefined }),
+    now: () => clock.ms,
+    missingForProof: [],
+    proofs: {
+      newest: async () => rows()[0],
+      ofDay: async (day) => rows().find(({ timestamp }) => timestamp.startsWith(day)),
+      before: async (timestamp, limit) =>
+        rows()
+          .filter((proof) => proof.timestamp < timestamp)
+          .slice(0, limit),
+    },
+    custody: {
+      async proof() {
+        calls.custodian++;
+        if (answer === 'down') throw new AppError('CUSTODIAN_UNAVAILABLE', 'down');
+        return answer;
+      },
+    },
+  };
+  return { d, calls, clock };
+}
+
+describe('the newest proof', () => {
+  it('comes from the archive without a word to the custodian, and warm from nowhere', async () => {
+    const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
+    for (let read = 0; read < 100; read++) {
+      expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);
+    }
+    expect(calls).toEqual({ archive: 1, custodian: 0 });
+  });
+
+  it('a thousand at once read the archive once', async () => {
+    const { d, calls } = service([at(NOW)]);
+    await Promise.all(Array.from({ length: 1_000 }, () => getProof(d)));
+    expect(calls).toEqual({ archive: 1, custodian: 0 });
+  });
+
+  it('is asked of the custodian where the archive has none, or an overdue one', async () => {
+    const proof = at(NOW);
+    for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
+      const { d, calls } = service(archive, { type: 'proof', proof });
+      expect((await getProof(d)).value).toEqual(proof);
+      expect(calls.custodian).toBe(1);
+    }
+  });
+
+  it.each([
+    ['the custodian is down', 'down'],
+    ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
+  ] as const)('is the overdue one while %s: it says its own age', async (_, answer) => {
+    const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
+    expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
+  });
+
+  it('of a watch-only address that nobody has signed for is not configured, and says so', async () => {
+    const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
+    const { d } = service([], {
+      type: 'refused',
+      refusal: { code: 'NOT_CONFIGURED', message: 'watch-only', details },
+    });
+    await expect(getProof(d)).rejects.toMatchObject({
+      code: 'NOT_CONFIGURED',
+      status: 503,
+      details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
+    });
+  });
+
+  it('names the variables that it lacks, without asking anyone', async () => {
+    const { d, calls } = service([at(NOW)]);
+    await expect(getProof({ ...d, missingForProof: ['PUBLIC_BASE_URL'] })).rejects.toMatchObject({
+      code: 'NOT_CONFIGURED',
+      details: { variables: ['PUBLIC_BASE_URL'] },
+    });
+    expect(calls).toEqual({ archive: 0, custodian: 0 });
+  });
+
+  it('while D1 is down is the last one that this isolate knows, marked stale', async () => {
+    const archive = [at(NOW)];
+    const { d, clock } = service(archive);
+    await getProof(d);
+    clock.ms += HOUR_MS;
+    const down = { ...d, proofs: service(null).d.proofs };
+    expect(await getProof(down)).toMatchObject({ stale: true, value: { hash: `hash ${NOW}` } });
+    await expect(getProof(service(null).d)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+  });
+});
+
+describe('the archive', () => {
+  const archive = Array.from({ length: 5 }, (_, hour) => at(NOW - (4 - hour) * HOUR_MS));
+
+  it('is listed newest first, page after page, each once', async () => {
+    const { d } = service(archive);
+    const seen: string[] = [];
+    let before: string | undefined;
+    for (let page = 0; page < 4; page++) {
+      const { proofs, nextCursor } = await listProofs(d, before, 2);
+      seen.push(...proofs.map(({ hash }) => hash));
+      if (nextCursor === null) break;
+      before = nextCursor;
+    }
+    expect(seen).toEqual([...archive].reverse().map(({ hash }) => hash));
+  });
+
+  it('answers a day with its last proof, and a day without one with NOT_FOUND', async () => {
+    const { d } = service(archive);
+    expect((await getProofOfDay(d, '2026-11-20')).hash).toBe(`hash ${NOW}`);
+    await expect(getProofOfDay(d, '2026-11-19')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(getProofOfDay(service(null).d, '2026-11-20')).rejects.toMatchObject({
+      code: 'DATABASE_UNAVAILABLE',
+    });
+  });
+});
