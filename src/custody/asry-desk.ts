@@ -13,10 +13,12 @@ import { type DepositNode, readDeposit } from './asry-deposit.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './asry-epochs.ts';
 import { payoutPart } from './asry-payout-rule.ts';
 import { createAsryPayouts } from './asry-payouts.ts';
+import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './asry-recovery.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import * as view from './asry-view.ts';
 import type { Desk, DeskTools } from './desk.ts';
-import { type AsryPayoutPorts, claimPurpose, type Payee } from './kinds/asry.ts';
+import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './kinds/asry.ts';
+import type { Mirror } from './ports.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
   readonly nodes: readonly DepositNode[];
@@ -42,6 +44,7 @@ export type AsryDesk = ReturnType<typeof createAsryDesk>;
 export function createAsryDesk(
   tools: DeskTools,
   p: AsryPorts & {
+    readonly mirror: Pick<Mirror, 'recordsAfter'>;
     /** Why nothing may begin now. */
     readonly stop: () => Promise<string | undefined>;
     readonly within: Within;
@@ -115,6 +118,8 @@ export function createAsryDesk(
     const { signature, credited, blockTime } = deposit;
     const used = journal.claimant(`payment:${signature}`);
     if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
+    // Paid by an instance whose claim nobody remembers.
+    if (journal.get(payoutId(signature, 1))) return heldBack('reconciled', signature);
     openEpochs(Math.max(blockTime, unixNow()));
     const epoch = store.epochAt(blockTime);
     if (!epoch || blockTime < unixNow() - program.maxAgeSeconds) return view.tooOld(blockTime);
@@ -316,7 +321,21 @@ export function createAsryDesk(
     return refuse(view.inProgress(), record(request.signature));
   }
 
+  const recovery: AsryRecoveryPorts = {
+    journal,
+    storage,
+    store,
+    mirror: p.mirror,
+    mint: p.mint,
+    decimals: program.decimals,
+    now,
+    log,
+  };
+
   return {
+    restoreRecords: () => restoreClaims(recovery),
+    holdDoubtful: () => holdDoubtful(recovery),
+
     async claim(request: ClaimRequest): Promise<ClaimAnswer> {
       const answer = await decide(request);
       // Nothing is told that a crash could still take back.

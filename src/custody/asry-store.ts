@@ -171,6 +171,8 @@ export function openAsryStore(storage: Storage) {
 
     nextSeq: (): number => (numberOf('SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1,
 
+    isFreeSeq: (seq: number): boolean => exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0,
+
     putClaim(claim: Claim): void {
       exec(
         `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)

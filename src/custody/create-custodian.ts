@@ -196,7 +196,13 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       stop: () => stop('absr'),
     });
   const claims =
-    d.asry && createAsryDesk(tools, { ...d.asry, stop: () => stopBeginning('asry'), within: d.within });
+    d.asry &&
+    createAsryDesk(tools, {
+      ...d.asry,
+      mirror: d.mirror,
+      stop: () => stopBeginning('asry'),
+      within: d.within,
+    });
   const desks: Desk[] = [payments, claims].filter((each) => each !== undefined);
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
@@ -320,6 +326,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
               reserveAddress: d.signer.address,
               reserveSignatures: d.swap.reserveSignatures,
               transaction: d.swap.transaction,
+              ...(claims ? { restoreRecords: claims.restoreRecords, holdDoubtful: claims.holdDoubtful } : {}),
               now,
             });
             journal.adoptRevision(await d.mirror.highestRevision());

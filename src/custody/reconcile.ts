@@ -6,6 +6,7 @@
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import { lamports } from '../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
+import { payoutOfMemo, recoveredPayout } from './asry-recovery.ts';
 import { isDoubted } from './boot.ts';
 import type { Journal } from './journal.ts';
 import { HELD_RECONCILED } from './machine.ts';
@@ -21,6 +22,10 @@ export type ReconcilePorts = {
   reserveSignatures(page: { limit: number; before?: string }): Promise<SignatureEntry[]>;
   /** A finalized transaction, or null while the node does not have it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
+  /** Rows of the mirror beside operations: how many were taken over. */
+  restoreRecords?(): Promise<number>;
+  /** What a doubtful journal leaves to the operator beside operations. */
+  holdDoubtful?(): void;
   readonly now: () => number;
 };
 
@@ -55,26 +60,45 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
       limit: CHAIN_PAGE,
       ...(before === undefined ? {} : { before }),
     });
-    for (const { signature } of page) {
+    for (const { signature, memo } of page) {
       looked++;
       if (p.journal.bySignature(signature)) continue;
       const transaction = await p.transaction(signature);
       if (!transaction) throw new Error(`transaction ${signature} is listed but cannot be read yet`);
       if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature))
         continue;
-      const operation = recoveredOperation(transaction, p.reserveAddress, p.now());
-      p.storage.transaction(() => {
-        p.journal.insert(operation);
-        for (const name of claimsOf(operation)) p.journal.claim(name, operation.id, p.now());
-      });
+      recover(p, transaction, memo);
       recovered++;
     }
     before = page[page.length - 1]?.signature;
     if (page.length < CHAIN_PAGE) break;
   }
-  if (isDoubted(p.journal)) for (const operation of p.journal.open()) suspend(p, operation);
+  restored += (await p.restoreRecords?.()) ?? 0;
+  if (isDoubted(p.journal)) {
+    for (const operation of p.journal.open()) suspend(p, operation);
+    p.holdDoubtful?.();
+  }
   await p.storage.sync();
   return { restored, recovered, looked };
+}
+
+/** Books a transaction of ours that no row knows. */
+function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string | null | undefined): void {
+  const { journal, reserveAddress, now } = p;
+  const payout = transaction.failed ? undefined : payoutOfMemo(memo);
+  const known = payout === undefined ? undefined : journal.get(payout);
+  const operation = recoveredOperation(transaction, reserveAddress, now());
+  const { landing } = operation;
+  p.storage.transaction(() => {
+    if (payout !== undefined && landing) {
+      const row = recoveredPayout(payout, known, transaction, landing, { reserveAddress, now: now() });
+      if (known) journal.update(known, row, now());
+      else journal.insert(row);
+      return;
+    }
+    journal.insert(operation);
+    for (const name of claimsOf(operation)) journal.claim(name, operation.id, now());
+  });
 }
 
 /**

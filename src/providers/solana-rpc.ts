@@ -41,6 +41,7 @@ const Signatures = z.array(
     slot: uint,
     err: z.unknown(),
     blockTime: z.number().int().nullish(),
+    memo: z.string().nullish(),
     confirmationStatus: z.string().nullish(),
   }),
 );
@@ -168,6 +169,8 @@ export type SignatureEntry = {
   readonly err: unknown;
   /** Unix seconds. */
   readonly blockTime: number | null;
+  /** `[length] text` of its memo instructions. */
+  readonly memo?: string | null;
 };
 
 export type SolanaRpc = ReturnType<typeof createSolanaRpc>;
@@ -314,6 +317,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
         slot: row.slot,
         err: row.err ?? null,
         blockTime: row.blockTime ?? null,
+        memo: row.memo ?? null,
       }));
     },
   };

@@ -7,7 +7,7 @@ import { type DepositTransaction, depositTerms } from '../../src/chain/solana/de
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
-import type { ClaimAnswer, ClaimRequest } from '../../src/custody/api.ts';
+import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../src/custody/api.ts';
 import type { AsryProgram } from '../../src/custody/asry-epochs.ts';
 import { type Claim, decodeRow, type Payout } from '../../src/custody/asry-store.ts';
 import { createChainPort } from '../../src/custody/chain-port.ts';
@@ -91,9 +91,19 @@ export type SimulationOptions = {
   readonly replacements: number;
   /** Whether chain, nodes and D1 misbehave as well. */
   readonly wild: boolean;
+  /** What a node shows of a deposit where that is not what it is; throws when it fails. */
+  readonly see?: (node: number, signature: string) => DepositTransaction | null | undefined;
+  /** The oldest slot that a node keeps. */
+  readonly firstAvailable?: (node: number) => bigint;
+  /** ASRY and SOL of the reserve before it paid anything. */
+  readonly reserveAtoms?: () => bigint;
+  readonly startLamports?: bigint;
+  /** Whether a payout fails on the chain. */
+  readonly failing?: () => number;
 };
 
-const token = (deposit: SimulatedDeposit): DepositTransaction => {
+/** The transaction of a deposit. */
+export const transactionOf = (deposit: SimulatedDeposit): DepositTransaction => {
   const mint = MINTS[deposit.asset];
   const row = (owner: string, atoms: bigint) => ({
     account: owner === TREASURY ? terms.accounts[deposit.asset] : findAta(owner, mint, TOKEN_PROGRAM),
@@ -179,14 +189,14 @@ export function createAsrySimulation(options: SimulationOptions) {
   const orders = new Map<string, PayoutOrder>();
   const opened = new Set<string>();
   for (const { sender } of options.deposits) nameReceiver(sender, ASRY);
-  const deposits = new Map(options.deposits.map((deposit) => [deposit.signature, token(deposit)]));
+  const deposits = new Map(options.deposits.map((deposit) => [deposit.signature, transactionOf(deposit)]));
 
   const chain = createChainModel({
     scheduler,
     random: random.fork(),
     slotMs: 100,
-    startLamports: 100_000_000_000n,
-    fates: () => faults.sends,
+    startLamports: options.startLamports ?? 100_000_000_000n,
+    fates: () => ({ ...faults.sends, ...(options.failing ? { failing: options.failing() } : {}) }),
     onLanding: () => undefined,
     onDropped: () => undefined,
     onFinal: (entry) => {
@@ -307,9 +317,10 @@ export function createAsrySimulation(options: SimulationOptions) {
           transaction: (signature) =>
             net(`deposit@${index}`, async () => {
               if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
-              return deposits.get(signature) ?? null;
+              const shown = options.see?.(index, signature);
+              return shown === undefined ? (deposits.get(signature) ?? null) : shown;
             }),
-          firstAvailableBlock: async () => 0n,
+          firstAvailableBlock: async () => options.firstAvailable?.(index) ?? 0n,
         })),
         readPayees: (receivers) =>
           net('payees', async () => {
@@ -319,7 +330,7 @@ export function createAsrySimulation(options: SimulationOptions) {
               program: TOKEN_PROGRAM,
               decimals: 9,
               accountOwner: hasAccount(receiver) ? receiver : null,
-              reserveAtoms: 10n ** 18n - sent,
+              reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
             }));
           }),
         latestBlockhash,
@@ -372,6 +383,18 @@ export function createAsrySimulation(options: SimulationOptions) {
       .exec(`SELECT row FROM ${table} ORDER BY ${order}`, [])
       .map((row) => decodeRow<T>(String(row.row)));
 
+  /** A call now, with as much time as it takes; undefined when the instance was lost under it. */
+  async function call<T>(ask: (custody: Custody) => Promise<T>): Promise<T | undefined> {
+    let value: T | undefined;
+    let answered = false;
+    void host.event('call', ask).then((outcome) => {
+      answered = true;
+      if (outcome.ok) value = outcome.value;
+    });
+    await scheduler.run(scheduler.now() + 10 * MINUTE, () => answered);
+    return value;
+  }
+
   const cron = (): void => {
     void host.event('wake', (custody) => custody.wake());
     scheduler.after(MINUTE, cron);
@@ -408,20 +431,9 @@ export function createAsrySimulation(options: SimulationOptions) {
       });
     },
 
-    /** A claim when all is over, and its answer. */
-    async ask(request: Partial<ClaimRequest> & { signature: string }): Promise<ClaimAnswer | undefined> {
-      const asked = { asset: 'USDC' as const, skipReward: false, client: 'ip', ...request };
-      let answer: ClaimAnswer | undefined;
-      let answered = false;
-      void host
-        .event('claim', (custody) => custody.claimDeposit(asked))
-        .then((outcome) => {
-          answered = true;
-          if (outcome.ok) answer = outcome.value;
-        });
-      await scheduler.run(scheduler.now() + 10 * MINUTE, () => answered);
-      return answer;
-    },
+    /** A claim now, and its answer. */
+    ask: (request: Partial<ClaimRequest> & { signature: string }): Promise<ClaimAnswer | undefined> =>
+      call((custody) => custody.claimDeposit({ asset: 'USDC', skipReward: false, client: 'ip', ...request })),
 
     /** Runs to a time with the faults, then without them until everything is at rest. */
     async play(until: number): Promise<void> {
@@ -440,6 +452,12 @@ export function createAsrySimulation(options: SimulationOptions) {
       await scheduler.run(until + 48 * 60 * MINUTE, () => resting);
       if (!resting) errors.push('not everything came to rest');
     },
+
+    /** Lets time go by. */
+    pass: (ms: number) => scheduler.run(scheduler.now() + ms, () => false),
+
+    ops: (command: OpsCommand) => call((custody) => custody.ops(command)),
+    epochViews: () => call((custody) => custody.listAsryEpochs(100)),
 
     release: () => host.release(),
   };

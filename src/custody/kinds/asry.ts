@@ -3,7 +3,6 @@
  * deposit. All that it needs was decided when it was planned; here the chain is looked at once more before signing.
  * @module
  */
-import { findAta } from '../../chain/solana/token-instructions.ts';
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
 import type { KindDriver, Prepared } from '../kind.ts';
@@ -38,7 +37,8 @@ export type PayoutPlan = {
   readonly receiver: string;
   readonly atoms: bigint;
   readonly mint: string;
-  readonly program: string;
+  /** Null when it was not known: then the mint's own. */
+  readonly program: string | null;
   readonly decimals: number;
   readonly createAccount: boolean;
 };
@@ -50,12 +50,12 @@ export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
 
 export const encodePlan = (plan: PayoutPlan): Facts => ({ ...plan, atoms: plan.atoms.toString() });
 
-function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
+function transferOf({ id, plan }: Operation, from: string, program: string | null): TokenTransfer {
   return {
     from,
     to: String(plan.receiver),
     mint: String(plan.mint),
-    program: String(plan.program),
+    program: String(plan.program ?? program),
     atoms: BigInt(String(plan.atoms)),
     decimals: Number(plan.decimals),
     createAccount: plan.createAccount === true,
@@ -63,18 +63,15 @@ function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
   };
 }
 
-/** The account that a reward goes to. */
-export const receiverAccount = (plan: Pick<PayoutPlan, 'receiver' | 'mint' | 'program'>): string =>
-  findAta(plan.receiver, plan.mint, plan.program);
-
 export function createAsryKind(ports: AsryPayoutPorts): KindDriver {
   return {
     rules: ASRY_RULES,
 
     async prepare(operation): Promise<Prepared> {
-      const transfer = transferOf(operation, ports.reserveAddress);
-      const [payee] = await ports.readPayees([transfer.to]);
-      const wrong = payee ? objection(payee, transfer) : 'unread';
+      const [payee] = await ports.readPayees([String(operation.plan.receiver)]);
+      if (!payee) return { ok: false, reason: 'unread' };
+      const transfer = transferOf(operation, ports.reserveAddress, payee.program);
+      const wrong = objection(payee, transfer);
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();
       return {

@@ -1,0 +1,199 @@
+/**
+ * Brings claims back after the journal was lost or restored to an older state: from D1's rows, and from the memos of
+ * payouts on the chain. A claim that is not known for certain pays nothing by itself any more.
+ * @module
+ */
+import { ACCOUNT_RENT, tokenTransferFee } from '../chain/solana/token-transfer.ts';
+import { lamports } from '../core/amount.ts';
+import type { ChainTransaction } from '../providers/solana-rpc.ts';
+import type { Epoch } from './asry-epochs.ts';
+import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
+import type { Journal } from './journal.ts';
+import { claimPurpose, encodePlan, payoutId } from './kinds/asry.ts';
+import { HELD_RECONCILED } from './machine.ts';
+import { type Landing, type Operation, plannedOperation } from './operation.ts';
+import type { Log, Mirror, RecordTable, Storage } from './ports.ts';
+
+const PAGE = 200;
+const NONE = lamports(0n);
+/** SQLite's word for no limit. */
+const ALL = -1;
+
+/** As `getSignaturesForAddress` shows a memo: its length in brackets, then its text. */
+const PAYOUT_MEMO = /^(?:\[\d+\] )?(asry:[1-9A-HJ-NP-Za-km-z]{64,88}:[1-9]\d{0,5})$/;
+
+/** The payout operation that a transaction of ours carries in its memo. */
+export const payoutOfMemo = (memo: string | null | undefined): string | undefined =>
+  memo ? PAYOUT_MEMO.exec(memo)?.[1] : undefined;
+
+/** A payout that the chain shows and the journal had forgotten, whole or in part: it is done. */
+export function recoveredPayout(
+  id: string,
+  known: Operation | undefined,
+  transaction: ChainTransaction,
+  landing: Landing,
+  p: { reserveAddress: string; now: number },
+): Operation {
+  const row =
+    known ??
+    plannedOperation({
+      id,
+      kind: 'asry',
+      amount: NONE,
+      reserved: NONE,
+      plan: { deposit: id.split(':')[1] ?? '', atoms: sentAtoms(transaction, p.reserveAddress).toString() },
+      now: transaction.blockTime === null ? p.now : transaction.blockTime * 1_000,
+    });
+  const { signature, slot } = transaction;
+  return {
+    ...row,
+    state: 'done',
+    detail: 'recovered',
+    reason: null,
+    dueAt: null,
+    reserved: NONE,
+    unsettled: NONE,
+    releasedSlot: slot,
+    signing: { signature, wire: '', lastValidBlockHeight: 0n, slot },
+    landing,
+  };
+}
+
+/** Token atoms that left accounts of the reserve: a payout moves one token. */
+function sentAtoms({ preTokens, postTokens }: ChainTransaction, reserve: string): bigint {
+  const held = (rows: ChainTransaction['preTokens']) =>
+    (rows ?? []).reduce((sum, row) => (row.owner === reserve ? sum + row.atoms : sum), 0n);
+  return held(preTokens) - held(postTokens);
+}
+
+export type AsryRecoveryPorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly store: AsryStore;
+  readonly mirror: Pick<Mirror, 'recordsAfter'>;
+  readonly mint: string;
+  readonly decimals: number;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+/** Takes over what D1 knows better. The number of rows that changed. @throws when D1 cannot be read */
+export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
+  const { store, storage, journal, now } = p;
+  let restored = 0;
+  await eachRecord(p.mirror, 'asry_epochs', (text) => {
+    const { epoch } = decodeRow<{ epoch: Epoch }>(text);
+    if ((store.epoch(epoch.number)?.changes ?? -1) >= epoch.changes) return;
+    store.putEpoch(epoch);
+    restored++;
+  });
+  await eachRecord(p.mirror, 'asry_claims', (text) => {
+    const { claim, payouts } = decodeRow<{ claim: Claim; payouts: Payout[] }>(text);
+    if ((store.claim(claim.signature)?.changes ?? -1) >= claim.changes) return;
+    storage.transaction(() => {
+      const seq = store.isFreeSeq(claim.seq) ? claim.seq : store.nextSeq();
+      store.putClaim({ ...claim, seq: store.claim(claim.signature)?.seq ?? seq });
+      for (const payout of payouts) store.putPayout(payout);
+      journal.claim(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+    });
+    restored++;
+  });
+  return restored;
+}
+
+async function eachRecord(
+  mirror: AsryRecoveryPorts['mirror'],
+  table: RecordTable,
+  take: (journal: string) => void,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await mirror.recordsAfter(table, after, PAGE);
+    for (const row of rows) take(row.journal);
+    const last = rows[rows.length - 1];
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+/**
+ * After the journal was in doubt: payouts that the chain shows belong to their claims again, and what is owed waits for
+ * the operator, since it may have been signed by an instance that nobody remembers.
+ */
+export function holdDoubtful(p: AsryRecoveryPorts): void {
+  const { store, storage, journal, now } = p;
+  for (const operation of journal.ofKind('asry', ALL)) {
+    const signature = String(operation.plan.deposit);
+    if (!store.claim(signature)) {
+      journal.claim(`payment:${signature}`, claimPurpose(signature), now());
+      p.log({ level: 'alarm', event: 'claim_lost', operation: operation.id });
+    }
+  }
+  for (const { signature } of store.claims()) {
+    storage.transaction(() => {
+      adopt(p, signature);
+      hold(p, signature);
+    });
+  }
+}
+
+/** Gives a claim the payouts that were made for it and that its row does not know. */
+function adopt({ store, journal, now }: AsryRecoveryPorts, signature: string): void {
+  for (;;) {
+    const claim = store.claim(signature);
+    const operation = claim && journal.get(payoutId(signature, claim.operations + 1));
+    if (!claim || !operation) return;
+    const atoms = BigInt(String(operation.plan.atoms ?? 0));
+    const payouts = store.payouts(signature);
+    const promised = payouts.find((payout) => payout.state === 'owed' && payout.atoms === atoms);
+    const taken = promised ? 0n : atoms < claim.left ? atoms : claim.left;
+    store.putClaim({
+      ...claim,
+      operations: claim.operations + 1,
+      left: claim.left - taken,
+      changes: claim.changes + 1,
+    });
+    const blank = { tries: 0, keyHash: null, bodyHash: null, createdAt: now() };
+    const payout = promised ?? { ...blank, signature, part: payouts.length + 1, atoms };
+    store.putPayout({
+      ...payout,
+      state: 'begun',
+      reason: null,
+      operationId: operation.id,
+      rent: 0n,
+      rentAt: null,
+      dueAt: null,
+      paidAt: null,
+    });
+  }
+}
+
+/** An owed payout becomes an operation that the operator has to look at. */
+function hold({ store, journal, mint, decimals, now }: AsryRecoveryPorts, signature: string): void {
+  for (const payout of store.payouts(signature)) {
+    const claim = store.claim(signature);
+    if (!claim || payout.state !== 'owed') continue;
+    const id = payoutId(signature, claim.operations + 1);
+    const plan = encodePlan({
+      deposit: signature,
+      part: payout.part,
+      receiver: claim.sender,
+      atoms: payout.atoms,
+      mint,
+      program: null,
+      decimals,
+      createAccount: true,
+    });
+    const rent = Object.values(ACCOUNT_RENT).reduce((most, each) => (each > most ? each : most), 0n);
+    const intent = plannedOperation({
+      id,
+      kind: 'asry',
+      amount: NONE,
+      reserved: lamports(rent + tokenTransferFee({ createAccount: true })),
+      plan: { ...plan, reconciled: true },
+      now: now(),
+    });
+    journal.insert({ ...intent, reason: HELD_RECONCILED });
+    store.putClaim({ ...claim, operations: claim.operations + 1, changes: claim.changes + 1 });
+    store.putPayout({ ...payout, state: 'begun', reason: null, operationId: id, dueAt: null });
+  }
+}
