@@ -321,3 +321,19 @@ describe('warm reads', () => {
     }
   });
 });
+
+it('a Bitcoin address without its key is watch-only: it says so, and its balance is still told', async () => {
+  const watching = await startWorld({ cron: false, blockMs: 0, vars: { BTC_PRIVATE_KEY_WIF: undefined } });
+  try {
+    const proof = await watching.fetch('/api/proof');
+    expect(proof.status).toBe(503);
+    expect(await proof.json()).toMatchObject({
+      error_code: 'NOT_CONFIGURED',
+      details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
+    });
+    const reserves = await watching.fetch('/api/reserves');
+    expect(await reserves.json()).toMatchObject({ bitcoin: { watchOnly: true, balanceSat: 1_000_000 } });
+  } finally {
+    await watching.stop();
+  }
+});
