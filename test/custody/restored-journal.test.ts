@@ -111,4 +111,23 @@ describe('a restored journal', () => {
     await custody.alarm();
     expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
   });
+
+  it('is not frozen again by what other tables of the mirror hold', async () => {
+    const { w, old } = await restored();
+    w.mirror.rows.set('invoices i1', {
+      entity: 'invoices',
+      id: 'i1',
+      revision: 999,
+      columns: { journal: '{}' },
+    });
+    const custody = w.start(old);
+    await custody.alarm();
+    await custody.ops({ name: 'reconcile' });
+    expect((await custody.report()).frozen).toBeNull();
+    await custody.wake();
+    expect((await custody.createSwap(request({ client: '192.0.2.7' }))).type).toBe('created');
+    expect((await w.start(old).report()).frozen).toBeNull();
+    // What is written from now on is newer than anything that the mirror holds.
+    expect(openJournal(old).revision()).toBeGreaterThan(999);
+  });
 });
