@@ -5,7 +5,7 @@
 
 import { lamports } from '../../src/core/amount.ts';
 import type { SwapAnswer } from '../../src/custody/api.ts';
-import type { PayoutWish, SwapWish } from './scenario.ts';
+import type { PayoutWish, SwapWish } from './wishes.ts';
 import type { World } from './world.ts';
 
 export type Clients = {

@@ -3,8 +3,9 @@
  * @module
  */
 import { startClients } from './clients.ts';
+import type { Incident, Loss } from './incident-plan.ts';
 import type { Production } from './production.ts';
-import { type Incident, type Scenario, scenarioOf } from './scenario.ts';
+import { type Scenario, scenarioOf } from './scenario.ts';
 import { isQuiet, judge, rowsOf } from './verdict.ts';
 import type { Violation } from './witness.ts';
 import { createWorld, type Trace, type World } from './world.ts';
@@ -166,7 +167,7 @@ const revisionOf = ({ host }: World): number =>
   Number(host.disk.exec(`SELECT value FROM meta WHERE key = 'revision'`, [])[0]?.value ?? 0);
 
 /** Only where somebody else remembers more than what is left: otherwise nobody could ever know. */
-function loseJournal(world: World, to: (Incident & { type: 'journal_lost' })['to']): void {
+function loseJournal(world: World, to: Loss): void {
   const { host, d1, state } = world;
   const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };
   const mirrored = d1.rows().reduce((most, row) => Math.max(most, Number(row.revision)), 0);

@@ -12,6 +12,7 @@ import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
 import { type ChainModel, createChainModel } from './chain-model.ts';
 import { createD1Model, type D1Model } from './d1-model.ts';
 import type { Contents } from './disk.ts';
+import type { Faults } from './faults.ts';
 import { createHost, type Host, type Instance } from './host.ts';
 import { assemble, readWire, signatureOf } from './message-reader.ts';
 import { createNodeModel, type NodeModel } from './node-model.ts';
@@ -19,7 +20,7 @@ import { createPayoutKind } from './payout-kind.ts';
 import type { Production } from './production.ts';
 import { createRandom, type Random } from './random.ts';
 import { createWire } from './rpc-wire.ts';
-import type { Faults, Scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { createWitness, type Witness } from './witness.ts';
 
@@ -208,7 +209,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       kinds: state.isOldVersion ? {} : { asry: createPayoutKind({ latestBlockhash }) },
       limits: scenario.limits,
       swapsDisabled: false,
-      maxCreatesPerClientHour: 6,
+      maxCreatesPerClientHour: scenario.maxCreatesPerClientHour,
       assemble,
       now: wallClock,
       randomId: () => `random-${idRandom.between(0, 2 ** 40)}`,
