@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newService, row, type Service, SIGNATURE, swapApp } from './swap-service.ts';
+
+let service: Service;
+beforeEach(() => {
+  service = newService();
+});
+const call = swapApp(() => service);
+
+const get = (path: string) => call(path);
+
+describe('reads', () => {
+  it('the state has numbers and their exact text side by side', async () => {
+    expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toEqual({
+      id: SIGNATURE,
+      status: 'finished',
+      amountSol: 2.01,
+      amountLamports: '2010000000',
+      btcSats: 249_999,
+      btcSatoshis: '249999',
+      expectedSatoshis: '250000',
+      detail: 'done',
+      reason: null,
+      txId: 't'.repeat(64),
+      nextPollSeconds: null,
+    });
+    service.rows = [{ ...row, status: 'waiting', btcSats: null, btcTxid: null }];
+    expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toMatchObject({
+      btcSats: null,
+      txId: null,
+      nextPollSeconds: 5,
+    });
+    expect((await get('/api/swap/status/nobody')).status).toBe(404);
+  });
+
+  it('the history lists what landed', async () => {
+    const body = (await (await get('/api/exchanges/transactions')).json()) as { transactions: unknown[] };
+    expect(body.transactions).toMatchObject([
+      {
+        signature: SIGNATURE,
+        solAmount: 2.01,
+        btcSats: 249_999,
+        blockTime: 1_790_000_000,
+        status: 'finished',
+      },
+    ]);
+  });
+
+  it('the bounds and the estimate are numbers with their exact text', async () => {
+    expect(await (await get('/api/swap/min')).json()).toMatchObject({
+      balanceSol: 10,
+      balanceLamports: '10000000000',
+      maxAmountSol: 2,
+      available: true,
+      reason: null,
+      stale: false,
+    });
+    expect(await (await get('/api/swap/estimate?amountSol=0.5')).json()).toMatchObject({
+      amountSol: 0.5,
+      amountLamports: '500000000',
+      estimatedBtcSats: 62_187,
+      estimatedSatoshis: '62187',
+      quotedAmountLamports: '500000000',
+      source: 'near-intents',
+    });
+  });
+
+  it.each([
+    '',
+    '?amountSol=',
+    '?amountSol=0',
+    '?amountSol=-1',
+    '?amountSol=0.0009',
+    '?amountSol=1e3',
+    '?amountSol=0.12345678912',
+    '?amountSol=abc',
+    '?amountSol=1,5',
+    '?amountSol=%201',
+    `?amountSol=${'9'.repeat(999)}`,
+  ])('an estimate of %.40j is a 400', async (query) => {
+    expect((await get(`/api/swap/estimate${query}`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,201 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newService, type Service, SIGNATURE, SOL, swapApp, view } from './swap-service.ts';
+
+const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+let service: Service;
+beforeEach(() => {
+  service = newService();
+});
+const call = swapApp(() => service);
+const create = (body: string, headers: Record<string, string> = {}) =>
+  call('/api/swap/create', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+describe('POST /api/swap/create', () => {
+  it('answers every field of the contract, links from our own name', async () => {
+    const response = await create('{"amountSol":0.5}');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('idempotency-replayed')).toBeNull();
+    expect(await response.json()).toEqual({
+      initiated: true,
+      id: SIGNATURE,
+      solanaSignature: SIGNATURE,
+      amountSol: 0.5,
+      amountLamports: '500000000',
+      expectedBtcSats: 62_187,
+      expectedSatoshis: '62187',
+      minimumSatoshis: '61875',
+      route: 'near-intents',
+      status: 'waiting',
+      statusUrl: `https://sluice.test/api/swap/status/${SIGNATURE}`,
+      message: expect.any(String),
+    });
+  });
+
+  it.each([
+    ['2.01', 2_010_000_000n],
+    ['"2.01"', 2_010_000_000n],
+    ['2.010000000', 2_010_000_000n],
+    ['0.001', 1_000_000n],
+    ['1.15', 1_150_000_000n],
+    ['0.123456789', 123_456_789n],
+    ['"0.57"', 570_000_000n],
+  ])('%s SOL is asked for to the lamport', async (text, lamports) => {
+    expect((await create(`{"amountSol":${text}}`)).status).toBe(200);
+    expect(service.asked.map((request) => request.amountLamports)).toEqual([lamports]);
+  });
+
+  it.each([
+    '{}',
+    '[]',
+    'null',
+    '0.5',
+    '"x"',
+    '{"amountSol":0}',
+    '{"amountSol":-1}',
+    '{"amountSol":-0}',
+    '{"amountSol":0.0009}',
+    '{"amountSol":"0.0009"}',
+    '{"amountSol":"abc"}',
+    '{"amountSol":""}',
+    '{"amountSol":" 1"}',
+    '{"amountSol":1e400}',
+    '{"amountSol":1e0}',
+    '{"amountSol":"1e3"}',
+    '{"amountSol":0.12345678912}',
+    '{"amountSol":null}',
+    '{"amountSol":true}',
+    '{"amountSol":[1]}',
+    '{"amountSol":{"a":1}}',
+    `{"amountSol":"${'9'.repeat(10_000)}"}`,
+    `{"amountSol":${'9'.repeat(10_000)}}`,
+    '{"amountSol":1,"recipient":"bc1qattacker"}',
+    '{"amountSol":1,"dry_run":"true"}',
+    '{"amountSol":1,"__proto__":{"dry_run":true}}',
+    '{"amountSol":1',
+    '',
+    'amountSol=1',
+    '{"amountSol":NaN}',
+  ])('%.60s is a 400 that reaches nobody', async (body) => {
+    const response = await create(body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error_code: expect.stringMatching(/^INVALID_(INPUT|JSON)$/),
+      retryable: false,
+    });
+    expect([service.asked, service.previewed]).toEqual([[], []]);
+  });
+
+  it('a body over 16 KiB is 413, whatever it announces', async () => {
+    const body = `{"amountSol":1,"x":"${'a'.repeat(17_000)}"}`;
+    expect((await create(body)).status).toBe(413);
+    expect(service.asked).toEqual([]);
+  });
+
+  it('hands the key on as hashes only: the same key and amount are the same, however the amount is written', async () => {
+    for (const body of ['{"amountSol":0.5}', '{ "amountSol": "0.50" }', '{"amountSol":0.500000000}']) {
+      await create(body, { 'idempotency-key': KEY });
+    }
+    await create('{"amountSol":0.6}', { 'idempotency-key': KEY });
+    await create('{"amountSol":0.5}', { 'idempotency-key': `${KEY}2` });
+    const [first, second, third, amount, key] = service.asked.map((request) => request.key);
+    expect([second, third]).toEqual([first, first]);
+    expect(JSON.stringify(first)).not.toContain(KEY);
+    expect([amount?.keyHash, amount?.bodyHash === first?.bodyHash]).toEqual([first?.keyHash, false]);
+    expect([key?.keyHash === first?.keyHash, key?.bodyHash]).toEqual([false, first?.bodyHash]);
+  });
+
+  it('a malformed key is refused before anything moves', async () => {
+    expect((await create('{"amountSol":1}', { 'idempotency-key': 'short' })).status).toBe(400);
+    expect(service.asked).toEqual([]);
+  });
+
+  it("counts a client by the edge's own header alone", async () => {
+    await create('{"amountSol":1}', {
+      'cf-connecting-ip': '192.0.2.7',
+      'x-forwarded-for': '198.51.100.1',
+      'x-real-ip': '198.51.100.2',
+    });
+    await create('{"amountSol":1}', { 'cf-connecting-ip': '2001:db8:1:2:3:4:5:6' });
+    await create('{"amountSol":1}', { 'cf-connecting-ip': '2001:db8:1:2:ffff::1' });
+    expect(service.asked.map((request) => request.client)).toEqual([
+      '192.0.2.7',
+      '2001:db8:1:2::/64',
+      '2001:db8:1:2::/64',
+    ]);
+  });
+
+  it('marks a replay, of a swap and of a refusal', async () => {
+    service.answer = { type: 'created', replayed: true, swap: view };
+    expect((await create('{"amountSol":1}')).headers.get('idempotency-replayed')).toBe('true');
+    service.answer = { type: 'refused', replayed: true, refusal: { code: 'QUOTE_REFUSED', message: 'x' } };
+    const refused = await create('{"amountSol":1}');
+    expect([refused.status, refused.headers.get('idempotency-replayed')]).toEqual([502, 'true']);
+  });
+
+  it.each([
+    ['INSUFFICIENT_BALANCE', 400],
+    ['AMOUNT_TOO_SMALL', 400],
+    ['AMOUNT_TOO_LARGE', 400],
+    ['IDEMPOTENCY_KEY_REUSED', 422],
+    ['IDEMPOTENCY_IN_PROGRESS', 409],
+    ['RATE_LIMITED', 429],
+    ['QUOTE_REFUSED', 502],
+    ['PRICE_UNAVAILABLE', 502],
+    ['UPSTREAM_FAILED', 502],
+    ['SWAP_LIMIT_REACHED', 503],
+    ['SWAPS_PAUSED', 503],
+    ['QUOTE_BUDGET_SPENT', 503],
+  ])('a refusal %s is %i with its wait', async (code, status) => {
+    service.answer = {
+      type: 'refused',
+      replayed: false,
+      refusal: { code, message: 'why', retryAfterSeconds: 7, details: { a: 1 } },
+    };
+    const response = await create('{"amountSol":1}');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, '7']);
+    expect(await response.json()).toMatchObject({
+      error_code: code,
+      error: 'why',
+      retry_after_s: 7,
+      details: { a: 1 },
+    });
+  });
+
+  it('a short balance tells to top the wallet up', async () => {
+    service.answer = {
+      type: 'refused',
+      replayed: false,
+      refusal: { code: 'INSUFFICIENT_BALANCE', message: 'x' },
+    };
+    expect(await (await create('{"amountSol":1}')).json()).toMatchObject({ action: 'top_up_wallet' });
+  });
+
+  it('a dry run says what would happen, with neither id nor key', async () => {
+    const response = await create('{"amountSol":0.5,"dry_run":true}', { 'idempotency-key': KEY });
+    expect(await response.json()).toMatchObject({
+      initiated: false,
+      id: null,
+      solanaSignature: null,
+      statusUrl: null,
+      dry_run: true,
+      status: 'waiting',
+      expectedBtcSats: 5,
+    });
+    expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
+  });
+
+  it('without configuration is 503 and names the variable, no value', async () => {
+    service.configured = false;
+    const response = await create('{"amountSol":1}');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
+      error_code: 'NOT_CONFIGURED',
+      details: { variables: ['SOLANA_PRIVATE_KEY'] },
+    });
+  });
+});

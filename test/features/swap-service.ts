@@ -1,0 +1,105 @@
+/** The HTTP face of swaps over a custodian and a D1 that say what a test tells them to. */
+import { base58 } from '@scure/base';
+import { requestId } from 'hono/request-id';
+import { ERRORS } from '../../src/app.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
+import { type SwapDeps, swapRoutes } from '../../src/features/swap/routes.ts';
+import type { SwapRow } from '../../src/features/swap/swap-store.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
+import { newRouter } from '../../src/http/router.ts';
+import { createFakeBridge, MARKET } from '../custody/fake-bridge.ts';
+
+export const SOL = 1_000_000_000n;
+export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
+export const view: SwapView = {
+  signature: SIGNATURE,
+  status: 'waiting',
+  detail: 'sent',
+  reason: null,
+  amountLamports: SOL / 2n,
+  expectedSats: 62_187n,
+  minimumSats: 61_875n,
+  btcSats: null,
+  btcTxid: null,
+  route: 'near-intents',
+};
+export const row: SwapRow = {
+  signature: SIGNATURE,
+  status: 'finished',
+  detail: 'done',
+  reason: null,
+  amountLamports: 2_010_000_000n,
+  expectedSats: 250_000n,
+  btcSats: 249_999n,
+  btcTxid: 't'.repeat(64),
+  blockTime: 1_790_000_000,
+};
+
+/** What the custodian and D1 will say, and what they were asked. */
+export type Service = {
+  asked: SwapRequest[];
+  previewed: Omit<SwapRequest, 'key'>[];
+  answer: SwapAnswer;
+  preview: SwapPreview;
+  rows: SwapRow[];
+  configured: boolean;
+};
+
+export const newService = (): Service => ({
+  asked: [],
+  previewed: [],
+  answer: { type: 'created', replayed: false, swap: view },
+  preview: { type: 'possible', expectedSats: 5n, minimumSats: 4n, costLamports: 1n, route: 'near-intents' },
+  rows: [row],
+  configured: true,
+});
+
+function depsOf(service: Service): SwapDeps {
+  return {
+    cache: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
+    routes: [createFakeBridge()],
+    quoteBudget: { take: async () => ({ ok: true }) },
+    now: () => 1_790_000_000_000,
+    custody: {
+      swapRoom: async () => ({ balanceLamports: 10n * SOL, maximumLamports: 2n * SOL, refusal: null }),
+      findSwap: async () => null,
+      async createSwap(request) {
+        service.asked.push(request);
+        return service.answer;
+      },
+      async previewSwap(request) {
+        service.previewed.push(request);
+        return service.preview;
+      },
+    },
+    readPrices: async () => [MARKET, { ...MARKET, source: 'two' }],
+    maxCostBps: 200,
+    swaps: {
+      bySignature: async (signature) => service.rows.find((one) => one.signature === signature),
+      landed: async (limit) => service.rows.slice(0, limit),
+    },
+    publicBaseUrl: 'https://sluice.test',
+    requireSwaps() {
+      if (!service.configured)
+        throw new AppError('NOT_CONFIGURED', 'not configured', {
+          details: { variables: ['SOLANA_PRIVATE_KEY'] },
+        });
+    },
+  };
+}
+
+/** The routes of swaps over such a service. */
+export function swapApp(service: () => Service) {
+  const app = newRouter<SwapDeps>();
+  app.use(requestId());
+  app.use(async (c, next) => {
+    c.set('deps', depsOf(service()));
+    await next();
+  });
+  app.route('/api', swapRoutes);
+  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  const env = { LIMITER: { limit: async () => ({ success: true }) } };
+  return (path: string, init: RequestInit = {}) => app.request(`https://evil.test${path}`, init, env);
+}
