@@ -28,6 +28,8 @@ import { nameReceiver, type PayoutOrder, readPayout } from './payout-message.ts'
 const START = 1_800_000_000_000;
 const DAY_SECONDS = 86_400;
 const MINUTE = 60_000;
+/** Lamports that keep a token account. */
+const ACCOUNT_RENT = 2_039_280n;
 const production = await loadProduction(OWN_SOURCE);
 
 /** Addresses of wallets, different for every number. */
@@ -186,6 +188,7 @@ export function createAsrySimulation(options: SimulationOptions) {
   let faults = wild;
   const wallClock = () => START + scheduler.now();
   const errors: string[] = [];
+  let reconfigured: Partial<AsryProgram> = {};
   const orders = new Map<string, PayoutOrder>();
   const opened = new Set<string>();
   for (const { sender } of options.deposits) nameReceiver(sender, ASRY);
@@ -312,7 +315,7 @@ export function createAsrySimulation(options: SimulationOptions) {
         reserveAddress: RESERVE,
         mint: ASRY,
         terms,
-        program: { ...PROGRAM, ...options.program },
+        program: { ...PROGRAM, ...options.program, ...reconfigured },
         nodes: asked.map((_, index) => ({
           transaction: (signature) =>
             net(`deposit@${index}`, async () => {
@@ -352,7 +355,7 @@ export function createAsrySimulation(options: SimulationOptions) {
         const text = payoutMessage({
           id: order.memo,
           to: order.receiver,
-          lamports: 0n,
+          lamports: order.createsAccount && !hasAccount(order.receiver) ? ACCOUNT_RENT : 0n,
           blockhash: order.blockhash,
         });
         const { signature: id } = assemble(message, signature);
@@ -451,6 +454,25 @@ export function createAsrySimulation(options: SimulationOptions) {
       scheduler.after(5_000, look);
       await scheduler.run(until + 48 * 60 * MINUTE, () => resting);
       if (!resting) errors.push('not everything came to rest');
+    },
+
+    /** Another deployment, with these parameters instead of the first. */
+    reconfigure(program: Partial<AsryProgram>): void {
+      reconfigured = program;
+      host.restart('another configuration');
+    },
+
+    /** The purpose that a name serves. */
+    claimant: (name: string): unknown =>
+      host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
+
+    /** Takes a name for something else, as another flow would. False when it is taken. */
+    take(name: string, purpose: string): boolean {
+      host.disk.exec(
+        'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
+        [name, purpose],
+      );
+      return host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose === purpose;
     },
 
     /** Lets time go by. */

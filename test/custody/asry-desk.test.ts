@@ -1,0 +1,557 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ClaimAnswer, ClaimRequest } from '../../src/custody/api.ts';
+import { entitlementOf } from '../../src/custody/asry-curve.ts';
+import {
+  createAsrySimulation,
+  depositSignature,
+  PROGRAM,
+  type SimulatedDeposit,
+  type Simulation,
+  type SimulationOptions,
+  transactionOf,
+  wallet,
+} from './asry-simulation.ts';
+
+const DOLLAR = 1_000_000n;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const DAY_SECONDS = 86_400;
+
+let number = 0;
+const running: Simulation[] = [];
+afterEach(() => {
+  for (const run of running.splice(0)) {
+    expect(run.errors).toEqual([]);
+    run.release();
+  }
+});
+
+/** A new deposit by a new sender; a minute after the programme's start. */
+const deposit = (dollars: bigint, more: Partial<SimulatedDeposit> = {}): SimulatedDeposit => {
+  number += 1;
+  const [signature, sender] = [depositSignature(50_000 + number), wallet(50_000 + number)];
+  return { signature, sender, asset: 'USDC', atoms: dollars * DOLLAR, at: 60, ...more };
+};
+
+function start(deposits: readonly SimulatedDeposit[], more: Partial<SimulationOptions> = {}): Simulation {
+  number += 1;
+  const run = createAsrySimulation({
+    seed: number,
+    deposits,
+    crashes: 0,
+    replacements: 0,
+    wild: false,
+    ...more,
+  });
+  running.push(run);
+  return run;
+}
+
+const net = (atoms: bigint): bigint => atoms - (atoms * 5n + 9_999n) / 10_000n;
+const reward = (atoms: bigint, before = 0n): bigint => entitlementOf(PROGRAM, before, net(atoms));
+
+const codeOf = (answer: ClaimAnswer | undefined): string =>
+  answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'lost');
+const payoutsOf = (answer: ClaimAnswer | undefined) =>
+  answer?.type === 'refused' ? (answer.claim?.payouts ?? []) : (answer?.claim.payouts ?? []);
+
+/** Nothing of this was consumed: a plain claim still gets everything. */
+async function expectIntact(run: Simulation, one: SimulatedDeposit): Promise<void> {
+  expect(run.claims()).toEqual([]);
+  expect(await run.ask({ signature: one.signature, asset: one.asset })).toMatchObject({
+    type: 'claimed',
+    claim: { entitlementAtoms: reward(one.atoms), remainingAtoms: 0n },
+  });
+}
+
+describe('a claim', () => {
+  it('takes the fee, the step of the curve, and the payment, and sends the reward to the sender', async () => {
+    const one = deposit(100n);
+    const run = start([one]);
+    const answer = await run.ask({ signature: one.signature, expectedAtoms: one.atoms });
+    expect(answer).toMatchObject({
+      type: 'claimed',
+      replayed: false,
+      part: 1,
+      claim: {
+        sender: one.sender,
+        creditedAtoms: one.atoms,
+        feeBps: 5,
+        feeAtoms: 50_000n,
+        netAtoms: 99_950_000n,
+        epoch: 0,
+        entitlementAtoms: 1_109_323_590_079n,
+        remainingAtoms: 0n,
+        payouts: [{ part: 1, status: 'sent', atoms: 1_109_323_590_079n, paidAtMs: null }],
+      },
+    });
+    await run.pass(MINUTE);
+    expect(run.landed().map(({ order }) => order)).toMatchObject([
+      {
+        receiver: one.sender,
+        atoms: 1_109_323_590_079n,
+        memo: `asry:${one.signature}:1`,
+        createsAccount: false,
+      },
+    ]);
+    expect(run.claimant(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    expect(run.epochs()).toMatchObject([{ deposits: 99_950_000n, claims: 1, paid: 1_109_323_590_079n }]);
+  });
+
+  it('of a deposit that the other asset was named for, or another amount, is refused with both figures', async () => {
+    const one = deposit(20n, { asset: 'USDT' });
+    const run = start([one]);
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { code: 'DEPOSIT_WRONG_ASSET', details: { asset: 'USDC', creditedAsset: 'USDT' } },
+    });
+    const wrong = { signature: one.signature, asset: 'USDT' as const, expectedAtoms: 19_999_999n };
+    expect(await run.ask(wrong)).toMatchObject({
+      refusal: {
+        code: 'DEPOSIT_AMOUNT_MISMATCH',
+        details: { expectedAtomic: '19999999', creditedAtomic: '20000000' },
+      },
+    });
+    await expectIntact(run, one);
+  });
+
+  it('of a deposit from before the programme, or too long ago, is refused by the time of its block', async () => {
+    const [early, first, second] = [
+      deposit(20n, { at: -1 }),
+      deposit(20n, { at: 0 }),
+      deposit(20n, { at: 0 }),
+    ];
+    const run = start([early, first, second], { program: { maxAgeSeconds: 40 * DAY_SECONDS } });
+    expect(codeOf(await run.ask({ signature: early.signature }))).toBe('DEPOSIT_TOO_OLD');
+    await run.pass(40 * DAY - MINUTE);
+    expect(codeOf(await run.ask({ signature: first.signature }))).toBe('claimed');
+    await run.pass(2 * MINUTE);
+    expect(codeOf(await run.ask({ signature: second.signature }))).toBe('DEPOSIT_TOO_OLD');
+    expect(codeOf(await run.ask({ signature: first.signature }))).toBe('ALREADY_CLAIMED');
+  });
+
+  it('of a deposit below the minimum, or one that earns less than a unit, is refused', async () => {
+    const small = deposit(0n, { atoms: 999_999n });
+    const run = start([small]);
+    expect(await run.ask({ signature: small.signature })).toMatchObject({
+      refusal: { code: 'DEPOSIT_TOO_SMALL', details: { minimumAtomic: '1000000' } },
+    });
+    const one = deposit(2n);
+    const poor = start([one], { program: { cap: 10n } });
+    expect(codeOf(await poor.ask({ signature: one.signature }))).toBe('DEPOSIT_TOO_SMALL');
+    expect([run.claims(), poor.claims()]).toEqual([[], []]);
+  });
+
+  it('of a payment that has served another purpose is refused, and takes the payment for itself for ever', async () => {
+    const [used, own] = [deposit(20n), deposit(30n)];
+    const run = start([used, own]);
+    run.take(`payment:${used.signature}`, 'token:some-invoice');
+    expect(await run.ask({ signature: used.signature })).toMatchObject({
+      refusal: { code: 'DEPOSIT_ALREADY_USED', details: { purpose: 'token' } },
+    });
+    expect(codeOf(await run.ask({ signature: own.signature }))).toBe('claimed');
+    expect(run.take(`payment:${own.signature}`, 'token:other')).toBe(false);
+  });
+
+  it('by any signature of the transaction is one claim, known by the first', async () => {
+    const one = deposit(20n);
+    const second = depositSignature(1);
+    const see: SimulationOptions['see'] = (_node, asked) =>
+      asked === second ? transactionOf(one) : undefined;
+    const run = start([one], { see });
+    expect(await run.ask({ signature: second })).toMatchObject({
+      type: 'claimed',
+      claim: { signature: one.signature },
+    });
+    expect(codeOf(await run.ask({ signature: second }))).toBe('CLAIM_IN_PROGRESS');
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('CLAIM_IN_PROGRESS');
+    await run.pass(MINUTE);
+    expect(codeOf(await run.ask({ signature: second }))).toBe('ALREADY_CLAIMED');
+    expect(run.landed()).toHaveLength(1);
+  });
+});
+
+describe('nodes', () => {
+  it('that see a deposit differently hold it', async () => {
+    const one = deposit(20n);
+    const more = transactionOf({ ...one, atoms: 2_000n * DOLLAR });
+    const run = start([one], { see: (node) => (node === 1 ? more : undefined) });
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { code: 'DEPOSIT_HELD', details: { reason: 'nodes_disagree' } },
+    });
+    expect(run.claims()).toEqual([]);
+  });
+
+  it('of which one invents a deposit that the other does not know pay nothing', async () => {
+    const one = deposit(20n);
+    const run = start([], { see: (node) => (node === 0 ? transactionOf(one) : null) });
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('DEPOSIT_NOT_FINAL');
+    expect(run.claims()).toEqual([]);
+  });
+
+  it('that keep too little history, or none of the balances, leave it to the other', async () => {
+    const [old, bare] = [deposit(20n), deposit(20n)];
+    const run = start([old, bare], {
+      firstAvailable: (node) => (node === 1 ? 99_001n : 0n),
+      see: (node, signature) => {
+        if (node === 0) return undefined;
+        return signature === old.signature ? null : { ...transactionOf(bare), preTokens: null };
+      },
+    });
+    expect(codeOf(await run.ask({ signature: old.signature }))).toBe('claimed');
+    expect(codeOf(await run.ask({ signature: bare.signature }))).toBe('claimed');
+  });
+
+  it('that fail leave it to the others, and all together end it with nothing consumed', async () => {
+    const [one, two] = [deposit(20n), deposit(20n)];
+    let down = 1;
+    const run = start([one, two], {
+      see: (node) => {
+        if (node < down) throw new Error('down');
+        return undefined;
+      },
+    });
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
+    down = 2;
+    expect(codeOf(await run.ask({ signature: two.signature }))).toBe('UPSTREAM_FAILED');
+    expect(run.claims()).toHaveLength(1);
+    down = 0;
+    expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
+  });
+
+  it('that say a block is of tomorrow are not believed', async () => {
+    const one = deposit(20n, { at: 3 * DAY_SECONDS });
+    const run = start([one]);
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { details: { reason: 'block_time_ahead' } },
+    });
+    expect(run.epochs()).toMatchObject([{ number: 0, claims: 0 }]);
+  });
+});
+
+describe('rewardUsd', () => {
+  /** Four dollars for one ASRY. */
+  const program = { price: 4n * 10n ** 12n };
+  const part = (microUsd: bigint): bigint => (microUsd * 10n ** 9n) / 4_000_000n;
+
+  it('without a price is refused, and nothing is consumed', async () => {
+    const one = deposit(100n);
+    const run = start([one]);
+    expect(codeOf(await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000n }))).toBe(
+      'REWARD_USD_UNAVAILABLE',
+    );
+    await expectIntact(run, one);
+  });
+
+  it('takes what it buys, never more than is left, and the rest stays claimable', async () => {
+    const one = deposit(100n);
+    const all = reward(one.atoms);
+    const run = start([one], { program });
+    const first = await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000_000n });
+    expect(first).toMatchObject({
+      type: 'claimed',
+      claim: { entitlementAtoms: all, remainingAtoms: all - part(1_000_000_000n) },
+    });
+    expect(payoutsOf(first)).toMatchObject([{ part: 1, atoms: part(1_000_000_000n) }]);
+    const second = await run.ask({ signature: one.signature, rewardMicroUsd: 10n ** 30n });
+    expect(second).toMatchObject({ claim: { remainingAtoms: 0n } });
+    await run.pass(MINUTE);
+    expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(all);
+    expect(new Set(run.landed().map(({ order }) => order.receiver))).toEqual(new Set([one.sender]));
+  });
+
+  it('of nearly nothing, by strangers, holds a claim up three times at most and loses none of it', async () => {
+    const one = deposit(100n);
+    const all = reward(one.atoms);
+    const least = (all + 99n) / 100n;
+    const run = start([one], { program });
+    const answers: (ClaimAnswer | undefined)[] = [];
+    for (let call = 0; call < 4; call += 1)
+      answers.push(
+        await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: `stranger ${call}` }),
+      );
+    expect(answers.map((answer) => payoutsOf(answer).at(-1)?.atoms)).toEqual([
+      least,
+      least,
+      least,
+      all - 3n * least,
+    ]);
+    await run.pass(MINUTE);
+    expect(codeOf(await run.ask({ signature: one.signature, rewardMicroUsd: 1n }))).toBe('ALREADY_CLAIMED');
+    expect(run.landed()).toHaveLength(4);
+    expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(all);
+  });
+
+  it('by a stranger leaves everything else to the next plain claim', async () => {
+    const one = deposit(100n);
+    const run = start([one], { program });
+    await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: 'stranger' });
+    const rest = await run.ask({ signature: one.signature });
+    expect(payoutsOf(rest).reduce((sum, { atoms }) => sum + atoms, 0n)).toBe(reward(one.atoms));
+  });
+
+  it('is priced as it was when the epoch began', async () => {
+    const one = deposit(100n);
+    const run = start([one], { program });
+    await run.epochViews();
+    run.reconfigure({ price: 10n ** 12n });
+    const answer = await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000_000n });
+    expect(payoutsOf(answer)).toMatchObject([{ atoms: part(1_000_000_000n) }]);
+  });
+});
+
+describe('skipReward', () => {
+  it('validates and consumes nothing, however often', async () => {
+    const one = deposit(100n);
+    const run = start([one]);
+    for (let call = 0; call < 3; call += 1)
+      expect(await run.ask({ signature: one.signature, skipReward: true })).toMatchObject({
+        type: 'validated',
+        claim: {
+          entitlementAtoms: reward(one.atoms),
+          remainingAtoms: reward(one.atoms),
+          payouts: [],
+          claimedAtMs: null,
+        },
+      });
+    expect(run.claimant(`payment:${one.signature}`)).toBeUndefined();
+    await expectIntact(run, one);
+    await run.pass(MINUTE);
+    expect(codeOf(await run.ask({ signature: one.signature, skipReward: true }))).toBe('ALREADY_CLAIMED');
+  });
+
+  it('tells of a claim taken in part what is left', async () => {
+    const one = deposit(100n);
+    const run = start([one], { program: { price: 10n ** 12n } });
+    const first = await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
+    const left = first?.type === 'claimed' ? first.claim.remainingAtoms : 0n;
+    expect(await run.ask({ signature: one.signature, skipReward: true })).toMatchObject({
+      type: 'validated',
+      claim: { remainingAtoms: left },
+    });
+  });
+});
+
+describe('epochs', () => {
+  it('a late claim earns by the epoch of its block, as if it had come in time', async () => {
+    const [early, late, inTime] = [
+      deposit(100n),
+      deposit(100n, { at: 120 }),
+      deposit(50n, { at: 31 * DAY_SECONDS }),
+    ];
+    const run = start([early, late, inTime]);
+    await run.ask({ signature: early.signature });
+    await run.pass(31 * DAY + MINUTE);
+    await run.ask({ signature: inTime.signature });
+    await run.ask({ signature: late.signature });
+    expect(run.claims().map(({ epoch, entitlement }) => [epoch, entitlement])).toEqual([
+      [0, reward(early.atoms)],
+      [1, reward(inTime.atoms)],
+      [0, reward(late.atoms, net(early.atoms))],
+    ]);
+  });
+
+  it('follow each other without a gap, each with the parameters of the day on which it began', async () => {
+    const late = deposit(100n);
+    const run = start([late]);
+    await run.epochViews();
+    await run.pass(10 * DAY);
+    run.reconfigure({ cap: 7n * 10n ** 15n, depth: 10n ** 9n, epochSeconds: 10 * DAY_SECONDS });
+    await run.pass(35 * DAY);
+    const views = (await run.epochViews()) ?? [];
+    expect(views.map(({ number: of, capAtoms, depthAtoms }) => [of, capAtoms, depthAtoms])).toEqual([
+      [2, 7n * 10n ** 15n, 10n ** 9n],
+      [1, 7n * 10n ** 15n, 10n ** 9n],
+      [0, PROGRAM.cap, PROGRAM.depth],
+    ]);
+    const start0 = PROGRAM.startsAt ?? 0;
+    expect(
+      views.map(({ startsAt, endsAt }) => [startsAt - start0, endsAt - start0].map((s) => s / DAY_SECONDS)),
+    ).toEqual([
+      [40, 50],
+      [30, 40],
+      [0, 30],
+    ]);
+    await run.ask({ signature: late.signature });
+    expect(run.claims()).toMatchObject([{ epoch: 0, entitlement: reward(late.atoms) }]);
+  });
+
+  it('begin at midnight UTC of the first day when no start is configured', async () => {
+    const run = start([], { program: { startsAt: null } });
+    const [view] = (await run.epochViews()) ?? [];
+    expect([view?.startsAt, view?.number]).toEqual([
+      Math.floor((PROGRAM.startsAt ?? 0) / DAY_SECONDS) * DAY_SECONDS,
+      0,
+    ]);
+  });
+
+  it('of a programme that began long ago open with the oldest that can still be claimed', async () => {
+    const startsAt = (PROGRAM.startsAt ?? 0) - 1_000 * DAY_SECONDS;
+    const run = start([], { program: { startsAt } });
+    const views = (await run.epochViews()) ?? [];
+    expect(views.map(({ number: of }) => of)).toEqual([33, 32, 31, 30]);
+    expect(views.every((view) => view.startsAt === startsAt + view.number * 30 * DAY_SECONDS)).toBe(true);
+  });
+});
+
+describe('what is owed', () => {
+  it('for want of rent is paid by the sweep once the day has passed, at most so many accounts a day', async () => {
+    const deposits = [deposit(10n), deposit(10n), deposit(10n)];
+    const run = start(deposits, { opened: () => false, program: { rentBudget: 2n * 2_039_280n } });
+    const statuses: (string | undefined)[] = [];
+    for (const { signature } of deposits) statuses.push(payoutsOf(await run.ask({ signature }))[0]?.status);
+    expect(statuses).toEqual(['sent', 'sent', 'owed']);
+    await run.pass(20 * HOUR);
+    expect(run.landed()).toHaveLength(2);
+    await run.pass(6 * HOUR);
+    expect(run.landed().map(({ order }) => [order.receiver, order.createsAccount])).toEqual(
+      deposits.map(({ sender }) => [sender, true]),
+    );
+    expect(run.claims().map(({ before }) => before)).toEqual([0n, net(10n * DOLLAR), 2n * net(10n * DOLLAR)]);
+  });
+
+  it('is paid at once when its sender has opened the account and asks again, or within the hour without asking', async () => {
+    const [asks, waits] = [deposit(10n), deposit(10n)];
+    const open = new Set<string>();
+    const run = start([asks, waits], { opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    for (const { signature } of [asks, waits])
+      expect(payoutsOf(await run.ask({ signature }))).toMatchObject([
+        { status: 'owed', reason: 'rent_budget_spent' },
+      ]);
+    expect(codeOf(await run.ask({ signature: asks.signature }))).toBe('ALREADY_CLAIMED');
+    open.add(asks.sender);
+    expect(payoutsOf(await run.ask({ signature: asks.signature }))).toMatchObject([{ status: 'sent' }]);
+    await run.pass(MINUTE);
+    expect(run.landed()).toHaveLength(1);
+    open.add(waits.sender);
+    await run.pass(HOUR + MINUTE);
+    expect(run.landed().map(({ order }) => order.receiver)).toEqual([asks.sender, waits.sender]);
+  });
+
+  it('is not put off by strangers who ask about it over and over', async () => {
+    const one = deposit(10n);
+    const open = new Set<string>();
+    const run = start([one], { opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    for (let call = 0; call < 40; call += 1) await run.ask({ signature: one.signature });
+    open.add(one.sender);
+    await run.pass(2 * MINUTE);
+    expect(run.landed()).toHaveLength(1);
+  });
+
+  it('for want of ASRY or SOL keeps its place on the curve and is paid when there is some again', async () => {
+    const [first, second] = [deposit(10n), deposit(10n)];
+    let atoms = reward(first.atoms) - 1n;
+    const run = start([first, second], { reserveAtoms: () => atoms });
+    expect(payoutsOf(await run.ask({ signature: first.signature }))).toMatchObject([
+      { status: 'owed', reason: 'reserve_short_of_asry' },
+    ]);
+    atoms = 10n ** 18n;
+    await run.pass(2 * MINUTE);
+    await run.ask({ signature: second.signature });
+    await run.pass(2 * MINUTE);
+    expect(run.landed().map(({ order }) => order.atoms)).toEqual([
+      reward(first.atoms),
+      reward(second.atoms, net(first.atoms)),
+    ]);
+
+    const poor = start([first], { startLamports: 1_000n });
+    expect(payoutsOf(await poor.ask({ signature: first.signature }))).toMatchObject([
+      { status: 'owed', reason: 'reserve_short_of_sol' },
+    ]);
+    poor.chain.credit('refill', 10n ** 9n);
+    await poor.pass(10 * MINUTE);
+    expect(poor.landed()).toHaveLength(1);
+  });
+
+  it('promises no ASRY twice while transfers are on their way', async () => {
+    const deposits = [deposit(10n), deposit(10n), deposit(10n)];
+    const two = reward(deposits[0]?.atoms ?? 0n) + reward(10n * DOLLAR, net(10n * DOLLAR));
+    const run = start(deposits, { reserveAtoms: () => two });
+    const statuses: (string | undefined)[] = [];
+    for (const { signature } of deposits) statuses.push(payoutsOf(await run.ask({ signature }))[0]?.status);
+    expect(statuses).toEqual(['sent', 'sent', 'owed']);
+  });
+
+  it('after payouts that fail on the chain is tried again, and paid once', async () => {
+    const one = deposit(10n);
+    let failing = 1;
+    const run = start([one], { failing: () => failing });
+    await run.ask({ signature: one.signature });
+    await run.pass(10 * MINUTE);
+    expect(run.landed()).toEqual([]);
+    expect(run.payouts()).toMatchObject([{ state: expect.stringMatching('owed|begun') }]);
+    failing = 0;
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toHaveLength(1);
+    expect(run.payouts()).toMatchObject([{ state: 'paid', atoms: reward(one.atoms) }]);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const key = (name: string, body = 'body'): Pick<ClaimRequest, 'key'> => ({
+    key: { keyHash: name, bodyHash: body },
+  });
+
+  it('reads the answer of its own call again, with what has become of it', async () => {
+    const one = deposit(100n);
+    const run = start([one], { program: { price: 10n ** 12n } });
+    const ask = { signature: one.signature, rewardMicroUsd: 1n, ...key('k') };
+    const first = await run.ask(ask);
+    expect(first).toMatchObject({ type: 'claimed', replayed: false, part: 1 });
+    await run.pass(MINUTE);
+    expect(await run.ask(ask)).toMatchObject({
+      type: 'claimed',
+      replayed: true,
+      part: 1,
+      claim: { payouts: [{ status: 'sent', paidAtMs: expect.any(Number) }] },
+    });
+    expect(run.landed()).toHaveLength(1);
+    expect(codeOf(await run.ask({ ...ask, ...key('k', 'other body') }))).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it('is free again after a refusal, and after a week', async () => {
+    const [one, two] = [deposit(100n), deposit(100n)];
+    const run = start([one, two]);
+    expect(codeOf(await run.ask({ signature: one.signature, expectedAtoms: 1n, ...key('k', 'a') }))).toBe(
+      'DEPOSIT_AMOUNT_MISMATCH',
+    );
+    expect(codeOf(await run.ask({ signature: one.signature, ...key('k', 'b') }))).toBe('claimed');
+    await run.pass(7 * DAY + MINUTE);
+    expect(codeOf(await run.ask({ signature: two.signature, ...key('k', 'c') }))).toBe('claimed');
+  });
+
+  it('may be new a hundred times an hour for one caller', async () => {
+    const deposits = Array.from({ length: 101 }, () => deposit(10n));
+    const run = start(deposits);
+    const codes: string[] = [];
+    for (const [index, { signature }] of deposits.entries())
+      codes.push(codeOf(await run.ask({ signature, ...key(`key ${index}`) })));
+    expect(codes.filter((code) => code === 'claimed')).toHaveLength(100);
+    expect(codes.at(-1)).toBe('RATE_LIMITED');
+    expect(
+      codeOf(
+        await run.ask({ signature: deposits.at(-1)?.signature ?? '', client: 'other', ...key('key 100') }),
+      ),
+    ).toBe('claimed');
+  });
+});
+
+describe('claims are paused', () => {
+  it('by the operator, by configuration and by doubt, with nothing consumed; what is claimed is still told', async () => {
+    const [before, one] = [deposit(10n), deposit(10n)];
+    const run = start([before, one]);
+    await run.ask({ signature: before.signature });
+    await run.pass(MINUTE);
+    await run.ops({ name: 'pause' });
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('CLAIMS_PAUSED');
+    expect(codeOf(await run.ask({ signature: before.signature }))).toBe('ALREADY_CLAIMED');
+    await run.ops({ name: 'resume' });
+    run.reconfigure({ disabled: true });
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { details: { reason: 'disabled' } },
+    });
+    run.reconfigure({});
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
+    expect(run.claims()).toHaveLength(2);
+  });
+});
