@@ -118,8 +118,6 @@ export function createAsryDesk(
     const { signature, credited, blockTime } = deposit;
     const used = journal.claimant(`payment:${signature}`);
     if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
-    // Paid by an instance whose claim nobody remembers.
-    if (journal.get(payoutId(signature, 1))) return heldBack('reconciled', signature);
     openEpochs(Math.max(blockTime, unixNow()));
     const epoch = store.epochAt(blockTime);
     if (!epoch || blockTime < unixNow() - program.maxAgeSeconds) return view.tooOld(blockTime);
@@ -309,6 +307,9 @@ export function createAsryDesk(
       if (known?.left === 0n)
         return why ? refuse(view.alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
       if (why) return refuse(view.claimsPaused(why), record(deposit.signature));
+      // Paid by an instance whose claim nobody remembers.
+      if (!known && journal.get(payoutId(deposit.signature, 1)))
+        return refuse(heldBack('reconciled', deposit.signature));
       if (request.skipReward) return preview(request, deposit);
       const tooMany = keyRefusal(request);
       if (tooMany) return refuse(tooMany);

@@ -314,6 +314,8 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     },
 
     async ops(command) {
+      // What is in doubt must be known to be so before it is mended.
+      await verify();
       const answer = await runOps(
         {
           journal,

@@ -14,9 +14,15 @@ import { createChainPort } from '../../src/custody/chain-port.ts';
 import { type Custody, createCustodian } from '../../src/custody/create-custodian.ts';
 import { createD1Mirror } from '../../src/custody/outbox.ts';
 import type { SqlRow } from '../../src/custody/ports.ts';
-import type { SolanaNode, SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import type {
+  ChainTransaction,
+  SignatureEntry,
+  SolanaNode,
+  SolanaRpc,
+} from '../../src/providers/solana-rpc.ts';
 import { type ChainEntry, createChainModel } from '../simulator/chain-model.ts';
 import { createD1Model } from '../simulator/d1-model.ts';
+import type { Contents } from '../simulator/disk.ts';
 import { createHost, type Instance } from '../simulator/host.ts';
 import { assemble, payoutMessage, signatureOf } from '../simulator/message-reader.ts';
 import { createNodeModel } from '../simulator/node-model.ts';
@@ -244,6 +250,27 @@ export function createAsrySimulation(options: SimulationOptions) {
 
   const hasAccount = (owner: string): boolean => opened.has(owner) || (options.opened ?? (() => true))(owner);
 
+  /** As a node lists it. */
+  const withMemo = (entry: SignatureEntry): SignatureEntry => {
+    const memo = orders.get(entry.signature)?.memo;
+    return memo === undefined ? entry : { ...entry, memo: `[${memo.length}] ${memo}` };
+  };
+
+  /** With the tokens that it moved, of which the lamports model knows nothing. */
+  const withTokens = (transaction: ChainTransaction | null): ChainTransaction | null => {
+    const order = transaction && orders.get(transaction.signature);
+    if (!order || !transaction) return transaction;
+    const row = (atoms: bigint) => ({
+      account: findAta(RESERVE, ASRY, TOKEN_PROGRAM),
+      mint: ASRY,
+      owner: RESERVE,
+      program: TOKEN_PROGRAM,
+      atoms,
+      decimals: 9,
+    });
+    return { ...transaction, preTokens: [row(order.atoms)], postTokens: [row(0n)] };
+  };
+
   function boot(instance: Instance): Custody {
     const net = <T>(label: string, ask: () => Promise<T>): Promise<T> =>
       instance.cross(label, async () => {
@@ -266,8 +293,10 @@ export function createAsrySimulation(options: SimulationOptions) {
           signatureStatus: (signature) => net('status', () => node.signatureStatus(signature, true)),
           firstAvailableBlock: () => net('firstBlock', () => node.firstAvailableBlock()),
           send: (wire) => net('send', () => node.send(wire)),
-          transaction: (signature) => net('transaction', () => node.transaction(signature)),
-          signaturesFor: (_address, page) => net('signatures', () => node.signaturesFor(page)),
+          transaction: (signature) =>
+            net('transaction', async () => withTokens(await node.transaction(signature))),
+          signaturesFor: (_address, page) =>
+            net('signatures', async () => (await node.signaturesFor(page)).map(withMemo)),
         },
       ];
     });
@@ -455,6 +484,17 @@ export function createAsrySimulation(options: SimulationOptions) {
       await scheduler.run(until + 48 * 60 * MINUTE, () => resting);
       if (!resting) errors.push('not everything came to rest');
     },
+
+    /** The custodian's storage is emptied, or set back to what `rows` were. */
+    loseJournal: (rows: Contents = []): void => host.restore(rows, 'lost'),
+    remember: (): Contents => host.disk.contents(),
+
+    /** D1 has never heard of these. */
+    forget: (signature: string): Promise<unknown> =>
+      Promise.all([
+        ask(`DELETE FROM asry_claims WHERE id = '${signature}'`).all(),
+        ask(`DELETE FROM operations WHERE id LIKE 'asry:${signature}:%'`).all(),
+      ]),
 
     /** Another deployment, with these parameters instead of the first. */
     reconfigure(program: Partial<AsryProgram>): void {

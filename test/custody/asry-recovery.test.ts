@@ -1,0 +1,160 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ClaimAnswer } from '../../src/custody/api.ts';
+import { payoutOfMemo } from '../../src/custody/asry-recovery.ts';
+import {
+  createAsrySimulation,
+  depositSignature,
+  type SimulatedDeposit,
+  type Simulation,
+  type SimulationOptions,
+  wallet,
+} from './asry-simulation.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const running: Simulation[] = [];
+afterEach(() => {
+  for (const run of running.splice(0)) {
+    expect(run.errors).toEqual([]);
+    run.release();
+  }
+});
+
+const deposit = (number: number): SimulatedDeposit => ({
+  signature: depositSignature(80_000 + number),
+  sender: wallet(80_000 + number),
+  asset: 'USDC',
+  atoms: 100_000_000n,
+  at: 60,
+});
+const [one, two, three] = [deposit(1), deposit(2), deposit(3)];
+
+function start(more: Partial<SimulationOptions> = {}): Simulation {
+  const run = createAsrySimulation({
+    seed: 3,
+    deposits: [one, two, three],
+    crashes: 0,
+    replacements: 0,
+    wild: false,
+    ...more,
+  });
+  running.push(run);
+  return run;
+}
+
+const codeOf = (answer: ClaimAnswer | undefined): string =>
+  answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'lost');
+const told = (answer: ClaimAnswer | undefined) => (answer?.type === 'refused' ? answer.claim : null);
+
+describe('an emptied journal', () => {
+  it('takes no claim until it is reconciled, and then knows every claim and its place on the curve', async () => {
+    const run = start();
+    for (const { signature } of [one, two]) await run.ask({ signature });
+    await run.pass(MINUTE);
+    const before = { claims: run.claims(), epochs: run.epochs(), payouts: run.payouts() };
+    run.loseJournal();
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('CLAIMS_PAUSED');
+    expect(codeOf(await run.ask({ signature: three.signature }))).toBe('CLAIMS_PAUSED');
+    expect(await run.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
+    expect(run.claims()).toEqual(before.claims);
+    expect(run.epochs()).toEqual(before.epochs);
+    expect(run.payouts()).toEqual(before.payouts);
+    const again = await run.ask({ signature: one.signature });
+    expect([codeOf(again), told(again)?.payouts[0]?.status]).toEqual(['ALREADY_CLAIMED', 'sent']);
+    expect(run.claimant(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    expect(codeOf(await run.ask({ signature: three.signature }))).toBe('claimed');
+    await run.pass(MINUTE);
+    expect(run.landed()).toHaveLength(3);
+    expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
+  });
+
+  it('pays nothing twice that only the chain remembers: its memo names the deposit', async () => {
+    const run = start();
+    for (const { signature } of [one, two]) await run.ask({ signature });
+    await run.pass(MINUTE);
+    await run.forget(one.signature);
+    run.loseJournal();
+    await run.ops({ name: 'reconcile' });
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { code: 'DEPOSIT_HELD', details: { reason: 'reconciled' } },
+    });
+    expect(run.claimant(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toHaveLength(2);
+  });
+
+  it('leaves what is owed to the operator, who pays it with one word', async () => {
+    const open = new Set<string>();
+    const run = start({ opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    await run.ask({ signature: one.signature });
+    await run.pass(MINUTE);
+    run.loseJournal();
+    await run.ops({ name: 'reconcile' });
+    open.add(one.sender);
+    await run.ask({ signature: one.signature });
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toEqual([]);
+    const held = await run.ops({ name: 'held' });
+    expect(held?.rows).toMatchObject([{ id: `asry:${one.signature}:1`, reason: 'held_reconciled' }]);
+    await run.ops({ name: 'retry', id: `asry:${one.signature}:1` });
+    await run.pass(2 * MINUTE);
+    expect(run.landed()).toMatchObject([{ order: { receiver: one.sender } }]);
+    expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
+  });
+});
+
+describe('a journal set back', () => {
+  it('to a claim that was owed then and has been paid since pays it no second time', async () => {
+    const open = new Set<string>();
+    const run = start({ opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    await run.ask({ signature: one.signature });
+    await run.pass(MINUTE);
+    const older = run.remember();
+    open.add(one.sender);
+    await run.ask({ signature: one.signature });
+    await run.pass(2 * MINUTE);
+    expect(run.landed()).toHaveLength(1);
+    run.loseJournal(older);
+    await run.ops({ name: 'reconcile' });
+    await run.ask({ signature: one.signature });
+    await run.pass(3 * HOUR);
+    expect(run.landed()).toHaveLength(1);
+    expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
+  });
+
+  it('to a claim taken in part, with a later part that D1 did not hear of, gives back no part of it', async () => {
+    const run = start({ program: { price: 10n ** 12n } });
+    await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
+    await run.pass(MINUTE);
+    const older = run.remember();
+    await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
+    await run.pass(MINUTE);
+    await run.forget(one.signature);
+    run.loseJournal(older);
+    await run.ops({ name: 'reconcile' });
+    const left = run.claims()[0]?.left;
+    await run.ask({ signature: one.signature });
+    await run.pass(MINUTE);
+    expect(run.landed()).toHaveLength(3);
+    expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(run.claims()[0]?.entitlement);
+    expect(run.landed().at(-1)?.order.atoms).toBe(left);
+  });
+});
+
+it('only a payout of ours has a payout for its memo', () => {
+  const id = `asry:${one.signature}:12`;
+  expect(payoutOfMemo(id)).toBe(id);
+  expect(payoutOfMemo(`[${id.length}] ${id}`)).toBe(id);
+  for (const memo of [
+    null,
+    undefined,
+    '',
+    'hello',
+    `${id};`,
+    `[3] x; [9] ${id}`,
+    `asry:${one.signature}:0`,
+    'asry:short:1',
+  ])
+    expect(payoutOfMemo(memo)).toBeUndefined();
+});
