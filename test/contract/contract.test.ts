@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { contractTables } from './contract-document.ts';
+import { PENDING } from './pending.ts';
+import type { Row, Table } from './table.ts';
+import { absrSummary } from './tables/absr-summary.ts';
+import { asryClaimRequest } from './tables/asry-claim-request.ts';
+import { asryClaimResponse } from './tables/asry-claim-response.ts';
+import { endpointsAnalytics } from './tables/endpoints-analytics.ts';
+import { endpointsAsry } from './tables/endpoints-asry.ts';
+import { endpointsExchange } from './tables/endpoints-exchange.ts';
+import { endpointsNostr } from './tables/endpoints-nostr.ts';
+import { endpointsPools } from './tables/endpoints-pools.ts';
+import { endpointsReserve } from './tables/endpoints-reserve.ts';
+import { endpointsSwap } from './tables/endpoints-swap.ts';
+import { endpointsUnnamed } from './tables/endpoints-unnamed.ts';
+import { errorBody } from './tables/error-body.ts';
+import { errorCodes } from './tables/error-codes.ts';
+import { errorStatuses } from './tables/error-statuses.ts';
+import { limits } from './tables/limits.ts';
+import { nostrPost } from './tables/nostr-post.ts';
+import { ownershipProof } from './tables/ownership-proof.ts';
+import { reserveReport } from './tables/reserve-report.ts';
+import { swapCreated } from './tables/swap-created.ts';
+import { swapEstimate } from './tables/swap-estimate.ts';
+import { swapMinimum } from './tables/swap-minimum.ts';
+import { swapStates } from './tables/swap-states.ts';
+import { swapStatus } from './tables/swap-status.ts';
+import { tokenInvoice } from './tables/token-invoice.ts';
+import { tokenInvoiceStates } from './tables/token-invoice-states.ts';
+import { transactionLists } from './tables/transaction-lists.ts';
+import { type Contract, openContract } from './world.ts';
+
+const TABLES: readonly Table[] = [
+  reserveReport,
+  ownershipProof,
+  transactionLists,
+  absrSummary,
+  swapMinimum,
+  swapEstimate,
+  swapCreated,
+  swapStatus,
+  asryClaimRequest,
+  asryClaimResponse,
+  tokenInvoice,
+  nostrPost,
+  errorBody,
+  swapStates,
+  tokenInvoiceStates,
+  endpointsReserve,
+  endpointsSwap,
+  endpointsAsry,
+  endpointsExchange,
+  endpointsNostr,
+  endpointsPools,
+  endpointsAnalytics,
+  endpointsUnnamed,
+  errorStatuses,
+  errorCodes,
+  limits,
+];
+const pending = new Set(Object.values(PENDING).flat());
+const nameOf = (table: Table, { row }: Row): string => `${table.title} > ${row}`;
+
+describe('the contract', () => {
+  it('has no row without a test, and no test is of a row that it does not have', () => {
+    const tested = TABLES.map((table) => ({ title: table.title, rows: table.rows.map(({ row }) => row) }));
+    const written = contractTables().map(({ title, rows }, at) => ({
+      title,
+      rows: rows.map((cells) => (TABLES[at]?.key ?? [0]).map((column) => cells[column]).join(' | ')),
+    }));
+    expect(tested).toEqual(written);
+    expect(written.flatMap(({ rows }) => rows).length).toBeGreaterThan(100);
+  });
+
+  it('lists as pending only rows that it has', () => {
+    const names = TABLES.flatMap((table) => table.rows.map((row) => nameOf(table, row)));
+    expect(names).toEqual(expect.arrayContaining([...pending]));
+  });
+});
+
+describe('the service', () => {
+  let contract: Contract;
+  beforeAll(async () => {
+    contract = await openContract();
+  });
+  afterEach(() => contract.world.faults.clear());
+  afterAll(() => contract?.stop());
+
+  describe.each(TABLES.map((table) => [table.title, table] as const))('%s', (_title, table) => {
+    const isPending = (row: Row): boolean => pending.has(nameOf(table, row));
+    const built = table.rows.filter((row) => !isPending(row)).map((row) => [row.row, row] as const);
+    const open = table.rows
+      .filter(isPending)
+      .flatMap(({ row, calls }) => calls.map((call) => [row, call] as const));
+
+    it.each(built)('%s', (_row, row) => row.check(contract));
+
+    it.each(open)('%s is not built: %s', async (_row, call) => {
+      const { status, body } = await contract.ask(call.replaceAll(/\{\w+\}/g, 'x'));
+      expect([status, body.error_code]).toEqual([404, 'ROUTE_NOT_FOUND']);
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import { expectError, fields, type Table } from '../table.ts';
+import type { Contract } from '../world.ts';
+
+const PAGEVIEW = 'POST /api/analytics/pageview';
+const STATS = 'GET /api/analytics/stats';
+
+/** While a table of the log has another name, neither a write nor a read of it can succeed. */
+export async function withoutLog<T>({ world }: Contract, table: string, work: () => Promise<T>): Promise<T> {
+  await world.worker.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+  try {
+    return await work();
+  } finally {
+    await world.worker.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+  }
+}
+
+export const endpointsAnalytics: Table = {
+  title: 'Endpoints > Analytics',
+  key: [0, 1],
+  rows: [
+    {
+      row: 'POST | /api/analytics/pageview',
+      calls: [PAGEVIEW],
+      async check(contract) {
+        for (const body of [
+          { path: '/' },
+          { path: '/a', referrer: '' },
+          { path: '/a', referrer: 'https://b.test/' },
+        ]) {
+          const { status, body: answered } = await contract.ask(PAGEVIEW, { body });
+          expect([status, answered.text]).toEqual([204, '']);
+        }
+        for (const body of [{}, { path: 'a' }, { path: '' }, { path: 7 }, { path: '/a', referrer: 7 }])
+          expectError(await contract.ask(PAGEVIEW, { body }), 400, 'INVALID_INPUT');
+        const failed = await withoutLog(contract, 'pageviews', () =>
+          contract.ask(PAGEVIEW, { body: { path: '/' } }),
+        );
+        expectError(failed, 500, 'ANALYTICS_WRITE_FAILED');
+      },
+    },
+    {
+      row: 'GET | /api/analytics/stats',
+      calls: [STATS],
+      async check(contract) {
+        fields(STATS, '', { totals: 'object', by_path: 'array', recent: 'array' })(contract);
+        expect((await contract.ask(STATS)).headers.get('cache-control')).toBe('no-store');
+        expectError(await withoutLog(contract, 'pageviews', () => contract.ask(STATS)), 500);
+      },
+    },
+  ],
+};

@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { expectError, fields, type Table } from '../table.ts';
+
+const CALL = 'POST /api/asry/claim-from-deposit';
+
+export const endpointsAsry: Table = {
+  title: 'Endpoints > ASRY claim',
+  key: [0, 1],
+  rows: [
+    {
+      row: 'POST | /api/asry/claim-from-deposit',
+      calls: [CALL],
+      async check(contract) {
+        fields(CALL, '', {
+          asset: 'string',
+          senderPubkey: 'string | null',
+          receive: 'object',
+          reward: 'object',
+        })(contract);
+        expectError(await contract.ask(CALL, { body: {} }), 400, 'INVALID_INPUT');
+        // The tour's claim has taken all that its deposit earns.
+        const again = await contract.ask(CALL, { body: contract.sent(CALL) });
+        expectError(again, 409);
+        for (const rpc of ['rpc1', 'rpc2'] as const) contract.world.faults.set(rpc, { kind: '500' });
+        const unknown = { asset: 'USDC', depositTxSignature: '5'.repeat(88) };
+        const failed = await contract.ask(CALL, { body: unknown, ip: '10.2.0.3' });
+        contract.world.faults.clear();
+        expectError(failed, 500, 'UPSTREAM_FAILED');
+        expect(again.body.action).toEqual(expect.any(String));
+      },
+    },
+  ],
+};

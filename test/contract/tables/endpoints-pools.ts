@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import type { Body } from '../../e2e/swap-desk.ts';
+import { expectError, fields, type Row, type Table } from '../table.ts';
+
+const POOL = 'GET /api/dex/pool/{address}';
+/** On no chain and in no list. */
+export const UNKNOWN_POOL = '2PcVf2tbvvigfF5QzCbvo6LJddx6agAksTwc9f8E2tus';
+
+const redirect = (path: string, variable: string): Row => ({
+  row: `GET | ${path}`,
+  calls: [`GET ${path}`],
+  async check(contract) {
+    const { status, headers } = await contract.ask(`GET ${path}`);
+    expect(status).toBe(307);
+    expect(headers.get('location')).toMatch(
+      new RegExp(`/api/dex/pool/${contract.world.bindings[variable]}$`),
+    );
+  },
+});
+
+export const endpointsPools: Table = {
+  title: 'Endpoints > Pool proxy',
+  key: [0, 1],
+  rows: [
+    {
+      row: 'GET | /api/dex/pool/{address}',
+      calls: [POOL],
+      async check(contract) {
+        fields(POOL, 'data', {
+          price: 'anything',
+          tvlUsdc: 'anything',
+          tokenBalanceA: 'anything',
+          tokenBalanceB: 'anything',
+          tokenA: 'object',
+          tokenB: 'object',
+          feeRate: 'number',
+          stats: 'object',
+        })(contract);
+        expectError(await contract.ask('GET /api/dex/pool/nothing'), 400, 'INVALID_INPUT');
+        const unknown = await contract.ask(`GET /api/dex/pool/${UNKNOWN_POOL}`);
+        expect(unknown.status).toBe(404);
+
+        const other = String(contract.world.bindings.POOL_SAUSD_USDC_ADDRESS);
+        contract.world.faults.set('orca', { kind: '500' });
+        const { status, body } = await contract.ask(`GET /api/dex/pool/${other}`);
+        contract.world.faults.clear();
+        const data = body.data as Body;
+        expect([status, data.poolDataSource]).toEqual([200, 'chain_rpc']);
+        expect(data.swapFeePercentDisplay).toMatch(/^[\d.]+%?$/);
+        expect([data.tvlUsdc, data.stats]).toEqual([undefined, undefined]);
+      },
+    },
+    redirect('/api/dex/pool-default', 'POOL_DEFAULT_ADDRESS'),
+    redirect('/api/dex/pool-saeth-sausd-default', 'POOL_SAETH_SAUSD_ADDRESS'),
+    redirect('/api/dex/pool-sausd-usdc-default', 'POOL_SAUSD_USDC_ADDRESS'),
+  ],
+};

@@ -1,0 +1,49 @@
+import { expect } from 'vitest';
+import { expectError, fields, type Table } from '../table.ts';
+
+const MINIMUM = 'GET /api/swap/min';
+const ESTIMATE = 'GET /api/swap/estimate';
+const CREATE = 'POST /api/swap/create';
+const STATUS = 'GET /api/swap/status/{id}';
+
+export const endpointsSwap: Table = {
+  title: 'Endpoints > Reserve swap',
+  key: [0, 1],
+  rows: [
+    {
+      row: 'GET | /api/swap/min',
+      calls: [MINIMUM],
+      check: fields(MINIMUM, '', { minAmountSol: 'number', balanceSol: 'number | null' }),
+    },
+    {
+      row: 'GET | /api/swap/estimate',
+      calls: [ESTIMATE],
+      async check(contract) {
+        fields(ESTIMATE, '', { amountSol: 'number', estimatedBtcSats: 'integer' })(contract);
+        for (const query of ['', '?amountSol=0.0009', '?amountSol=abc'])
+          expectError(await contract.ask(`${ESTIMATE}${query}`), 400, 'INVALID_INPUT');
+      },
+    },
+    {
+      row: 'POST | /api/swap/create',
+      calls: [CREATE],
+      async check(contract) {
+        expect(contract.answer(CREATE).initiated).toBe(true);
+        for (const body of [{}, { amountSol: 0.0009 }, { amountSol: 'abc' }])
+          expectError(await contract.ask(CREATE, { body }), 400, 'INVALID_INPUT');
+        contract.world.faults.set('oneclick', { kind: '500' });
+        const failed = await contract.ask(CREATE, { body: { amountSol: 0.3 }, ip: '10.2.0.2' });
+        contract.world.faults.clear();
+        expectError(failed, 502, 'UPSTREAM_FAILED');
+      },
+    },
+    {
+      row: 'GET | /api/swap/status/{id}',
+      calls: [STATUS],
+      async check(contract) {
+        fields(STATUS, '', { id: 'string', status: 'string' })(contract);
+        expectError(await contract.ask(`GET /api/swap/status/${'1'.repeat(64)}`), 404, 'NOT_FOUND');
+      },
+    },
+  ],
+};

@@ -1,0 +1,27 @@
+import { expect } from 'vitest';
+import type { Row, Table } from '../table.ts';
+
+const CALLS = ['GET /api/swap/estimate', 'GET /api/swap/status/{id}', 'POST /api/analytics/pageview'];
+
+const row = (name: string, isRight: (value: unknown) => void): Row => ({
+  row: name,
+  calls: CALLS,
+  async check(contract) {
+    for (const call of [
+      'GET /api/swap/estimate',
+      'GET /api/swap/status/none',
+      'POST /api/analytics/pageview',
+    ])
+      isRight((await contract.ask(call)).body[name]);
+  },
+});
+
+export const errorBody: Table = {
+  title: 'Resources and their fields > Error body',
+  key: [0],
+  rows: [
+    row('error_code', (code) => expect(code).toMatch(/^[A-Z][A-Z0-9_]*$/)),
+    row('error', (text) => expect(text).toMatch(/\S/)),
+    row('action', (action) => expect(action).toMatch(/^[a-z_]+$/)),
+  ],
+};

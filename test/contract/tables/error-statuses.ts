@@ -1,0 +1,82 @@
+import { expect } from 'vitest';
+import { expectError, type Row, type Table } from '../table.ts';
+import { withoutLog } from './endpoints-analytics.ts';
+
+const CREATE = 'POST /api/swap/create';
+const CLAIM = 'POST /api/asry/claim-from-deposit';
+const PAGEVIEW = 'POST /api/analytics/pageview';
+const STATS = 'GET /api/analytics/stats';
+const POOL = 'GET /api/dex/pool/{address}';
+const NODES = ['rpc1', 'rpc2'] as const;
+
+const row = (status: string, calls: readonly string[], check: Row['check']): Row => ({
+  row: status,
+  calls,
+  check,
+});
+
+export const errorStatuses: Table = {
+  title: 'Errors (1)',
+  key: [0],
+  rows: [
+    row('400', ['GET /api/swap/estimate', CREATE, CLAIM, PAGEVIEW, POOL], async (contract) => {
+      expectError(await contract.ask('GET /api/swap/estimate?amountSol=x'), 400);
+      for (const call of [CREATE, CLAIM, PAGEVIEW, 'POST /api/invoices', 'POST /api/exchange/create']) {
+        expectError(await contract.ask(call, { body: { nothing: 'of it' } }), 400, 'INVALID_INPUT');
+        expectError(await contract.ask(call, { body: '{' }), 400, 'INVALID_JSON');
+      }
+      expectError(await contract.ask('GET /api/dex/pool/x'), 400);
+    }),
+    row('404', ['GET /api/swap/status/{id}', 'GET /api/tokens/{id}'], async (contract) => {
+      for (const path of ['/api/swap/status/x', '/api/tokens/999999', `/api/asry/claims/${'5'.repeat(88)}`])
+        expectError(await contract.ask(`GET ${path}`), 404);
+    }),
+    row('409', [CLAIM], async (contract) => {
+      expectError(await contract.ask(CLAIM, { body: contract.sent(CLAIM), ip: '10.3.0.1' }), 409);
+    }),
+    row('429', [PAGEVIEW], async (contract) => {
+      let limited: Awaited<ReturnType<typeof contract.ask>> | undefined;
+      // Two windows at most: the first may end while it fills.
+      for (let sent = 0; sent < 1_300 && limited === undefined; sent += 50) {
+        const views = Array.from({ length: 50 }, () =>
+          contract.ask(PAGEVIEW, { body: { path: '/' }, ip: '10.3.0.2' }),
+        );
+        limited = (await Promise.all(views)).find(({ status }) => status === 429);
+      }
+      expectError(limited ?? { status: 0, body: {} }, 429, 'RATE_LIMITED');
+      expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await contract.ask(PAGEVIEW, { body: { path: '/' }, ip: '10.3.0.3' })).status).toBe(204);
+    }),
+    row('500', [CLAIM, STATS, 'GET /api/nostr/feed', PAGEVIEW], async (contract) => {
+      const { world } = contract;
+      for (const rpc of NODES) world.faults.set(rpc, { kind: 'html' });
+      for (const relay of ['relay1', 'relay2'] as const) world.faults.set(relay, { kind: 'drop' });
+      const body = { asset: 'USDT', depositTxSignature: '4'.repeat(88) };
+      const claim = await contract.ask(CLAIM, { body, ip: '10.3.0.4' });
+      const feed = await contract.ask('GET /api/nostr/feed?topic_labels=never-asked-before');
+      world.faults.clear();
+      expectError(claim, 500, 'UPSTREAM_FAILED');
+      expect([feed.status, feed.body.ok]).toEqual([500, false]);
+      await withoutLog(contract, 'pageview_periods', async () => {
+        expectError(await contract.ask(STATS), 500);
+        expectError(await contract.ask(PAGEVIEW, { body: { path: '/' } }), 500, 'ANALYTICS_WRITE_FAILED');
+      });
+    }),
+    row('502', [CREATE], async (contract) => {
+      const create = (ip: string) => contract.ask(CREATE, { body: { amountSol: 0.3 }, ip });
+      contract.world.faults.set('oneclick', { kind: 'html' });
+      const bridge = await create('10.3.0.5');
+      contract.world.faults.clear();
+      for (const rpc of NODES) contract.world.faults.set(rpc, { kind: '500', match: 'getLatestBlockhash' });
+      const chain = await create('10.3.0.6');
+      contract.world.faults.clear();
+      expectError(bridge, 502, 'UPSTREAM_FAILED');
+      expectError(chain, 502, 'UPSTREAM_FAILED');
+    }),
+    row('503', ['POST /api/exchange/create'], async (contract) => {
+      const { poor: world } = contract;
+      const body = contract.sent('POST /api/exchange/create');
+      expectError(await contract.ask('POST /api/exchange/create', { world, body }), 503, 'NOT_CONFIGURED');
+    }),
+  ],
+};

@@ -1,0 +1,127 @@
+import { expect } from 'vitest';
+import { type Body, openSwapDesk, until } from '../../e2e/swap-desk.ts';
+import { expectError, type Row, type Table } from '../table.ts';
+import type { Contract } from '../world.ts';
+
+const MINIMUM = 'GET /api/swap/min';
+const ESTIMATE = 'GET /api/swap/estimate';
+const CREATE = 'POST /api/swap/create';
+const FEED = 'GET /api/nostr/feed';
+const POSTS = 'GET /api/nostr/posts';
+const BITCOIN = 'GET /api/transactions/bitcoin';
+const INVOICE = 'POST /api/invoices';
+const CLAIM = 'POST /api/asry/claim-from-deposit';
+
+const row = (limit: string, calls: readonly string[], check: Row['check']): Row => ({
+  row: limit,
+  calls,
+  check,
+});
+
+/** The page size of a feed: its default, its ends, and what lies beyond them. */
+async function expectPageSizes(
+  contract: Contract,
+  call: string,
+  standard: number,
+  most: number,
+): Promise<void> {
+  expect((await contract.ask(call)).body.limit).toBe(standard);
+  for (const limit of [1, most]) {
+    const { status, body } = await contract.ask(`${call}?limit=${limit}`);
+    expect([status, body.limit]).toEqual([200, limit]);
+    expect((body.posts as readonly Body[]).length).toBeLessThanOrEqual(limit);
+  }
+  for (const limit of [0, most + 1, -1]) expectError(await contract.ask(`${call}?limit=${limit}`), 400);
+}
+
+export const limits: Table = {
+  title: 'Limits',
+  key: [0, 1],
+  rows: [
+    row(
+      'amountSol minimum | swap estimate and swap create',
+      [MINIMUM, ESTIMATE, CREATE],
+      async (contract) => {
+        const below = '0.000999999';
+        expectError(await contract.ask(`${ESTIMATE}?amountSol=${below}`), 400, 'INVALID_INPUT');
+        expectError(await contract.ask(CREATE, { body: { amountSol: below } }), 400, 'INVALID_INPUT');
+        const { minAmountSol } = contract.answer(MINIMUM);
+        const body = { amountSol: minAmountSol, dry_run: true };
+        expect((await contract.ask(CREATE, { body, ip: '10.4.0.1' })).status).toBe(200);
+        const less = { amountSol: 0.001, dry_run: true };
+        expectError(await contract.ask(CREATE, { body: less, ip: '10.4.0.1' }), 400, 'AMOUNT_TOO_SMALL');
+      },
+    ),
+    row('Swap funding | swap create', [CREATE], async (contract) => {
+      const { poor: world } = contract;
+      const answer = await contract.ask(CREATE, { world, body: { amountSol: 0.15 } });
+      expectError(answer, 400, 'INSUFFICIENT_BALANCE');
+      expect(answer.body.details).toEqual({ availableLamports: '100000000' });
+    }),
+    row('limit | nostr feed', [FEED], (contract) => expectPageSizes(contract, FEED, 10, 100)),
+    row('limit | nostr posts', [POSTS], (contract) => expectPageSizes(contract, POSTS, 100, 500)),
+    row('Bitcoin transaction list | GET /api/transactions/bitcoin', [BITCOIN], async (contract) => {
+      const { poor: world } = contract;
+      for (let sent = 0; sent < 105; sent += 1)
+        await world.control.sendBitcoin(world.reserve.bitcoin, 1_000n);
+      await world.control.mine(1);
+      const { body } = await contract.ask(BITCOIN, { world });
+      expect(body.transactions).toHaveLength(100);
+    }),
+    row('decimals | token invoice', [INVOICE], async (contract) => {
+      const { name, symbol, creator_address } = contract.sent(INVOICE);
+      const create = async (change: Body, ip: string) =>
+        contract.ask(INVOICE, { body: { name, symbol, creator_address, ...change }, ip });
+      expect((await create({}, '10.4.0.2')).body.decimals).toBe(9);
+      expect((await create({ decimals: 0 }, '10.4.0.3')).body.decimals).toBe(0);
+      for (const decimals of [-1, 10])
+        expectError(await create({ decimals }, '10.4.0.4'), 400, 'INVALID_INPUT');
+    }),
+    row('supply default | token invoice', [INVOICE], async (contract) => {
+      const { name, symbol, creator_address } = contract.sent(INVOICE);
+      const { body } = await contract.ask(INVOICE, {
+        body: { name, symbol, creator_address },
+        ip: '10.4.0.5',
+      });
+      expect(body.supply).toBe('0');
+    }),
+    row('Receive fee | ASRY claim', [CLAIM], (contract) => {
+      const { feeBps, feeAtomic, receive } = contract.answer(CLAIM);
+      const credited = BigInt(String((receive as Body).creditedAtomic));
+      expect(feeBps).toBe(5);
+      expect(BigInt(String(feeAtomic))).toBe((credited * 5n + 9_999n) / 10_000n);
+    }),
+    row(
+      'Routing provider rate limit | upstream quote calls behind the swap',
+      [ESTIMATE, CREATE],
+      async (contract) => {
+        const { poor: world } = contract;
+        world.resetStats();
+        const answers = [];
+        for (let milli = 300; milli < 440; milli += 1)
+          answers.push(await contract.ask(`${ESTIMATE}?amountSol=0.${milli}`, { world }));
+        const asked = world.stats().oneclick?.byLabel['POST /v0/quote'] ?? 0;
+        // 60 more are the creates' own: together they stay under what the provider allows in two hours.
+        expect(asked).toBeLessThanOrEqual(140);
+        const refused = answers.filter(({ status }) => status !== 200);
+        expect(answers.length - refused.length).toBe(asked);
+        for (const answer of refused) {
+          expectError(answer, 503, 'QUOTE_BUDGET_SPENT');
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+        }
+        expect(refused.length).toBeGreaterThan(0);
+      },
+    ),
+    row('BTC settlement time | reserve swap', [CREATE], async ({ world }) => {
+      const desk = openSwapDesk(world);
+      world.faults.set('oneclick', { kind: 'settle', mode: 'never', times: 1 });
+      const { body } = await desk.create(0.3, { ip: '10.4.0.6' });
+      const asked = () => world.stats().oneclick?.byLabel['GET /v0/status'] ?? 0;
+      const before = asked();
+      await until('the bridge was asked three times', () => asked() - before >= 3 || undefined);
+      const { body: status } = await desk.status(String(body.id));
+      expect([status.status, status.detail, status.btcSats]).toEqual(['waiting', 'settling', null]);
+      expect(status.nextPollSeconds).toBeGreaterThan(0);
+    }),
+  ],
+};

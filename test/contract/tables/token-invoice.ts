@@ -1,0 +1,86 @@
+import { expect } from 'vitest';
+import type { Answer, Body } from '../../e2e/swap-desk.ts';
+import { expectError, type Row, type Table } from '../table.ts';
+import type { Contract } from '../world.ts';
+
+const CALL = 'POST /api/invoices';
+let asked = 0;
+
+/** A new invoice from an address of its own: each may have few that are open. */
+function create(contract: Contract, change: Body): Promise<Answer> {
+  asked += 1;
+  const creator_address = contract.world.users[0]?.address;
+  const body = { name: 'Row', symbol: 'ROW', creator_address, ...change };
+  return contract.ask(CALL, { body, ip: `10.1.${asked >> 8}.${asked & 255}` });
+}
+
+const REQUIRED = Symbol('required');
+
+/** What a field takes, what it refuses, and what it is when it is not sent; the answer shows some fields only. */
+const member = (
+  name: string,
+  takes: readonly unknown[],
+  refuses: readonly unknown[],
+  standard?: unknown,
+): Row => ({
+  row: name,
+  calls: [CALL],
+  async check(contract) {
+    const isShown = standard !== undefined;
+    for (const value of takes) {
+      const { status, body } = await create(contract, { [name]: value });
+      expect([status, name, isShown ? body[name] : value]).toEqual([200, name, value]);
+    }
+    for (const value of refuses) expectError(await create(contract, { [name]: value }), 400);
+    const absent = await create(contract, { [name]: undefined });
+    if (standard === REQUIRED) expectError(absent, 400, 'INVALID_INPUT');
+    else expect([absent.status, name, absent.body[name]]).toEqual([200, name, standard]);
+  },
+});
+
+const NO_FLAGS = ['yes', 1, null];
+
+export const tokenInvoice: Table = {
+  title: 'Resources and their fields > Token-creation invoice',
+  key: [0],
+  rows: [
+    member('name', ['My Token'], ['', 7, null, 'x'.repeat(100)], REQUIRED),
+    member('symbol', ['MY'], ['', 7, null, 'x'.repeat(100)], REQUIRED),
+    member('decimals', [0, 9], [-1, 10, 1.5, 'six', null], 9),
+    member(
+      'supply',
+      ['0', '1000', '18446744073709551615'],
+      ['-1', '1.5', 'many', '18446744073709551616', null],
+      '0',
+    ),
+    member('description', ['What it is for', ''], [7, null]),
+    member(
+      'creator_address',
+      ['2PcVf2tbvvigfF5QzCbvo6LJddx6agAksTwc9f8E2tus'],
+      ['', 'nobody', 7, null],
+      REQUIRED,
+    ),
+    member('revoke_freeze_authority', [true, false], NO_FLAGS),
+    {
+      row: 'revoke_mint_authority',
+      calls: [CALL],
+      async check(contract) {
+        await member('revoke_mint_authority', [false], NO_FLAGS).check(contract);
+        const revoked = { revoke_mint_authority: true };
+        expect((await create(contract, { ...revoked, supply: '5' })).status).toBe(200);
+        // Without authority and without supply it would be nothing for ever.
+        expectError(await create(contract, { ...revoked, supply: '0' }), 400, 'CONTRADICTING_OPTIONS');
+      },
+    },
+    member('revoke_update_authority', [true, false], NO_FLAGS),
+    {
+      row: 'metaplex_metadata',
+      calls: [CALL],
+      async check(contract) {
+        await member('metaplex_metadata', [false], NO_FLAGS).check(contract);
+        // This world's chain has no Metaplex program; nothing is charged for what could not be made.
+        expectError(await create(contract, { metaplex_metadata: true }), 400, 'METAPLEX_UNAVAILABLE');
+      },
+    },
+  ],
+};

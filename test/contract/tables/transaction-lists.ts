@@ -1,0 +1,56 @@
+import { expect } from 'vitest';
+import { valuesAt } from '../answer-shape.ts';
+import { fields, type Row, type Table } from '../table.ts';
+
+const row = (name: string, call: string, check: Row['check']): Row => ({ row: name, calls: [call], check });
+
+const BITCOIN = 'GET /api/transactions/bitcoin';
+const bitcoin = fields(BITCOIN, 'transactions[]', {
+  txid: 'string',
+  blockTime: 'integer | null',
+  blockHeight: 'integer | null',
+});
+
+export const transactionLists: Table = {
+  title: 'Resources and their fields > Transaction list entries',
+  key: [0],
+  rows: [
+    row(BITCOIN, BITCOIN, (contract) => {
+      bitcoin(contract);
+      const heights = valuesAt(contract.answer(BITCOIN), 'transactions[].blockHeight').map(Number);
+      expect(heights).toEqual(heights.toSorted((a, b) => b - a));
+    }),
+    row(
+      'GET /api/transactions/solana',
+      'GET /api/transactions/solana',
+      fields('GET /api/transactions/solana', 'transactions[]', {
+        signature: 'string',
+        blockTime: 'integer | null',
+        err: 'anything',
+      }),
+    ),
+    row(
+      'ABSR transactions',
+      'GET /api/arbitrage/transactions',
+      fields('GET /api/arbitrage/transactions', 'transactions[]', {
+        signature: 'string',
+        txId: 'string | null',
+        type: 'string',
+        amountSats: 'integer',
+        amountUsd: 'number | null',
+        blockTime: 'integer | null',
+      }),
+    ),
+    row(
+      'Reserve swap history',
+      'GET /api/exchanges/transactions',
+      fields('GET /api/exchanges/transactions', 'transactions[]', {
+        signature: 'string',
+        txId: 'string | null',
+        solAmount: 'number',
+        btcSats: 'integer | null',
+        blockTime: 'integer | null',
+      }),
+    ),
+  ],
+};

@@ -1,0 +1,90 @@
+import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { tourService, type Visit } from '../e2e/service-tour.ts';
+import { type Answer, type Body, read } from '../e2e/swap-desk.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+/** The service on its world, and what it said to one customer who used everything once. */
+export interface Contract {
+  readonly world: World;
+  /** A world where the reserve has next to nothing and some areas are not configured. */
+  readonly poor: World;
+  /** What a call answered on the tour; the last such answer. */
+  answer(call: string): Body;
+  /** What was sent with it. */
+  sent(call: string): Body;
+  ask(call: string, request?: Request): Promise<Answer>;
+  /** What `make` made when this name was first asked for. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export interface Request {
+  readonly body?: unknown;
+  readonly world?: World;
+  readonly ip?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Starts both worlds and takes the tour. */
+export async function openContract(): Promise<Contract> {
+  const world = await startWorld({ cron: false, blockMs: 500, settleDelayMs: 200 });
+  const poor = await startWorld({
+    cron: false,
+    reserveLamports: 200_000_000n,
+    vars: { NOSTR_NPUB: undefined, NOSTR_NSEC: undefined, CHANGENOW_API_KEY: undefined },
+  });
+
+  async function ask(call: string, request: Request = {}): Promise<Answer> {
+    const [method = '', path = ''] = call.split(' ');
+    const { body, ip = '198.51.100.77' } = request;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await (request.world ?? world).fetch(path, {
+      method,
+      ip,
+      redirect: 'manual',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...request.headers,
+      },
+      ...(body === undefined ? {} : { body: text }),
+    });
+    return read(response);
+  }
+
+  const document = (await ask('GET /api/openapi.json')).body as unknown as ApiDocument;
+  const operations = new Map(
+    operationsOf(document).map(({ method, path, operation }) => [
+      `${method.toUpperCase()} ${path}`,
+      operation.operationId,
+    ]),
+  );
+  // The mint of ABSR and the day's proof are begun by the cron.
+  await world.control.cron();
+  const visits = await tourService(world, document);
+
+  function visit(call: string): Visit {
+    const operation = operations.get(call);
+    const found = visits.findLast(({ operationId }) => operation !== undefined && operationId === operation);
+    if (found === undefined) throw new Error(`${call}: not on the tour`);
+    if (found.status >= 400) throw new Error(`${call}: ${found.status} ${JSON.stringify(found.body)}`);
+    return found;
+  }
+
+  const made = new Map<string, Promise<unknown>>();
+
+  return {
+    world,
+    poor,
+    ask,
+    once<T>(name: string, make: () => Promise<T>): Promise<T> {
+      const known = made.get(name) ?? make();
+      made.set(name, known);
+      return known as Promise<T>;
+    },
+    answer: (call) => visit(call).body as Body,
+    sent: (call) => (visit(call).requestBody ?? {}) as Body,
+    async stop() {
+      await Promise.all([world.stop(), poor.stop()]);
+    },
+  };
+}
