@@ -58,6 +58,15 @@ const TABLES: readonly Table[] = [
   errorCodes,
   limits,
 ];
+/** Bindings that nobody may ever see. */
+const SECRETS = [
+  'SOLANA_PRIVATE_KEY',
+  'BTC_PRIVATE_KEY_WIF',
+  'NEAR_INTENTS_JWT',
+  'CHANGENOW_API_KEY',
+  'MINT_KEY_SEED',
+  'OPS_SECRET',
+];
 const pending = new Set(Object.values(PENDING).flat());
 const nameOf = (table: Table, { row }: Row): string => `${table.title} > ${row}`;
 
@@ -99,5 +108,17 @@ describe('the service', () => {
       const { status, body } = await contract.ask(call.replaceAll(/\{\w+\}/g, 'x'));
       expect([status, body.error_code]).toEqual([404, 'ROUTE_NOT_FOUND']);
     });
+  });
+
+  it('has kept its secrets and its upstreams to itself, in answers, log and database', async () => {
+    const { world } = contract;
+    const hidden = SECRETS.map((name) => world.bindings[name] ?? '');
+    expect(hidden.every((secret) => secret.length >= 16)).toBe(true);
+    const said = await contract.said();
+    expect(said.length).toBeGreaterThan(500);
+    // Relays are shown by contract; every other upstream may have a key in its address.
+    const { relay1: _, relay2: __, ...upstreams } = world.endpoints;
+    for (const secret of [...hidden, ...Object.values(upstreams)])
+      expect(said.filter((line) => line.includes(secret))).toEqual([]);
   });
 });

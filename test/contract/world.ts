@@ -15,6 +15,8 @@ export interface Contract {
   ask(call: string, request?: Request): Promise<Answer>;
   /** What `make` made when this name was first asked for. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
+  /** Everything that the service has said: answers, log lines, rows of its database. */
+  said(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -34,6 +36,8 @@ export async function openContract(): Promise<Contract> {
     vars: { NOSTR_NPUB: undefined, NOSTR_NSEC: undefined, CHANGENOW_API_KEY: undefined },
   });
 
+  const answers: string[] = [];
+
   async function ask(call: string, request: Request = {}): Promise<Answer> {
     const [method = '', path = ''] = call.split(' ');
     const { body, ip = '198.51.100.77' } = request;
@@ -48,7 +52,9 @@ export async function openContract(): Promise<Contract> {
       },
       ...(body === undefined ? {} : { body: text }),
     });
-    return read(response);
+    const answer = await read(response);
+    answers.push(JSON.stringify([...answer.headers]), JSON.stringify(answer.body));
+    return answer;
   }
 
   const document = (await ask('GET /api/openapi.json')).body as unknown as ApiDocument;
@@ -83,6 +89,19 @@ export async function openContract(): Promise<Contract> {
     },
     answer: (call) => visit(call).body as Body,
     sent: (call) => (visit(call).requestBody ?? {}) as Body,
+    async said() {
+      const tables = (await world.worker.query(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
+      )) as readonly { readonly name: string }[];
+      const rows = await Promise.all(tables.map(({ name }) => world.worker.query(`SELECT * FROM "${name}"`)));
+      return [
+        ...answers,
+        ...visits.map(({ body }) => JSON.stringify(body)),
+        ...world.worker.logs(),
+        ...poor.worker.logs(),
+        ...rows.map((table) => JSON.stringify(table)),
+      ];
+    },
     async stop() {
       await Promise.all([world.stop(), poor.stop()]);
     },
