@@ -138,6 +138,7 @@ const VARIABLES = {
   RESERVE_FLOOR_SOL: sol.default(lamports(100_000_000n)),
   OPS_SECRET: z.string().min(32).optional(),
   ANALYTICS_IP_RETENTION_DAYS: uint.default(30),
+  ALARM_WEBHOOK_URL: url.optional(),
 } as const;
 
 type Variables = typeof VARIABLES;

@@ -46,8 +46,12 @@ import { getReserves, readBitcoinReserve } from './features/reserves/get-reserve
 import { listBitcoin } from './features/reserves/list-bitcoin.ts';
 import { listSolana } from './features/reserves/list-solana.ts';
 import { createProofStore } from './features/reserves/proof-store.ts';
+import { raiseAlarms } from './features/status/check-alarms.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
+import { getStatus } from './features/status/get-status.ts';
+import { createHeartbeat } from './features/status/heartbeat.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
+import { READ_QUOTES_PER_WINDOW } from './features/swap/read-quote.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
 import { createSearchStore } from './features/tokens/search-store.ts';
 import { createTokenStore } from './features/tokens/token-store.ts';
@@ -60,6 +64,7 @@ import { createNostrRelays } from './providers/nostr-relays.ts';
 import { createOrca } from './providers/orca.ts';
 import { createCoinbase, createHyperliquid, createKraken } from './providers/price-venues.ts';
 import { createSolanaRpc, type SolanaRpc } from './providers/solana-rpc.ts';
+import { createWebhook } from './providers/webhook.ts';
 import type { ScheduledDeps } from './scheduled.ts';
 
 const log = (line: Readonly<Record<string, unknown>>) => console.log(stringifyJson(line));
@@ -215,6 +220,9 @@ function buildApiDeps(env: Env): Deps {
     opsSecret: config.OPS_SECRET,
     missingVariables: [...new Set([...missing, ...wrongBitcoinKey(config), ...config.invalid])],
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
+    database: createDatabaseStore(env.DB),
+    heartbeat: createHeartbeat(env.KV),
+    maxQuotes: READ_QUOTES_PER_WINDOW,
     probeUpstreams: () =>
       Promise.all([
         ...rpc.nodes.map((node) => probe(node.name, () => node.epochInfo('finalized'))),
@@ -301,20 +309,41 @@ export function scheduledDeps(env: Env): ScheduledDeps {
   const analytics = createAnalyticsStore(env.DB);
   const ipRetentionDays = config.ANALYTICS_IP_RETENTION_DAYS ?? 0;
   const exchanges = createExchangeStore(env.DB);
+  const heartbeat = createHeartbeat(env.KV);
   return {
     log,
     everyMinute: [
+      { name: 'heartbeat', run: () => heartbeat.beat('minute', now()) },
       { name: 'wake', run: () => custody.wake() },
       { name: 'watch_backing', run: () => watchBacking(deps) },
       ...(reserve.bitcoinAddress && reserve.solanaAddress ? warmReads(deps) : []),
       { name: 'purge_analytics', run: () => purgeAnalytics({ analytics, ipRetentionDays, now }) },
+      { name: 'alarms', run: () => watchAlarms(env, deps) },
     ],
     // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.
     daily: [
+      { name: 'heartbeat', run: () => heartbeat.beat('daily', now()) },
       { name: 'wake', run: () => custody.wake() },
       { name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) },
     ],
   };
+}
+
+/** What is wrong now, told once: in the log, and to the operator's webhook where there is one. */
+function watchAlarms(env: Env, deps: Deps): Promise<void> {
+  const { config, reserve, now } = deps;
+  const url = config.ALARM_WEBHOOK_URL;
+  return raiseAlarms({
+    readStatus: () => getStatus(deps),
+    readSol: async () => {
+      const { solana } = reserve.solanaAddress ? await getReserves(deps) : { solana: null };
+      return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
+    },
+    memory: env.KV,
+    ...(url ? { notify: createWebhook({ url, fetch: fetchUpstream }) } : {}),
+    log,
+    now,
+  });
 }
 
 /** Read anew for every isolate. A watch-only reserve without a proof has none to read. */

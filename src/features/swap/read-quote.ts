@@ -35,7 +35,7 @@ export type ReadQuote = {
 };
 
 /** Of about 200 quotes in two hours, reads may use so many; creates have 60 and the rest is slack. */
-const READ_QUOTES_PER_WINDOW = 120;
+export const READ_QUOTES_PER_WINDOW = 120;
 
 /** @throws AppError QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED */
 export async function readQuote(
