@@ -1,6 +1,63 @@
-/** Whether D1 answers. @throws when it does not */
+/**
+ * What the status page reads of D1: whether it answers, which columns it has, the newest operations, the quote count.
+ * @module
+ */
+
+/** An operation as everybody may see it: its natural key stays here. */
+export type OperationLine = {
+  readonly kind: string;
+  readonly status: 'waiting' | 'finished' | 'failed';
+  readonly detail: string;
+  readonly reason: string | null;
+  readonly signature: string | null;
+  /** Decimal text; null where the operation moves no SOL of its own. */
+  readonly amountLamports: string | null;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
+
+/** Seconds of a window of the quote count. */
+const WINDOW_SECONDS = 2 * 3_600;
+
 export const createDatabaseStore = (db: D1Database) => ({
+  /** @throws when the database does not answer */
   async ping(): Promise<void> {
     await db.prepare('SELECT 1').first();
+  },
+
+  /** Every column as `table.column`, in no order; tables of the platform are left out. */
+  async columns(): Promise<string[]> {
+    const { results } = await db
+      .prepare(
+        `SELECT m.name AS tab, c.name AS col FROM sqlite_master m, pragma_table_info(m.name) c
+         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND m.name NOT LIKE '!_cf!_%' ESCAPE '!'
+           AND m.name <> 'd1_migrations'`,
+      )
+      .all<{ tab: string; col: string }>();
+    return results.map(({ tab, col }) => `${tab}.${col}`);
+  },
+
+  /** The newest first. */
+  async latestOperations(limit: number): Promise<OperationLine[]> {
+    const { results } = await db
+      .prepare(
+        `SELECT kind, status, detail, reason, signature, amount_lamports AS amountLamports, created_at AS createdAt,
+           updated_at AS updatedAt FROM operations ORDER BY seq DESC LIMIT ?`,
+      )
+      .bind(limit)
+      .all<OperationLine>();
+    return results;
+  },
+
+  /** Quotes that reads have taken in the window of this time (Unix milliseconds). */
+  async quotesUsed(nowMs: number): Promise<number> {
+    const row = await db
+      .prepare('SELECT used FROM quote_budget WHERE window = ?')
+      .bind(Math.floor(nowMs / 1_000 / WINDOW_SECONDS))
+      .first<{ used: number }>();
+    return row?.used ?? 0;
   },
 });

@@ -1,6 +1,9 @@
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import type { CapUse, CustodianApi, CustodyReport } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
+import type { DatabaseStore } from './database-store.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { schemaFingerprint } from './schema-fingerprint.ts';
 
 /** One upstream as a probe found it. */
 export type UpstreamState = { readonly name: string; readonly ok: boolean; readonly ms: number };
@@ -8,19 +11,31 @@ export type UpstreamState = { readonly name: string; readonly ok: boolean; reado
 export type StatusReportDeps = {
   readonly cache: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
+  readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed'>;
+  readonly heartbeat: Pick<Heartbeat, 'read'>;
+  /** Quotes that reads may take in two hours. */
+  readonly maxQuotes: number;
   /** Sats in the reserve beyond the ABSR supply, as decimal text; null where either is not known. */
   readBacking(): Promise<{ readonly gapSatoshis: string | null; readonly ratio: number | null }>;
   /** Asks every upstream one cheap question. */
   probeUpstreams(): Promise<UpstreamState[]>;
+  readonly now: () => number;
 };
+
+export type StatusReport = Awaited<ReturnType<typeof getStatus>>;
 
 const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 60_000, staleMs: 300_000 };
 const CUSTODY_POLICY = { freshMs: 5_000, revalidateMs: 10_000, staleMs: 60_000 };
+const OPERATIONS = 20;
 
-const use = ({ usedLamports, maximumLamports }: CapUse) => ({
-  usedSol: formatAmount(usedLamports, SOL_DECIMALS),
-  maximumSol: formatAmount(maximumLamports, SOL_DECIMALS),
-});
+function use({ usedLamports, maximumLamports }: CapUse) {
+  const left = maximumLamports > usedLamports ? maximumLamports - usedLamports : 0n;
+  return {
+    usedSol: formatAmount(usedLamports, SOL_DECIMALS),
+    maximumSol: formatAmount(maximumLamports, SOL_DECIMALS),
+    leftSol: formatAmount(left, SOL_DECIMALS),
+  };
+}
 
 const custodyStatus = (report: CustodyReport) => ({
   frozen: report.frozen,
@@ -38,13 +53,28 @@ const custodyStatus = (report: CustodyReport) => ({
   },
 });
 
+async function databaseStatus(d: StatusReportDeps) {
+  const [columns, operations, used] = await Promise.all([
+    d.database.columns(),
+    d.database.latestOperations(OPERATIONS),
+    d.database.quotesUsed(d.now()),
+  ]);
+  return {
+    schema: schemaFingerprint(columns),
+    operations,
+    quotes: { used, maximum: d.maxQuotes, left: Math.max(d.maxQuotes - used, 0) },
+  };
+}
+
 /** How the whole service is; a part that cannot be read is null, and the status is then not ok. */
 export async function getStatus(d: StatusReportDeps) {
-  const [upstreams, custody, backing] = await Promise.all([
+  const [upstreams, custody, database, cron, backing] = await Promise.all([
     d.cache.read('status:upstreams', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
-      .read('status:custody', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
+      .read('status:custody:v2', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
+    d.cache.read('status:database:v1', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
+    d.heartbeat.read(d.now()).catch(() => []),
     d.readBacking().catch(() => ({ gapSatoshis: null, ratio: null })),
   ]);
   const custodyOk =
@@ -54,12 +84,23 @@ export async function getStatus(d: StatusReportDeps) {
     custody.value.heldOperations === 0 &&
     custody.value.mint?.ok !== false;
   const covered = backing.gapSatoshis === null || BigInt(backing.gapSatoshis) >= 0n;
+  const reads = [upstreams, custody, database].filter((read) => read !== null);
   return {
-    ok: custodyOk && covered && upstreams.value.every((upstream) => upstream.ok),
+    ok:
+      custodyOk &&
+      covered &&
+      database !== null &&
+      cron.length > 0 &&
+      // The daily trigger has not run before the first midnight of a deployment.
+      cron.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) &&
+      upstreams.value.every((upstream) => upstream.ok),
     upstreams: upstreams.value,
+    cron,
     custody: custody?.value ?? null,
     backing: { ok: covered, gapSatoshis: backing.gapSatoshis, ratio: backing.ratio },
-    as_of: new Date(Math.min(upstreams.asOf, custody?.asOf ?? upstreams.asOf)).toISOString(),
-    stale: upstreams.stale || (custody?.stale ?? true),
+    database: database && { schema: database.value.schema, quotes: database.value.quotes },
+    operations: database?.value.operations ?? null,
+    as_of: new Date(Math.min(...reads.map((read) => read.asOf))).toISOString(),
+    stale: reads.length < 3 || reads.some((read) => read.stale),
   };
 }

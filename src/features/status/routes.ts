@@ -41,13 +41,28 @@ const ready = createRoute({
   },
 });
 
-const cap = z.object({ usedSol: z.string(), maximumSol: z.string() });
+const solText = (description: string) => z.string().openapi({ description, example: '0.5' });
+const cap = z.object({
+  usedSol: solText('SOL used'),
+  maximumSol: solText('SOL that the cap allows'),
+  leftSol: solText('SOL left'),
+});
+const operation = z.object({
+  kind: z.string(),
+  status: z.enum(['waiting', 'finished', 'failed']),
+  detail: z.string(),
+  reason: z.string().nullable(),
+  signature: z.string().nullable().openapi({ description: 'Solana signature once it is signed' }),
+  amountLamports: z.string().nullable().openapi({ description: 'Lamports that it moves' }),
+  createdAt: asOf,
+  updatedAt: asOf,
+});
 const status = createRoute({
   method: 'get',
   path: '/status',
   operationId: 'getStatus',
   tags: ['status'],
-  summary: 'Upstreams, custody, the daily mint, supply against reserve, caps used and left',
+  summary: 'Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations',
   responses: {
     200: jsonResponse(
       z
@@ -60,12 +75,21 @@ const status = createRoute({
               ms: z.number().int().openapi({ description: 'Milliseconds to answer' }),
             }),
           ),
+          cron: z
+            .array(
+              z.object({
+                trigger: z.enum(['minute', 'daily']),
+                lastRunAt: asOf.nullable(),
+                ok: z.boolean().openapi({ description: 'Whether it ran within its time' }),
+              }),
+            )
+            .openapi({ description: 'Empty when it cannot be read' }),
           custody: z
             .object({
-              frozen: z.string().nullable(),
-              paused: z.string().nullable(),
-              openOperations: z.number().int(),
-              heldOperations: z.number().int(),
+              frozen: z.string().nullable().openapi({ description: 'Why nothing is signed' }),
+              paused: z.string().nullable().openapi({ description: 'Why nothing new begins' }),
+              openOperations: z.number().int().openapi({ description: 'Not yet over' }),
+              heldOperations: z.number().int().openapi({ description: 'Waiting for the operator' }),
               mint: z
                 .object({
                   day: z.string(),
@@ -82,10 +106,31 @@ const status = createRoute({
           backing: z
             .object({
               ok: z.boolean().openapi({ description: 'False while tokens are not covered' }),
-              gapSatoshis: z.string().nullable(),
-              ratio: z.number().nullable(),
+              gapSatoshis: z
+                .string()
+                .nullable()
+                .openapi({ description: 'Sats in the reserve beyond the supply; null when not known' }),
+              ratio: z.number().nullable().openapi({ description: 'Sats for each ABSR' }),
             })
             .openapi({ description: 'The reserve against the ABSR supply' }),
+          database: z
+            .object({
+              schema: z
+                .string()
+                .openapi({ description: 'Fingerprint of its columns, as `npm run doctor` knows it' }),
+              quotes: z
+                .object({
+                  used: z.number().int().openapi({ description: 'Quotes' }),
+                  maximum: z.number().int().openapi({ description: 'Quotes' }),
+                  left: z.number().int().openapi({ description: 'Quotes' }),
+                })
+                .openapi({ description: 'Bridge quotes that reads took in the current two hours' }),
+            })
+            .nullable(),
+          operations: z
+            .array(operation)
+            .nullable()
+            .openapi({ description: 'The newest first; null when they cannot be read' }),
           as_of: asOf,
           stale: z.boolean(),
         })

@@ -1,0 +1,89 @@
+/**
+ * What the operator must be called for. A pure look at the status; one line and one call of the webhook when the set of
+ * alarms changes, so that a night of one trouble is one message.
+ * @module
+ */
+import type { StatusReport } from './get-status.ts';
+import type { TextStore } from './heartbeat.ts';
+
+export type Alarm =
+  | 'status_unreadable'
+  | 'signing_frozen'
+  | 'operation_stuck'
+  | 'mint_skipped'
+  | 'supply_above_reserve'
+  | 'sol_low'
+  | 'quote_budget_low'
+  | 'database_behind'
+  | 'cron_missing';
+
+export type SolLevel = {
+  /** Finalized lamports of the reserve; null when no node could say. */
+  readonly balance: bigint | null;
+  /** Lamports that never leave. */
+  readonly floor: bigint;
+};
+
+/** Quotes left at which reads are about to be refused. */
+const FEW_QUOTES = 12;
+/** The mirror may be behind for so long without anybody noticing. */
+const MIRROR_PATIENCE_MS = 60_000;
+
+export function alarmsOf(status: StatusReport, sol: SolLevel, nowMs: number): Alarm[] {
+  const { custody, backing, database, cron } = status;
+  const behind = custody?.mirrorBehindSince;
+  const found: readonly (readonly [Alarm, boolean])[] = [
+    ['status_unreadable', custody === null || database === null],
+    ['signing_frozen', Boolean(custody?.frozen)],
+    ['operation_stuck', (custody?.heldOperations ?? 0) > 0],
+    ['mint_skipped', custody?.mint?.ok === false],
+    ['supply_above_reserve', !backing.ok],
+    // Twice what must stay: below it the next large swap is refused.
+    ['sol_low', sol.balance !== null && sol.balance < 2n * sol.floor],
+    ['quote_budget_low', (database?.quotes.left ?? FEW_QUOTES) < FEW_QUOTES],
+    ['database_behind', typeof behind === 'string' && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS],
+    ['cron_missing', cron.some((beat) => !beat.ok && beat.lastRunAt !== null)],
+  ];
+  return found.flatMap(([name, raised]) => (raised ? [name] : []));
+}
+
+export type RaiseAlarmsDeps = {
+  readStatus(): Promise<StatusReport>;
+  readSol(): Promise<SolLevel>;
+  /** What was raised when it was last looked. */
+  readonly memory: TextStore;
+  /** Posts JSON to the operator's webhook; absent where none is configured. */
+  readonly notify?: (message: AlarmMessage) => Promise<void>;
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+  readonly now: () => number;
+};
+
+export type AlarmMessage = {
+  /** One line for people; chat services show it. */
+  readonly text: string;
+  readonly raised: readonly string[];
+  readonly cleared: readonly string[];
+  readonly active: readonly string[];
+  readonly at: string;
+};
+
+const KEY = 'alarms:active';
+
+/** Compares with the last look; a webhook that fails is tried again at the next one. */
+export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
+  const now = d.now();
+  const [status, sol, stored] = await Promise.all([d.readStatus(), d.readSol(), d.memory.get(KEY, 'text')]);
+  const active: readonly string[] = alarmsOf(status, sol, now);
+  const before = (stored ?? '').split(',').filter(Boolean);
+  const raised = active.filter((name) => !before.includes(name));
+  const cleared = before.filter((name) => !active.includes(name));
+  if (raised.length === 0 && cleared.length === 0) return;
+  const level = raised.length > 0 ? 'alarm' : 'info';
+  d.log({ level, event: 'alarms_changed', raised, cleared, active });
+  const text = [
+    ...(raised.length > 0 ? [`raised: ${raised.join(', ')}`] : []),
+    ...(cleared.length > 0 ? [`cleared: ${cleared.join(', ')}`] : []),
+  ].join('; ');
+  await d.notify?.({ text: `Sluice ${text}`, raised, cleared, active, at: new Date(now).toISOString() });
+  await d.memory.put(KEY, active.join(','));
+}

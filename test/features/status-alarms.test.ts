@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Alarm,
+  type AlarmMessage,
+  alarmsOf,
+  raiseAlarms,
+} from '../../src/features/status/check-alarms.ts';
+import type { StatusReport } from '../../src/features/status/get-status.ts';
+import { createHeartbeat, type TextStore } from '../../src/features/status/heartbeat.ts';
+import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
+const SOL = { balance: 10_000_000_000n, floor: 100_000_000n };
+const cap = { usedSol: '0', maximumSol: '4', leftSol: '4' };
+
+const CALM: StatusReport = {
+  ok: true,
+  upstreams: [],
+  cron: [
+    { trigger: 'minute', lastRunAt: iso(30_000), ok: true },
+    { trigger: 'daily', lastRunAt: null, ok: false },
+  ],
+  custody: {
+    frozen: null,
+    paused: null,
+    openOperations: 1,
+    heldOperations: 0,
+    mint: { day: '2026-11-20', state: 'minted', reason: null, ok: true },
+    mirrorBehindSince: null,
+    caps: { hour: cap, day: cap, unsettled: cap, cost_day: cap },
+  },
+  backing: { ok: true, gapSatoshis: '5', ratio: 1.1 },
+  database: { schema: 'abc', quotes: { used: 1, maximum: 120, left: 119 } },
+  operations: [],
+  as_of: iso(0),
+  stale: false,
+};
+const custody = (over: object) => ({ ...CALM, custody: { ...CALM.custody, ...over } }) as StatusReport;
+
+const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
+  ['signing_frozen', custody({ frozen: 'unexpected_debit' }), SOL],
+  ['operation_stuck', custody({ heldOperations: 1 }), SOL],
+  ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
+  ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
+  ['supply_above_reserve', { ...CALM, backing: { ok: false, gapSatoshis: '-1', ratio: 0.9 } }, SOL],
+  ['sol_low', CALM, { ...SOL, balance: 199_999_999n }],
+  [
+    'quote_budget_low',
+    { ...CALM, database: { schema: 'abc', quotes: { used: 115, maximum: 120, left: 5 } } },
+    SOL,
+  ],
+  ['cron_missing', { ...CALM, cron: [{ trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false }] }, SOL],
+  ['status_unreadable', { ...CALM, database: null }, SOL],
+  ['status_unreadable', { ...CALM, custody: null }, SOL],
+];
+
+describe('alarms', () => {
+  it('are silent when all is well, and before the first midnight', () => {
+    expect(alarmsOf(CALM, SOL, NOW)).toEqual([]);
+    expect(alarmsOf(CALM, { ...SOL, balance: null }, NOW)).toEqual([]);
+    expect(alarmsOf(custody({ mirrorBehindSince: iso(5_000), mint: null }), SOL, NOW)).toEqual([]);
+  });
+
+  it.each(CASES)('%s is raised by its cause alone', (name, status, sol) => {
+    expect(alarmsOf(status, sol, NOW)).toEqual([name]);
+  });
+
+  it('have no name without a case here', () => {
+    const all: Record<Alarm, true> = {
+      status_unreadable: true,
+      signing_frozen: true,
+      operation_stuck: true,
+      mint_skipped: true,
+      supply_above_reserve: true,
+      sol_low: true,
+      quote_budget_low: true,
+      database_behind: true,
+      cron_missing: true,
+    };
+    expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(Object.keys(all)));
+  });
+});
+
+function memory(): TextStore {
+  const kept = new Map<string, string>();
+  return {
+    get: async (key) => kept.get(key) ?? null,
+    put: async (key, value) => void kept.set(key, value),
+  };
+}
+
+describe('a change of alarms', () => {
+  function desk(notify?: (message: AlarmMessage) => Promise<void>) {
+    const lines: Readonly<Record<string, unknown>>[] = [];
+    const kv = memory();
+    const look = (status: StatusReport) =>
+      raiseAlarms({
+        readStatus: async () => status,
+        readSol: async () => SOL,
+        memory: kv,
+        log: (line) => lines.push(line),
+        now: () => NOW,
+        ...(notify ? { notify } : {}),
+      });
+    return { lines, look };
+  }
+  const frozen = custody({ frozen: 'unexpected_debit' });
+
+  it('is one line and one message, however long it lasts, and one when it is over', async () => {
+    const messages: AlarmMessage[] = [];
+    const { lines, look } = desk(async (message) => void messages.push(message));
+    for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
+    expect(lines).toEqual([
+      {
+        level: 'alarm',
+        event: 'alarms_changed',
+        raised: ['signing_frozen'],
+        cleared: [],
+        active: ['signing_frozen'],
+      },
+      { level: 'info', event: 'alarms_changed', raised: [], cleared: ['signing_frozen'], active: [] },
+    ]);
+    expect(messages.map(({ text }) => text)).toEqual([
+      'Sluice raised: signing_frozen',
+      'Sluice cleared: signing_frozen',
+    ]);
+  });
+
+  it('is told again when the webhook did not take it', async () => {
+    let failures = 2;
+    const messages: AlarmMessage[] = [];
+    const { look } = desk(async (message) => {
+      if (failures-- > 0) throw new Error('down');
+      messages.push(message);
+    });
+    await expect(look(frozen)).rejects.toThrow('down');
+    await expect(look(frozen)).rejects.toThrow('down');
+    await look(frozen);
+    await look(frozen);
+    expect(messages).toHaveLength(1);
+  });
+
+  it('needs no webhook', async () => {
+    const { lines, look } = desk();
+    await look(frozen);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('a heartbeat', () => {
+  it('knows the last run of each trigger and whether the next one is late', async () => {
+    const heartbeat = createHeartbeat(memory());
+    expect(await heartbeat.read(NOW)).toEqual([
+      { trigger: 'minute', lastRunAt: null, ok: false },
+      { trigger: 'daily', lastRunAt: null, ok: false },
+    ]);
+    await heartbeat.beat('minute', NOW - 4 * 60_000);
+    await heartbeat.beat('daily', NOW - 27 * 3_600_000);
+    expect(await heartbeat.read(NOW)).toEqual([
+      { trigger: 'minute', lastRunAt: iso(240_000), ok: true },
+      { trigger: 'daily', lastRunAt: iso(27 * 3_600_000), ok: false },
+    ]);
+  });
+});
+
+describe('the fingerprint of a schema', () => {
+  it('does not mind the order of columns, and minds every name', () => {
+    expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
+    for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
+      expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
+  });
+});

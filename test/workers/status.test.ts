@@ -1,0 +1,52 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { createDatabaseStore } from '../../src/features/status/database-store.ts';
+import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
+
+const store = createDatabaseStore(env.DB);
+
+describe('the database as the status shows it', () => {
+  it('has the columns of schema.sql and none of the platform', async () => {
+    const columns = await store.columns();
+    expect(columns).toEqual(
+      expect.arrayContaining(['operations.seq', 'pageviews.path', 'quote_budget.window']),
+    );
+    expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
+  });
+
+  it('gets another fingerprint with another column', async () => {
+    const before = schemaFingerprint(await store.columns());
+    await env.DB.prepare('ALTER TABLE quote_budget ADD COLUMN more TEXT').run();
+    expect(schemaFingerprint(await store.columns())).not.toBe(before);
+  });
+
+  it('counts the quotes of the current window only', async () => {
+    const now = Date.UTC(2026, 10, 20, 13);
+    const window = Math.floor(now / 7_200_000);
+    const insert = env.DB.prepare('INSERT INTO quote_budget (window, used) VALUES (?, ?)');
+    await env.DB.batch([insert.bind(window - 1, 99), insert.bind(window, 7)]);
+    expect(await store.quotesUsed(now)).toBe(7);
+    expect(await store.quotesUsed(now + 7_200_000)).toBe(0);
+  });
+
+  it('lists the newest operations first and keeps their natural keys', async () => {
+    const insert = env.DB.prepare(
+      `INSERT INTO operations (id, seq, revision, kind, status, detail, amount_lamports, created_at, updated_at, journal)
+       VALUES (?, ?, ?, 'swap', 'waiting', 'sent', '5', '2026-11-20T00:00:00.000Z', '2026-11-20T00:00:01.000Z', '{}')`,
+    );
+    await env.DB.batch([1, 2, 3].map((seq) => insert.bind(`swap:secret-${seq}`, seq, seq)));
+    const rows = await store.latestOperations(2);
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toContain('secret');
+    expect(rows[0]).toEqual({
+      kind: 'swap',
+      status: 'waiting',
+      detail: 'sent',
+      reason: null,
+      signature: null,
+      amountLamports: '5',
+      createdAt: '2026-11-20T00:00:00.000Z',
+      updatedAt: '2026-11-20T00:00:01.000Z',
+    });
+  });
+});
