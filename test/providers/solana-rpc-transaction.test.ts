@@ -130,8 +130,8 @@ describe('signaturesFor', () => {
     const { node, requests } = nodeWith({ getSignaturesForAddress: result([entry, failed]) });
     const rows = await node.signaturesFor('addr', { limit: 50, until: 'u', commitment: 'finalized' });
     expect(rows).toEqual([
-      { signature: 's', slot: 5n, err: null, blockTime: 9 },
-      { signature: 'f', slot: 5n, err: 'x', blockTime: null },
+      { signature: 's', slot: 5n, err: null, blockTime: 9, memo: null },
+      { signature: 'f', slot: 5n, err: 'x', blockTime: null, memo: null },
     ]);
     expect(requests[0]?.body).toMatchObject({
       params: ['addr', { limit: 50, until: 'u', commitment: 'finalized' }],
