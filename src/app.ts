@@ -4,7 +4,7 @@
  */
 import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
-import { etag } from 'hono/etag';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
@@ -78,6 +78,14 @@ export const ERRORS = mergeErrorTables(
   TOKEN_ERRORS,
 );
 
+/** A 304 is an answer like any other: a browser elsewhere must be able to read it. */
+const KEPT_ON_304 = [
+  ...RETAINED_304_HEADERS,
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'x-request-id',
+];
+
 const ONE_DAY_SECONDS = 86_400;
 
 export function createApp(depsFor: (env: Env) => Deps) {
@@ -129,7 +137,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
     c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
   });
-  app.use(etag());
+  app.use(etag({ retainedHeaders: KEPT_ON_304 }));
   app.use(
     methodNotAllowed({
       app,
