@@ -445,7 +445,8 @@ async function depositStatus(rpc: SolanaRpc, signature: string): Promise<Deposit
   // None answered: the failure of the first is as good as any.
   if (seen.length === 0) await rpc.first((node) => node.signatureStatus(signature));
   if (seen.some((status) => status?.commitment === 'finalized')) return 'final';
-  return seen.some((status) => status !== null) ? 'pending' : 'unknown';
+  // A node that failed may know it.
+  return seen.length === answers.length && seen.every((status) => status === null) ? 'unknown' : 'pending';
 }
 
 /** The daily mint and the ownership proof, each where it is configured. */

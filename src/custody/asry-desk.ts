@@ -271,6 +271,11 @@ export function createAsryDesk(
       : view.tooManyKeys(Math.max(Math.ceil((oldest + HOUR_MS - now()) / 1_000), 1));
   }
 
+  const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
+    const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
+    return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
+  };
+
   /** Nothing is left: what became of it. Whatever is owed is looked at again, since the caller may have mended it. */
   async function finished(signature: string): Promise<ClaimAnswer> {
     const owed = store.payouts(signature).filter(({ state }) => state === 'owed');
@@ -279,9 +284,15 @@ export function createAsryDesk(
         once(`look ${signature}`, () => payouts.lookNow(owed)),
         MAX_WAIT_MS,
       );
-    const claim = record(signature);
-    const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
-    return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
+    return nothingLeft(record(signature));
+  }
+
+  /** The answer to a call that nothing can come of, from the rows alone. */
+  function settled(request: ClaimRequest): ClaimAnswer | undefined {
+    const claim = request.key ? undefined : store.claim(request.signature);
+    if (claim?.left !== 0n || mismatch(request, claim)) return undefined;
+    const told = record(claim.signature);
+    return told?.payouts.some(({ status }) => status === 'owed') ? undefined : nothingLeft(told);
   }
 
   /** What a claim would be, without one. */
@@ -336,6 +347,13 @@ export function createAsryDesk(
   return {
     restoreRecords: () => restoreClaims(recovery),
     holdDoubtful: () => holdDoubtful(recovery),
+
+    /** What a claim would be told that leaves nothing to do; undefined for any other. */
+    async told(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
+      const answer = settled(request);
+      if (answer) await storage.sync();
+      return answer;
+    },
 
     async claim(request: ClaimRequest): Promise<ClaimAnswer> {
       const answer = await decide(request);

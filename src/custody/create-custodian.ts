@@ -279,7 +279,8 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     proof: () => proving((proofs) => proofs.proof()),
     draftProof: () => proving((proofs) => proofs.draft()),
     submitProof: (signature) => proving((proofs) => proofs.submit(signature)),
-    claimDeposit: (request) => working(() => desk(claims).claim(request)),
+    claimDeposit: async (request) =>
+      (await desk(claims).told(request)) ?? working(() => desk(claims).claim(request)),
     findClaim: async (signature) => claims?.find(signature) ?? null,
     listAsryEpochs: (limit) => working(async () => claims?.epochs(limit) ?? []),
     previewMint: async () => desk(mints).preview(),

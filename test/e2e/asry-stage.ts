@@ -66,8 +66,9 @@ export function createAsryStage(world: World) {
   const { ledger } = world.solana;
 
   /** The body goes out as it is written. */
-  async function post(body: unknown, key?: string): Promise<Answer> {
+  async function post(body: unknown, key?: string, ip?: string): Promise<Answer> {
     const response = await world.fetch('/api/asry/claim-from-deposit', {
+      ...(ip === undefined ? {} : { ip }),
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key ? { 'idempotency-key': key } : {}) },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -98,12 +99,11 @@ export function createAsryStage(world: World) {
     return account ? (decodeTokenAccount(account.owner, account.data)?.atoms ?? 0n) : 0n;
   }
 
-  /** Transactions that the reserve made since then, and that did not fail. */
-  const payoutsSince = (count: number) =>
+  /** Payouts of a deposit that the chain shows. */
+  const payoutsOf = (signature: string) =>
     ledger
       .transactionsOf(world.reserve.solana)
-      .slice(0, ledger.transactionsOf(world.reserve.solana).length - count)
-      .filter((transaction) => transaction.err === null);
+      .filter(({ err, memo }) => err === null && (memo ?? '').includes(`asry:${signature}:`));
 
   return {
     ...stage,
@@ -111,8 +111,7 @@ export function createAsryStage(world: World) {
     get,
     finalized,
     asryOf,
-    payoutsSince,
-    reserveTransactions: () => ledger.transactionsOf(world.reserve.solana).length,
+    payoutsOf,
 
     /** A plain deposit, final. */
     async deposit(from: SolanaKey, dollars: bigint, asset: 'usdc' | 'usdt' = 'usdc'): Promise<string> {
@@ -122,6 +121,18 @@ export function createAsryStage(world: World) {
       );
       await finalized(signature);
       return signature;
+    },
+
+    /** Many at once, each final. */
+    async deposits(from: SolanaKey, count: number, dollars: bigint): Promise<string[]> {
+      const signatures: string[] = [];
+      for (let made = 0; made < count; made += 1)
+        // The amounts differ, so that no two transactions of one block hash are the same.
+        signatures.push(
+          await stage.land(from.signer, stage.pay(from, world.treasury, dollars * DOLLAR + BigInt(made))),
+        );
+      await finalized(signatures.at(-1) ?? '');
+      return signatures;
     },
 
     claim: (depositTxSignature: string, more: Record<string, unknown> = {}, key?: string) =>

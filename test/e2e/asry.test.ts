@@ -1,44 +1,56 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { rewardsAt } from '../../src/custody/asry-curve.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';
+import { type Answer, CURVE, createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';
 
 let world: World;
 let stage: ReturnType<typeof createAsryStage>;
 const curve = createExpectedCurve();
 
 beforeAll(async () => {
-  world = await startWorld({ blockMs: 0 });
+  world = await startWorld({ blockMs: 0, vars: { ASRY_PRICE_USD: '0.25' } });
   stage = createAsryStage(world);
 });
 afterEach(() => world.faults.clear());
 afterAll(() => world?.stop());
+
+type Epochs = {
+  current: {
+    epoch: number;
+    depositsAtomic: string;
+    entitledAtomic: string;
+    paidAtomic: string;
+    claims: number;
+  };
+};
+const currentEpoch = async () => (await stage.get<Epochs>('/api/asry/epoch')).body.current;
 
 describe('a deposit is rewarded to the unit', () => {
   it.each([
     ['a plain transfer', 'USDC'],
     ['a checked transfer', 'USDT'],
     ['a transfer that a program makes', 'USDC'],
-  ] as const)('by %s of %s, in time', async (how, asset) => {
+  ] as const)('by %s of %s, and the ASRY is there', async (how, asset) => {
     const user = await stage.user();
     const coin = asset === 'USDC' ? 'usdc' : 'usdt';
     const credited = 100n * DOLLAR + 1n;
-    const move =
-      how === 'a plain transfer'
-        ? stage.pay(user, world.treasury, credited, coin)
-        : how === 'a checked transfer'
-          ? stage.payChecked(user, world.treasury, credited, coin)
-          : stage.inner(
-              await stage.forwarder(),
-              stage.account(user.address, coin),
-              world.treasury,
-              user,
-              user.address,
-              credited,
-              coin,
-            );
-    const signature = await stage.land(user.signer, move);
+    const inner = async () =>
+      stage.inner(
+        await stage.forwarder(),
+        stage.account(user.address, coin),
+        world.treasury,
+        user,
+        user.address,
+        credited,
+        coin,
+      );
+    const move = {
+      'a plain transfer': async () => stage.pay(user, world.treasury, credited, coin),
+      'a checked transfer': async () => stage.payChecked(user, world.treasury, credited, coin),
+      'a transfer that a program makes': inner,
+    }[how];
+    const signature = await stage.land(user.signer, await move());
     await stage.finalized(signature);
-    const from = Date.now();
     const answer = await stage.claim(signature, { asset, amount: '100.000001', amountAtomic: '100000001' });
     const { fee, net, reward } = curve.next(credited);
     const landed = world.solana.ledger.transaction(signature);
@@ -70,10 +82,300 @@ describe('a deposit is rewarded to the unit', () => {
     });
     expect(answer.status).toBe(200);
     expect(await stage.asryOf(user.address)).toBe(reward);
-    console.log(`${how}: ASRY after ${Date.now() - from} ms`);
     const record = await stage.paid(signature);
     expect(record.payouts).toMatchObject([
-      { part: 1, status: 'sent', signature: answer.body.reward.signature },
+      { part: 1, status: 'sent', signature: answer.body.reward.signature, asryAtomic: reward.toString() },
     ]);
+    const [payout, ...more] = stage.payoutsOf(signature);
+    expect([payout?.signature, more]).toEqual([answer.body.reward.signature, []]);
+  });
+
+  it('as the epoch shows it', async () => {
+    expect(await currentEpoch()).toMatchObject({
+      epoch: 0,
+      depositsAtomic: curve.deposits().toString(),
+      entitledAtomic: rewardsAt(CURVE, curve.deposits()).toString(),
+      paidAtomic: rewardsAt(CURVE, curve.deposits()).toString(),
+      claims: 3,
+    });
+  });
+
+  it('by a call that comes before the deposit is final, and waits for it', async () => {
+    const user = await stage.user();
+    const signature = await stage.land(user.signer, stage.pay(user, world.treasury, 10n * DOLLAR));
+    const answer = await stage.claim(signature);
+    const { reward } = curve.next(10n * DOLLAR);
+    expect([answer.status, answer.body.reward.asryAtomic]).toEqual([200, reward.toString()]);
+    expect(await stage.asryOf(user.address)).toBe(reward);
+  });
+});
+
+describe('nothing is consumed', () => {
+  it('by skipReward, by a wrong amount, by the other asset', async () => {
+    const user = await stage.user();
+    const signature = await stage.deposit(user, 5n);
+    const skipped = await stage.claim(signature, { skipReward: true });
+    expect([skipped.status, skipped.body.reward.status, skipped.body.reward.signature]).toEqual([
+      200,
+      'skipped',
+      null,
+    ]);
+    const wrong = await stage.claim(signature, { amount: '5.000001' });
+    expect([wrong.status, wrong.body.error_code, wrong.body.details]).toEqual([
+      400,
+      'DEPOSIT_AMOUNT_MISMATCH',
+      { expectedAtomic: '5000001', creditedAtomic: '5000000' },
+    ]);
+    expect((await stage.claim(signature, { asset: 'USDT' })).body.error_code).toBe('DEPOSIT_WRONG_ASSET');
+    expect((await stage.record(signature)).status).toBe(404);
+    const { reward } = curve.next(5n * DOLLAR);
+    expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
+  });
+
+  it('when the chain cannot be read: 500, and the claim is there afterwards', async () => {
+    const user = await stage.user();
+    const signature = await stage.deposit(user, 5n);
+    for (const node of ['rpc1', 'rpc2'] as const) world.faults.set(node, { kind: '500' });
+    const failed = await stage.claim(signature);
+    expect([failed.status, failed.body.error_code]).toEqual([500, 'UPSTREAM_FAILED']);
+    world.faults.clear();
+    const { reward } = curve.next(5n * DOLLAR);
+    expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
+  });
+
+  it('while one node does not have the deposit as final: 409 with Retry-After; with one node down it is claimed', async () => {
+    const user = await stage.user();
+    const signature = await stage.deposit(user, 5n);
+    world.faults.set('rpc2', { kind: 'lag', by: 100_000 });
+    const early = await stage.claim(signature);
+    expect([early.status, early.body.error_code, early.retryAfter]).toEqual([409, 'DEPOSIT_NOT_FINAL', '5']);
+    world.faults.clear();
+    world.faults.set('rpc1', { kind: 'drop' });
+    const { reward } = curve.next(5n * DOLLAR);
+    expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
+  });
+
+  it('for a transaction that nobody knows: 400', async () => {
+    const unknown =
+      '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
+    const { status, body } = await stage.claim(unknown);
+    expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);
+  });
+});
+
+describe('whatever a caller says', () => {
+  const HOSTILE: readonly string[] = [
+    ...[
+      '0',
+      '-1',
+      '-0.5',
+      '1e3',
+      '1E400',
+      '-1e999',
+      '1e-9',
+      'null',
+      'true',
+      'false',
+      '[]',
+      '[1]',
+      '{}',
+      '""',
+      '"0"',
+    ],
+    ...[
+      '"-1"',
+      '"1e3"',
+      '"NaN"',
+      '"Infinity"',
+      '"-Infinity"',
+      '"0x10"',
+      '"١٠"',
+      '"1,5"',
+      '" 1"',
+      '"1 "',
+      '"1;DROP TABLE"',
+    ],
+    ...[
+      '0.0000001',
+      '123456789012345678901234567890',
+      '99999999999999999999999999.999999',
+      '"999999999999999999999"',
+    ],
+    ...[
+      '9007199254740993',
+      '18446744073709551616',
+      '1000000',
+      '{"$gt":0}',
+      '{"valueOf":1}',
+      '["1"]',
+      '"__proto__"',
+    ],
+  ].map((value) => `"rewardUsd":${value}`);
+  const EXTRA: readonly string[] = [
+    ...['sender', 'senderPubkey', 'recipient', 'wallet', 'owner', 'payer', 'to', 'address'].map(
+      (name) => `"${name}":"$STRANGER"`,
+    ),
+    ...[
+      '"sender":null',
+      '"sender":["$STRANGER"]',
+      '"rewardAsry":"999999999"',
+      '"asryAtomic":"1"',
+      '"entitlementAtomic":"1"',
+    ],
+    ...[
+      '"feeBps":0',
+      '"epoch":7',
+      '"blockTime":1',
+      '"slot":1',
+      '"treasury":"$STRANGER"',
+      '"mint":"$STRANGER"',
+      '"signature":"x"',
+    ],
+    ...['"__proto__":{"skipReward":true}', '"constructor":{"prototype":{}}', '"reward":{"status":"sent"}'],
+  ];
+
+  it(`the sender gets all of it, or the claim is left as it was: ${HOSTILE.length + EXTRA.length} values`, async () => {
+    const values = [...HOSTILE, ...EXTRA];
+    expect(values.length).toBeGreaterThanOrEqual(60);
+    const [user, stranger] = [await stage.user(), await stage.user()];
+    const deposits = await stage.deposits(user, values.length, 3n);
+    let paid = 0n;
+    for (const [index, signature] of deposits.entries()) {
+      const said = (values[index] ?? '').replace('$STRANGER', stranger.address);
+      const body = `{"asset":"USDC","depositTxSignature":"${signature}",${said}}`;
+      const first = await stage.post(body, undefined, `198.51.100.${index}`);
+      expect([200, 400], said).toContain(first.status);
+      const answer = first.status === 200 ? first : await stage.claim(signature);
+      const { reward } = curve.next(3n * DOLLAR + BigInt(index));
+      expect([answer.status, answer.body.reward?.asryAtomic, answer.body.reward?.recipient], said).toEqual([
+        200,
+        reward.toString(),
+        user.address,
+      ]);
+      paid += reward;
+    }
+    expect(await stage.asryOf(user.address)).toBe(paid);
+    expect(await stage.asryOf(stranger.address)).toBe(0n);
+  });
+
+  it('twelve spellings of one signature are one payout', async () => {
+    const user = await stage.user();
+    const signature = await stage.deposit(user, 7n);
+    const spellings = [
+      ...[
+        signature,
+        ` ${signature}`,
+        `${signature} `,
+        `\n${signature}`,
+        `${signature}\r\n`,
+        `\t${signature}\t`,
+      ],
+      ...[`\u00a0${signature}`, `${signature}\ufeff`, `\u2028${signature}`, `1${signature}`],
+      ...[`https://solscan.io/tx/${signature}`, signature.replace(/^./, (first) => `${first}\u200b`)],
+    ];
+    expect(spellings).toHaveLength(12);
+    const answers = await Promise.all(spellings.map((spelling) => stage.claim(spelling)));
+    const { reward } = curve.next(7n * DOLLAR);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.map(({ status }) => status).filter((status) => ![200, 400, 409].includes(status))).toEqual(
+      [],
+    );
+    await stage.paid(signature);
+    expect(stage.payoutsOf(signature)).toHaveLength(1);
+    expect(await stage.asryOf(user.address)).toBe(reward);
+  });
+
+  it("a stranger's tiny rewardUsd leaves the rest to the next call", async () => {
+    const user = await stage.user();
+    const signature = await stage.deposit(user, 100n);
+    const { reward } = curve.next(100n * DOLLAR);
+    const tiny = await stage.post(
+      { asset: 'USDC', depositTxSignature: signature, rewardUsd: 0.000001 },
+      undefined,
+      '203.0.113.9',
+    );
+    const least = (reward + 99n) / 100n;
+    expect(tiny.body.reward).toMatchObject({
+      asryAtomic: least.toString(),
+      entitlementAtomic: reward.toString(),
+      remainingAtomic: (reward - least).toString(),
+      recipient: user.address,
+    });
+    expect((await stage.claim(signature)).body.reward.asryAtomic).toBe((reward - least).toString());
+    await stage.paid(signature);
+    expect(await stage.asryOf(user.address)).toBe(reward);
+    expect(stage.payoutsOf(signature)).toHaveLength(2);
+  });
+});
+
+describe('a repeated call', () => {
+  it('learns its result, with the key of its first call or without one', async () => {
+    const user = await stage.user();
+    const signature = await stage.deposit(user, 9n);
+    const key = crypto.randomUUID();
+    const first = await stage.claim(signature, {}, key);
+    curve.next(9n * DOLLAR);
+    await stage.paid(signature);
+    const same = await stage.claim(signature, {}, key);
+    expect([same.status, same.replayed, same.body]).toEqual([200, true, first.body]);
+    const other = await stage.claim(signature, { amount: '9' }, key);
+    expect([other.status, other.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    const bare = await stage.claim(signature);
+    expect([bare.status, bare.body.error_code]).toEqual([409, 'ALREADY_CLAIMED']);
+    const { body: record } = await stage.record(signature);
+    expect(bare.body.details?.claim).toEqual(record);
+    expect(record.payouts).toMatchObject([
+      { signature: first.body.reward.signature, paid_at: expect.any(String) },
+    ]);
+    expect(stage.payoutsOf(signature)).toHaveLength(1);
+  });
+});
+
+describe('500 claims of one deposit at once', () => {
+  it.each([1, 2, 3])(
+    'through the real stack, with a restart under them and one after: one payout, round %i',
+    async (round) => {
+      const user = await stage.user();
+      const signature = await stage.deposit(user, 11n);
+      const ask = (call: number): Promise<Answer | undefined> =>
+        stage
+          .post(
+            { asset: 'USDC', depositTxSignature: signature },
+            undefined,
+            `10.${round}.${call >> 8}.${call & 255}`,
+          )
+          .catch(() => undefined);
+      const calls = Array.from({ length: 500 }, (_, call) => ask(call));
+      // Some rounds are killed while the first calls are answered, some before.
+      await Promise.any(calls.map(async (call) => ((await call) ? true : Promise.reject(new Error('lost')))));
+      if (round > 1) {
+        await world.worker.kill();
+        await world.worker.start();
+      }
+      const answers = await Promise.all(calls);
+      const told = answers.map((answer) =>
+        answer ? `${answer.status} ${answer.body.error_code ?? ''}` : 'lost',
+      );
+      expect(told.filter((each) => each === '200 ').length).toBeLessThanOrEqual(1);
+      expect(told.filter((each) => !/^(200|409|502|503|lost)/.test(each))).toEqual([]);
+      await world.worker.kill();
+      await world.worker.start();
+      const again = await ask(501);
+      expect([200, 409]).toContain(again?.status);
+      const record = await stage.paid(signature);
+      const { reward } = curve.next(11n * DOLLAR);
+      expect(record.payouts.map(({ asryAtomic }) => asryAtomic)).toEqual([reward.toString()]);
+      expect(stage.payoutsOf(signature)).toHaveLength(1);
+      expect(await stage.asryOf(user.address)).toBe(reward);
+    },
+  );
+
+  it('left nothing paid that was not earned', async () => {
+    const { deposits } = curve;
+    const earned = rewardsAt(CURVE, deposits());
+    const epoch = await currentEpoch();
+    expect([epoch.depositsAtomic, epoch.entitledAtomic]).toEqual([deposits().toString(), earned.toString()]);
+    const asry = await stage.asryOf(world.reserve.solana);
+    expect(10n ** 18n - asry).toBe(earned);
   });
 });

@@ -1,0 +1,152 @@
+/** The HTTP face of claims over a custodian, a chain and a D1 that say what a test tells them to; its clock is the test's. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { base58 } from '@scure/base';
+import { requestId } from 'hono/request-id';
+import { ERRORS } from '../../src/app.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
+import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
+import type { DepositStatus } from '../../src/features/asry/claim-from-deposit.ts';
+import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
+import { newRouter } from '../../src/http/router.ts';
+
+export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
+export const PAYOUT = base58.encode(new Uint8Array(64).fill(8));
+export const SENDER = base58.encode(new Uint8Array(32).fill(9));
+export const MINT = base58.encode(new Uint8Array(32).fill(10));
+export const NOW = 1_800_000_000_000;
+
+export const view: ClaimView = {
+  signature: SIGNATURE,
+  asset: 'USDC',
+  sender: SENDER,
+  slot: 123n,
+  blockTime: 1_799_999_000,
+  creditedAtoms: 100_000_000n,
+  feeBps: 5,
+  feeAtoms: 50_000n,
+  netAtoms: 99_950_000n,
+  epoch: 3,
+  entitlementAtoms: 1_109_323_590_079n,
+  remainingAtoms: 0n,
+  claimedAtMs: NOW - 5_000,
+  payouts: [
+    {
+      part: 1,
+      status: 'sent',
+      atoms: 1_109_323_590_079n,
+      signature: PAYOUT,
+      reason: null,
+      createdAtMs: NOW - 5_000,
+      paidAtMs: null,
+    },
+  ],
+};
+
+export const epoch: AsryEpochView = {
+  number: 3,
+  startsAt: NOW / 1_000 - 1_000,
+  endsAt: NOW / 1_000 + 1_000,
+  capAtoms: 10n ** 15n,
+  depthAtoms: 9n * 10n ** 10n,
+  depositsAtoms: 99_950_000n,
+  entitledAtoms: 1_109_323_590_079n,
+  paidAtoms: 1n,
+  nextUnitMicroAtoms: 11_086_459_000n,
+  nextDollarAtoms: 11_086_335_823n,
+  claims: 1,
+  price: 250_000_000_000n,
+  decimals: 9,
+};
+
+export type Service = {
+  clock: number;
+  /** What the nodes say, poll by poll; the last stays. */
+  statuses: (DepositStatus | AppError)[];
+  polls: number;
+  asked: ClaimRequest[];
+  /** What the custodian says, call by call; the last stays. */
+  answers: ClaimAnswer[];
+  found: ClaimView | null;
+  epochs: AsryEpochView[];
+  configured: boolean;
+  db: DatabaseSync;
+};
+
+export function newService(): Service {
+  const db = new DatabaseSync(':memory:');
+  db.exec(readFileSync(join(import.meta.dirname, '../../schema.sql'), 'utf8'));
+  return {
+    clock: NOW,
+    statuses: ['final'],
+    polls: 0,
+    asked: [],
+    answers: [{ type: 'claimed', replayed: false, claim: view, part: 1 }],
+    found: null,
+    epochs: [epoch],
+    configured: true,
+    db,
+  };
+}
+
+const next = <T>(list: readonly T[], index: number): T => {
+  const item = list[Math.min(index, list.length - 1)];
+  if (item === undefined) throw new Error('nothing was told');
+  return item;
+};
+
+/** As much of D1 as reads need. */
+function d1Of(db: DatabaseSync): D1Database {
+  const prepare = (sql: string) => {
+    const bound = (params: readonly (string | number | null)[]) => ({
+      bind: (...values: (string | number | null)[]) => bound(values),
+      first: async () => db.prepare(sql).get(...params) ?? null,
+      all: async () => ({ results: db.prepare(sql).all(...params) }),
+    });
+    return bound([]);
+  };
+  return { prepare } as never;
+}
+
+function depsOf(service: Service): AsryDeps {
+  return {
+    custody: {
+      findClaim: async () => service.found,
+      claimDeposit: async (request) => next(service.answers, service.asked.push(request) - 1),
+      listAsryEpochs: async () => service.epochs,
+    },
+    claims: createAsryMirror(d1Of(service.db)),
+    async depositStatus() {
+      const status = next(service.statuses, service.polls++);
+      if (status instanceof AppError) throw status;
+      return status;
+    },
+    now: () => service.clock,
+    async sleep(ms) {
+      service.clock += ms;
+    },
+    requireAsry() {
+      if (service.configured) return MINT;
+      throw new AppError('NOT_CONFIGURED', 'ASRY_MINT_ADDRESS', {
+        details: { variables: ['ASRY_MINT_ADDRESS'] },
+      });
+    },
+  };
+}
+
+export function asryApp(current: () => Service) {
+  const app = newRouter<AsryDeps>();
+  app.use(requestId());
+  app.use(async function provide(c, following) {
+    c.set('deps', depsOf(current()));
+    await following();
+  });
+  app.route('/api', asryRoutes);
+  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  const env = { LIMITER: { limit: async () => ({ success: true }) } };
+  return async (path: string, init?: RequestInit) => app.request(path, init, env);
+}

@@ -1,0 +1,489 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import type { ClaimAnswer } from '../../src/custody/api.ts';
+import { canonicalSignature } from '../../src/features/asry/signature.ts';
+import {
+  asryApp,
+  epoch,
+  MINT,
+  NOW,
+  newService,
+  PAYOUT,
+  SENDER,
+  type Service,
+  SIGNATURE,
+  view,
+} from './asry-service.ts';
+
+const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+let service: Service;
+beforeEach(() => {
+  service = newService();
+});
+afterEach(() => service.db.close());
+const call = asryApp(() => service);
+
+type Body = Record<string, unknown> & { error_code?: string; details?: Record<string, unknown> };
+async function post(body: string, headers: Record<string, string> = {}) {
+  const response = await call('/api/asry/claim-from-deposit', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+}
+const claim = (more: Record<string, unknown> = {}, headers = {}) =>
+  post(JSON.stringify({ asset: 'USDC', depositTxSignature: SIGNATURE, ...more }), headers);
+async function get(path: string) {
+  const response = await call(path);
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+}
+
+const refused = (
+  code: string,
+  more: Partial<Extract<ClaimAnswer, { type: 'refused' }>> = {},
+): ClaimAnswer => ({
+  type: 'refused',
+  refusal: { code, message: 'no' },
+  claim: null,
+  ...more,
+});
+
+const contractBody = {
+  asset: 'USDC',
+  senderPubkey: SENDER,
+  feeBps: 5,
+  feeAtomic: '50000',
+  receive: {
+    depositTxSignature: SIGNATURE,
+    slot: 123,
+    blockTime: 1_799_999_000,
+    creditedAtomic: '100000000',
+    feeAtomic: '50000',
+    netAtomic: '99950000',
+    epoch: 3,
+  },
+  reward: {
+    status: 'sent',
+    signature: PAYOUT,
+    asryAtomic: '1109323590079',
+    recipient: SENDER,
+    entitlementAtomic: '1109323590079',
+    remainingAtomic: '0',
+    mint: MINT,
+    reason: null,
+    how_to_get: null,
+  },
+};
+
+describe('POST /api/asry/claim-from-deposit', () => {
+  it('answers every field of the contract', async () => {
+    const { status, body, headers } = await claim();
+    expect([status, body, headers.get('idempotency-replayed')]).toEqual([200, contractBody, null]);
+    expect(service.asked).toEqual([
+      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String) },
+    ]);
+  });
+
+  it('with skipReward says what could be claimed and that nothing was sent', async () => {
+    const left = { ...view, remainingAtoms: view.entitlementAtoms, payouts: [], claimedAtMs: null };
+    service.answers = [{ type: 'validated', claim: left }];
+    const { status, body } = await claim({ skipReward: true });
+    expect(status).toBe(200);
+    expect(body.reward).toMatchObject({
+      status: 'skipped',
+      signature: null,
+      asryAtomic: '0',
+      remainingAtomic: '1109323590079',
+    });
+    expect(service.asked[0]?.skipReward).toBe(true);
+  });
+
+  it('tells the way to a reward that is owed', async () => {
+    const [sent] = view.payouts;
+    if (!sent) throw new Error('no payout');
+    const owed = { ...sent, status: 'owed' as const, signature: null, reason: 'rent_budget_spent' };
+    service.answers = [{ type: 'claimed', replayed: false, claim: { ...view, payouts: [owed] }, part: 1 }];
+    expect((await claim()).body.reward).toMatchObject({
+      status: 'owed',
+      reason: 'rent_budget_spent',
+      how_to_get: expect.stringContaining('ASRY token account'),
+    });
+  });
+
+  it.each([
+    [{ amount: '100.5' }, 100_500_000n],
+    [{ amount: '0.000001' }, 1n],
+    [{ amount: 100.5 }, 100_500_000n],
+    [{ amountAtomic: '100500000' }, 100_500_000n],
+    [{ amount: '100.5', amountAtomic: '100500000' }, 100_500_000n],
+    [{ amount: '2.01' }, 2_010_000n],
+  ])('expects %j to the unit', async (amounts, atoms) => {
+    expect((await claim(amounts)).status).toBe(200);
+    expect(service.asked.map(({ expectedAtoms }) => expectedAtoms)).toEqual([atoms]);
+  });
+
+  it('refuses two amounts that are not the same', async () => {
+    const { status, body } = await claim({ amount: '100.5', amountAtomic: '100500001' });
+    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
+    expect(service.asked).toEqual([]);
+  });
+
+  it.each([
+    ['10', 10_000_000n],
+    ['0.000001', 1n],
+    ['1234567.654321', 1_234_567_654_321n],
+    ['"2.5"', 2_500_000n],
+  ])('reads rewardUsd %s from its digits', async (text, microUsd) => {
+    await post(`{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`);
+    expect(service.asked.map(({ rewardMicroUsd }) => rewardMicroUsd)).toEqual([microUsd]);
+  });
+
+  it.each([
+    ...[
+      '0',
+      '-1',
+      '1e3',
+      '1E400',
+      'null',
+      'true',
+      '[]',
+      '{}',
+      '""',
+      '"1e3"',
+      '"abc"',
+      '"0x10"',
+      '" 1"',
+      '0.0000001',
+    ],
+    ...['"NaN"', '"Infinity"', '"-0"', '"1,5"', '"١٠"', '[1]', '{"valueOf":1}', `"${'9'.repeat(70)}"`],
+  ])('refuses rewardUsd %s and asks nobody for anything', async (text) => {
+    const { status, body } = await post(
+      `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`,
+    );
+    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
+    expect([service.asked, service.polls]).toEqual([[], 0]);
+  });
+
+  it.each<Record<string, unknown>>([
+    { sender: SENDER },
+    { senderPubkey: SENDER },
+    { recipient: SENDER },
+    { wallet: SENDER, owner: SENDER },
+    { rewardAtomic: '1', asryAtomic: '999999999999' },
+    { epoch: 0, blockTime: 0 },
+    { feeBps: 0 },
+    { treasury: SENDER, mint: SENDER },
+    { constructor: { prototype: { asset: 'USDT' } } },
+    { force: true, dry_run: true, admin: true },
+  ])('takes no notice of %j', async (extra) => {
+    expect((await claim(extra)).status).toBe(200);
+    expect(service.asked).toEqual([
+      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String) },
+    ]);
+  });
+
+  it('takes no notice of __proto__', async () => {
+    const body = `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","__proto__":{"skipReward":true,"rewardUsd":1}}`;
+    expect((await post(body)).status).toBe(200);
+    expect(service.asked[0]).toMatchObject({ skipReward: false });
+    expect(service.asked[0]).not.toHaveProperty('rewardMicroUsd');
+  });
+
+  it.each([
+    { asset: 'usdc' },
+    { asset: 'DAI' },
+    { asset: null },
+    { depositTxSignature: 'short' },
+    { depositTxSignature: `1${SIGNATURE}` },
+    { depositTxSignature: SENDER },
+    { depositTxSignature: 7 },
+    { depositTxSignature: ['x'] },
+    { skipReward: 'true' },
+    { skipReward: 1 },
+    { amount: '1.0000001' },
+    { amount: '-1' },
+    { amountAtomic: '1.5' },
+    { amountAtomic: '0' },
+  ])('refuses %j', async (wrong) => {
+    const { status, body } = await claim(wrong);
+    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
+    expect(service.asked).toEqual([]);
+  });
+
+  it('knows twelve spellings of a signature for one, and nothing else for it', () => {
+    const spaces = ['', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\ufeff', '\u2028', '\u3000', '\v', '\f'];
+    for (const space of spaces)
+      expect(
+        [space + SIGNATURE, SIGNATURE + space, space + SIGNATURE + space].map(canonicalSignature),
+      ).toEqual([SIGNATURE, SIGNATURE, SIGNATURE]);
+    const others = [
+      `1${SIGNATURE}`,
+      SIGNATURE.toLowerCase(),
+      `${SIGNATURE}1`,
+      SIGNATURE.slice(1),
+      `0x${'07'.repeat(64)}`,
+      '',
+    ];
+    expect(others.map(canonicalSignature)).toEqual(others.map(() => undefined));
+  });
+
+  it('hashes an Idempotency-Key with what was asked, and says when an answer is read again', async () => {
+    service.answers = [{ type: 'claimed', replayed: true, claim: view, part: 1 }];
+    const { headers } = await claim({}, { 'idempotency-key': KEY });
+    expect(headers.get('idempotency-replayed')).toBe('true');
+    await claim({ amount: '100' }, { 'idempotency-key': KEY });
+    await claim({ sender: SENDER }, { 'idempotency-key': KEY });
+    const [plain, other, same] = service.asked.map(({ key }) => key);
+    expect(plain?.keyHash).toMatch(/^[0-9a-f]{64}$/);
+    expect(plain?.keyHash).toBe(other?.keyHash);
+    expect(plain?.bodyHash).not.toBe(other?.bodyHash);
+    expect(same).toEqual(plain);
+    expect(
+      JSON.stringify(service.asked, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain(KEY);
+  });
+
+  it.each([
+    ['DEPOSIT_NOT_FINAL', 409],
+    ['DEPOSIT_HELD', 409],
+    ['DEPOSIT_BOTH_ASSETS', 409],
+    ['DEPOSIT_ALREADY_USED', 409],
+    ['CLAIM_IN_PROGRESS', 409],
+    ['ALREADY_CLAIMED', 409],
+    ['DEPOSIT_FAILED', 400],
+    ['DEPOSIT_NO_CREDIT', 400],
+    ['DEPOSIT_WRONG_ASSET', 400],
+    ['DEPOSIT_AMOUNT_MISMATCH', 400],
+    ['DEPOSIT_TOO_OLD', 400],
+    ['DEPOSIT_TOO_SMALL', 400],
+    ['DEPOSIT_NOT_ELIGIBLE', 400],
+    ['REWARD_USD_UNAVAILABLE', 400],
+    ['IDEMPOTENCY_KEY_REUSED', 422],
+    ['UPSTREAM_FAILED', 500],
+    ['CLAIMS_PAUSED', 503],
+  ])('answers %s with %i', async (code, status) => {
+    service.answers = [refused(code)];
+    const answer = await claim();
+    expect([answer.status, answer.body.error_code]).toEqual([status, code]);
+  });
+
+  it('tells whoever repeats a claim what became of it', async () => {
+    const paid = { ...view, payouts: view.payouts.map((payout) => ({ ...payout, paidAtMs: NOW })) };
+    service.answers = [refused('ALREADY_CLAIMED', { claim: paid })];
+    const { status, body } = await claim();
+    expect(status).toBe(409);
+    expect(body.details?.claim).toEqual({
+      ...contractBody,
+      claimed_at: new Date(NOW - 5_000).toISOString(),
+      payouts: [
+        {
+          part: 1,
+          status: 'sent',
+          signature: PAYOUT,
+          asryAtomic: '1109323590079',
+          reason: null,
+          created_at: new Date(NOW - 5_000).toISOString(),
+          paid_at: new Date(NOW).toISOString(),
+        },
+      ],
+    });
+  });
+
+  it('is 503 and names the variable where claims are not configured', async () => {
+    service.configured = false;
+    for (const { status, body } of [
+      await claim(),
+      await get('/api/asry/epoch'),
+      await get(`/api/asry/claims/${SIGNATURE}`),
+    ])
+      expect([status, body.error_code, body.details]).toEqual([
+        503,
+        'NOT_CONFIGURED',
+        { variables: ['ASRY_MINT_ADDRESS'] },
+      ]);
+  });
+});
+
+describe('the wait for finality', () => {
+  it('goes on until the deposit is final, then claims once', async () => {
+    service.statuses = ['unknown', 'unknown', 'pending', 'pending', 'pending', 'final'];
+    expect((await claim()).status).toBe(200);
+    expect([service.polls, service.asked.length]).toEqual([6, 1]);
+  });
+
+  it('ends after about twenty seconds with 409, Retry-After and nothing consumed', async () => {
+    service.statuses = ['pending'];
+    service.answers = [
+      refused('DEPOSIT_NOT_FINAL', {
+        refusal: { code: 'DEPOSIT_NOT_FINAL', message: 'no', retryAfterSeconds: 5 },
+      }),
+    ];
+    const { status, headers, body } = await claim();
+    expect([status, body.error_code, headers.get('retry-after')]).toEqual([409, 'DEPOSIT_NOT_FINAL', '5']);
+    const waited = service.clock - NOW;
+    expect(waited).toBeGreaterThanOrEqual(20_000);
+    expect(waited).toBeLessThan(22_000);
+  });
+
+  it('goes on while the deposit is final for one node only', async () => {
+    const early = refused('DEPOSIT_NOT_FINAL');
+    service.answers = [early, early, early, { type: 'claimed', replayed: false, claim: view, part: 1 }];
+    expect((await claim()).status).toBe(200);
+    expect(service.asked).toHaveLength(4);
+  });
+
+  it('is short for a transaction that nobody knows', async () => {
+    service.statuses = ['unknown'];
+    const { status, body } = await claim();
+    expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);
+    expect(service.clock - NOW).toBeLessThan(7_000);
+    expect(service.asked).toEqual([]);
+  });
+
+  it('ends with 500 when no node answers, and outlives nodes that fail for a moment', async () => {
+    const down = upstreamFailed('solana-rpc', 'timeout');
+    service.statuses = [down];
+    const failed = await claim();
+    expect([failed.status, failed.body.error_code]).toEqual([500, 'UPSTREAM_FAILED']);
+    service.polls = 0;
+    service.statuses = [down, down, 'final'];
+    expect((await claim()).status).toBe(200);
+  });
+
+  it('is left out for what is claimed already: its record needs no chain', async () => {
+    service.found = view;
+    service.statuses = [upstreamFailed('solana-rpc', 'timeout')];
+    expect((await claim()).status).toBe(200);
+    expect(service.polls).toBe(0);
+  });
+});
+
+describe('GET /api/asry/claims/{signature}', () => {
+  const stored = (state: string, operationId: string | null, reason: string | null = null) =>
+    JSON.stringify({
+      claim: {
+        ...{
+          signature: SIGNATURE,
+          seq: 1,
+          asset: 'USDC',
+          sender: SENDER,
+          slot: '123',
+          blockTime: 1_799_999_000,
+        },
+        ...{
+          credited: '100000000',
+          feeBps: 5,
+          fee: '50000',
+          net: '99950000',
+          epoch: 3,
+          before: '0',
+          after: '99950000',
+        },
+        ...{ entitlement: '1109323590079', left: '0', operations: 1, claimedAt: NOW - 5_000, changes: 2 },
+      },
+      payouts: [
+        {
+          ...{ signature: SIGNATURE, part: 1, atoms: '1109323590079', state, reason, operationId },
+          ...{ rent: '0', rentAt: null, tries: 0, dueAt: null, keyHash: null, bodyHash: null },
+          ...{ createdAt: NOW - 5_000, paidAt: null },
+        },
+      ],
+    });
+  const mirror = (journal: string): void => {
+    service.db
+      .prepare('INSERT INTO asry_claims (id, revision, epoch, created_at, journal) VALUES (?, 1, 3, ?, ?)')
+      .run(SIGNATURE, new Date(NOW).toISOString(), journal);
+  };
+  const operation = (status: string, signature: string | null): void => {
+    service.db
+      .prepare(
+        `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, created_at, updated_at, journal)
+         VALUES ('asry:x:1', 1, 1, 'asry', ?, '', ?, ?, ?, '{}')`,
+      )
+      .run(status, signature, new Date(NOW).toISOString(), new Date(NOW).toISOString());
+  };
+
+  it.each([
+    [
+      'owed',
+      null,
+      'rent_budget_spent',
+      undefined,
+      null,
+      { status: 'owed', reason: 'rent_budget_spent', signature: null },
+    ],
+    ['owed', null, 'unread', undefined, null, { status: 'pending', reason: null, signature: null }],
+    ['begun', 'asry:x:1', null, 'waiting', null, { status: 'pending', signature: null }],
+    ['begun', 'asry:x:1', null, 'waiting', PAYOUT, { status: 'sent', signature: PAYOUT, paid_at: null }],
+    ['begun', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
+    ['paid', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
+  ] as const)('is read from D1: %s, %s, %s, %s', async (state, id, reason, status, signature, expected) => {
+    mirror(stored(state, id, reason));
+    if (status) operation(status, signature);
+    const { body } = await get(`/api/asry/claims/${SIGNATURE}`);
+    expect(body).toMatchObject({ asset: 'USDC', senderPubkey: SENDER, payouts: [expected] });
+  });
+
+  it('is read from the custodian where D1 does not have it yet, whatever the spelling', async () => {
+    service.found = view;
+    const { status, body } = await get(`/api/asry/claims/%20${SIGNATURE}%0A`);
+    expect([status, body.claimed_at]).toEqual([200, new Date(NOW - 5_000).toISOString()]);
+  });
+
+  it.each(['nothing', SIGNATURE])('is 404 for %s when nobody knows it', async (signature) => {
+    const { status, body } = await get(`/api/asry/claims/${signature}`);
+    expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe('GET /api/asry/epoch', () => {
+  const shown = {
+    epoch: 3,
+    starts_at: new Date(NOW - 1_000_000).toISOString(),
+    ends_at: new Date(NOW + 1_000_000).toISOString(),
+    capAtomic: '1000000000000000',
+    depthAtomic: '90000000000',
+    depositsAtomic: '99950000',
+    entitledAtomic: '1109323590079',
+    paidAtomic: '1',
+    claims: 1,
+    nextUnitAsryAtomic: '11086.459',
+    nextDollarAsryAtomic: '11086335823',
+    asryDecimals: 9,
+    asryPriceUsd: '0.25',
+  };
+
+  it('shows the current epoch and the past ones, newest first', async () => {
+    const past = [2, 1].map((number) => ({
+      ...epoch,
+      number,
+      startsAt: number * 100,
+      endsAt: number * 100 + 100,
+    }));
+    service.epochs = [epoch, ...past];
+    const { status, body, headers } = await get('/api/asry/epoch');
+    expect([status, body.current, body.as_of]).toEqual([200, shown, new Date(NOW).toISOString()]);
+    expect((body.past as { epoch: number }[]).map(({ epoch: number }) => number)).toEqual([2, 1]);
+    expect(headers.get('cache-control')).toBe('public, max-age=5');
+  });
+
+  it('is read from D1 where it has the current epoch', async () => {
+    const journal = JSON.stringify({ view: epoch }, (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    service.db
+      .prepare(`INSERT INTO asry_epochs (id, revision, created_at, journal) VALUES ('3', 1, '', ?)`)
+      .run(journal);
+    service.epochs = [];
+    expect((await get('/api/asry/epoch')).body.current).toEqual(shown);
+    service.clock += 2_000_000;
+    expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
+  });
+
+  it('is null before the first', async () => {
+    service.epochs = [];
+    expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
+  });
+});
