@@ -12,7 +12,7 @@ import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './asry-curve.ts';
 import { type DepositNode, readDeposit } from './asry-deposit.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './asry-epochs.ts';
 import { payoutPart } from './asry-payout-rule.ts';
-import { createAsryPayouts } from './asry-payouts.ts';
+import { AGAIN, createAsryPayouts } from './asry-payouts.ts';
 import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './asry-recovery.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import * as view from './asry-view.ts';
@@ -146,8 +146,14 @@ export function createAsryDesk(
     return { claim, epoch: advanced };
   }
 
+  /** The payout that this request's key has asked for already. */
+  const earlier = ({ key }: ClaimRequest): Payout | undefined =>
+    key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
+
   /** Takes the next part of a claim, and the claim itself where it is new. Inside a transaction; refuses before it writes. */
   function take(request: ClaimRequest, deposit: Deposit): { claim: Claim; payout: Payout } | Refusal {
+    // The first call with this key has come this far in the meantime.
+    if (earlier(request)) return AGAIN;
     const known = store.claim(deposit.signature);
     const made = known ? undefined : opened(deposit);
     if (made && isRefusal(made)) return made;
@@ -255,10 +261,10 @@ export function createAsryDesk(
   }
 
   /** The answer that this key stands for. */
-  function replay({ key }: ClaimRequest): ClaimAnswer | undefined {
-    const payout = key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
+  function replay(request: ClaimRequest): ClaimAnswer | undefined {
+    const payout = earlier(request);
     if (!payout) return undefined;
-    if (payout.bodyHash !== key.bodyHash) return refuse(view.keyReused());
+    if (payout.bodyHash !== request.key?.bodyHash) return refuse(view.keyReused());
     return claimed(payout.signature, payout.part, true);
   }
 
@@ -325,7 +331,7 @@ export function createAsryDesk(
       const tooMany = keyRefusal(request);
       if (tooMany) return refuse(tooMany);
       const got = await claimPart(request, deposit);
-      if (!got) continue;
+      if (!got || got === AGAIN) continue;
       return isRefusal(got)
         ? refuse(got, record(deposit.signature))
         : claimed(deposit.signature, got.part, false);

@@ -35,10 +35,12 @@ const RAREST_LOOK_MS = 3_600_000;
 /** After so many failed operations somebody should look. */
 const ALARM_TRIES = 3;
 
-/** Codes of refusals that never leave this module. */
+/** Codes of refusals that no caller sees. */
 const OWED = 'owed';
-const AGAIN = 'again';
-const ownRefusal = (code: string, message: string): Refusal => ({ code, message });
+const LOOK_AGAIN = 'look_again';
+const owedFor = (reason: OwedReason): Refusal => ({ code: OWED, message: reason });
+/** Another call was faster: what was read before the critical section is not true any more. */
+export const AGAIN: Refusal = { code: LOOK_AGAIN, message: '' };
 
 export function createAsryPayouts(
   tools: DeskTools,
@@ -100,10 +102,10 @@ export function createAsryPayouts(
       const got = obtain();
       if ('code' in got) return { ok: false, refusal: got };
       if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
-        return { ok: false, refusal: ownRefusal(AGAIN, '') };
+        return { ok: false, refusal: AGAIN };
       const { sender } = got.claim;
       const terms = judge(payee, got.payout, sender);
-      if (typeof terms === 'string') return { ok: false, refusal: ownRefusal(OWED, terms) };
+      if (typeof terms === 'string') return { ok: false, refusal: owedFor(terms) };
       const createAccount = terms.rent > 0n;
       const { atoms, part } = got.payout;
       save(
@@ -137,7 +139,7 @@ export function createAsryPayouts(
 
   function notBegun(refusal: Refusal): PayoutBegun {
     switch (refusal.code) {
-      case AGAIN:
+      case LOOK_AGAIN:
         return { type: 'again' };
       case OWED:
         return { type: 'owed', reason: refusal.message as OwedReason };
@@ -158,7 +160,7 @@ export function createAsryPayouts(
     () => {
       const claim = store.claim(signature);
       const payout = store.payouts(signature).find((each) => each.part === part);
-      return claim && payout?.state === 'owed' ? { claim, payout } : ownRefusal(AGAIN, '');
+      return claim && payout?.state === 'owed' ? { claim, payout } : AGAIN;
     };
 
   /** @param asked by a caller: then the next look of our own comes no later for it */

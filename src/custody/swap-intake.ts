@@ -184,7 +184,8 @@ export function createSwapIntake(p: IntakePorts) {
         try {
           balance = await readBalance(releasedSlot(journal.counting(now())));
         } catch (error) {
-          return refuse(refusalOf(`upstream_${failureReason(error)}`));
+          const twin = request.key && (await replay(request.key));
+          return twin ?? refuse(refusalOf(`upstream_${failureReason(error)}`));
         }
         const begun = reserve(request, amount, balance);
         // The same key may have come in while the balance was read.

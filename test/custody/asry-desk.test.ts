@@ -509,6 +509,22 @@ describe('an Idempotency-Key', () => {
     expect(codeOf(await run.ask({ ...ask, ...key('k', 'other body') }))).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
+  it('asks for one part, however many calls carry it at the same time', async () => {
+    const one = deposit(100n);
+    const run = start([one], { program: { price: 10n ** 12n } });
+    const answers: (ClaimAnswer | undefined)[] = [];
+    for (let call = 0; call < 20; call += 1)
+      run.claimAt(
+        run.random.between(0, 40),
+        { signature: one.signature, rewardMicroUsd: 1n, ...key('same') },
+        (answer) => answers.push(answer),
+      );
+    await run.pass(MINUTE);
+    expect(answers.map(codeOf)).toEqual(Array(20).fill('claimed'));
+    expect(run.payouts()).toHaveLength(1);
+    expect(run.landed()).toHaveLength(1);
+  });
+
   it('is free again after a refusal, and after a week', async () => {
     const [one, two] = [deposit(100n), deposit(100n)];
     const run = start([one, two]);

@@ -172,6 +172,19 @@ describe('while an attempt is on its way', () => {
     expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
   });
 
+  it('that nobody can prove grow rare after 150 looks, and the operator is called after 500', () => {
+    const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
+    expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
+    expect([look(499).reason, look(500).reason]).toEqual([null, 'held_unproven']);
+    // Held or not, it is watched, and what the chain shows at last is taken in.
+    expect(effectOf(look(500))).toBe('watch');
+    const views = [view({ status: statusOf('finalized') })];
+    expect(step(look(500), { type: 'viewed', views, landing }, SWAP, LATER)).toMatchObject({
+      state: 'settling',
+      reason: null,
+    });
+  });
+
   it('a status that is not final is told as landed and decides nothing', () => {
     const seen = step(
       signed(),

@@ -3,10 +3,12 @@ import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { buildProofMessage, parseProofMessage, proofHash } from '../../src/chain/bitcoin/proof-message.ts';
 import { signMessage, verifyMessage } from '../../src/chain/bitcoin/signed-message.ts';
+import { decodeWif, deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import { HOUR_MS } from '../../src/core/limits.ts';
 import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
 import { createProofSigner } from '../../src/custody/signer.ts';
+import { askPeers } from '../chain/bitcoin/peers.ts';
 import { createBitcoinModel, RESERVE_BTC, RESERVE_WIF } from './absr-bitcoin-model.ts';
 import { createService, MINT, reserveSigner, SERVICE, SOL, TREASURY } from './absr-service.ts';
 import { createSolanaModel } from './absr-solana-model.ts';
@@ -308,8 +310,19 @@ describe('the signer', () => {
       ...change,
     });
 
-  it('signs a proof of its own two addresses', async () => {
-    expect((await signer.sign(message())).bitcoin?.scheme).toBe('bip322-simple');
+  it.each([
+    ['p2pkh', 'bip137-p2pkh'],
+    ['p2sh-p2wpkh', 'bip137-p2sh-p2wpkh'],
+    ['p2wpkh', 'bip322-simple'],
+    ['p2tr', 'bip322-simple'],
+  ] as const)('signs for a %s address by %s, and independent libraries accept', async (type, scheme) => {
+    const bitcoinAddress = deriveAddress(decodeWif(RESERVE_WIF).secretKey, type);
+    const own = createProofSigner({ solana, bitcoinAddress, wif: RESERVE_WIF });
+    const text = message({ bitcoinAddress });
+    const { bitcoin } = await own.sign(text);
+    expect(bitcoin?.scheme).toBe(scheme);
+    const signed = { address: bitcoinAddress, message: text, signature: bitcoin?.signature ?? '' };
+    expect(Object.values(askPeers(signed))).not.toContain(false);
   });
 
   it.each([

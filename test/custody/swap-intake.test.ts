@@ -86,7 +86,8 @@ describe('one key', () => {
     const poor = async () => ({ lamports: lamports(0n), slot: 100n });
     const { nextBalance } = w.chain;
     w.chain.nextBalance = poor;
-    expect(refusalOf(await w.custody.createSwap(keyed('a')))?.code).toBe('INSUFFICIENT_BALANCE');
+    const refused = await w.custody.createSwap(keyed('a'));
+    expect([refusalOf(refused)?.code, refused.replayed]).toEqual(['INSUFFICIENT_BALANCE', false]);
     w.chain.nextBalance = nextBalance;
     w.clock.now += 2_000;
     expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
@@ -106,6 +107,7 @@ describe('one key', () => {
   it('whose swap takes longer than a caller may wait is told to come back, and is not begun twice', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(keyed('a'));
+    expect(answer).toMatchObject({ type: 'refused', replayed: false });
     expect(refusalOf(answer)).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 5 });
     w.clock.now += 1_000;
     await w.custody.alarm();
