@@ -1,0 +1,104 @@
+/** What the repository and the machine say: bindings, triggers, and who can read the file of secrets. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { type Finding, problem, SECRETS } from './finding.ts';
+
+export type Files = {
+  /** wrangler.toml of the deployment; undefined to leave it out. */
+  readonly wrangler?: string | undefined;
+  /** The file that the settings came from. */
+  readonly settings?: string | undefined;
+};
+
+export function checkFiles({ wrangler, settings }: Files): Finding[] {
+  return [
+    ...(wrangler === undefined ? [] : checkWrangler(wrangler)),
+    ...(settings === undefined ? [] : checkSettingsFile(settings)),
+  ];
+}
+
+function checkWrangler(file: string): Finding[] {
+  if (!existsSync(file))
+    return [
+      problem('wrangler-missing', `${file} is not there.`, 'Run the doctor in the folder of the project.'),
+    ];
+  const text = readFileSync(file, 'utf8').replaceAll(/^\s*#.*$/gm, '');
+  const inVars = /^\[vars\]\s*$([\s\S]*?)(?=^\[|\s*$(?![\s\S]))/m.exec(text)?.[1] ?? '';
+  const exposed = SECRETS.filter((name) => new RegExp(`^\\s*${name}\\s*=`, 'm').test(inVars));
+  return [
+    ...(/database_id = "0{8}-/.test(text)
+      ? [
+          problem(
+            'd1-not-bound',
+            `${file} still has the placeholder as database_id.`,
+            'Run `npx wrangler d1 create sluice --update-config --binding DB` and keep the id it writes.',
+          ),
+        ]
+      : []),
+    ...(/^id = "0{32}"/m.test(text)
+      ? [
+          problem(
+            'kv-not-bound',
+            `${file} still has the placeholder as id of the KV namespace.`,
+            'Run `npx wrangler kv namespace create KV --update-config --binding KV` and keep the id it writes.',
+          ),
+        ]
+      : []),
+    ...(/crons = \[[^\]]*"\* \* \* \* \*"/.test(text)
+      ? []
+      : [
+          problem(
+            'cron-not-set',
+            `${file} has no trigger of every minute: lost alarms are not set again.`,
+            'Add crons = ["* * * * *", "5 0 * * *"] under [triggers].',
+          ),
+        ]),
+    ...(exposed.length > 0
+      ? [
+          problem(
+            'secret-in-vars',
+            `${file} has ${exposed.join(', ')} under [vars], where anybody with the repository reads it.`,
+            'Remove it there, make a new one, and give it with `npx wrangler secret bulk`.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function checkSettingsFile(file: string): Finding[] {
+  if (!existsSync(file))
+    return [
+      problem(
+        'settings-missing',
+        `${file} is not there.`,
+        'Copy .dev.vars.example and fill it in, or name your file with --env-file.',
+      ),
+    ];
+  const found: Finding[] = [];
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)
+    found.push(
+      problem(
+        'settings-readable',
+        `${file} can be read by other users of this machine.`,
+        `Run chmod 600 ${file}.`,
+      ),
+    );
+  if (isTracked(file))
+    found.push(
+      problem(
+        'settings-tracked',
+        `${file} is in git.`,
+        'Take it out of the history and replace every secret in it.',
+      ),
+    );
+  return found;
+}
+
+function isTracked(file: string): boolean {
+  try {
+    execFileSync('git', ['ls-files', '--error-unmatch', file], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

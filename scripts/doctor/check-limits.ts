@@ -1,0 +1,182 @@
+/** Limits, sources and areas of the settings: what is set, but unwisely. */
+import { base58 } from '@scure/base';
+import { identityPubkey } from '../../src/chain/nostr/nip19.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
+
+/** Of the service's own SDK; whoever holds another one can sign any quote. */
+const PRODUCTION_QUOTE_KEY = readConfig({}).NEAR_INTENTS_QUOTE_KEY;
+const MAX_SANE_COST_BPS = 1_000;
+
+export const checkLimits = (settings: Settings): Finding[] => [
+  ...checkCaps(settings),
+  ...checkQuoteKey(settings),
+  ...checkSources(settings),
+  ...checkAreas(settings),
+];
+
+const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
+
+function checkCaps(settings: Settings): Finding[] {
+  const c = readConfig(settings);
+  if (c.invalid.some((name) => name.startsWith('SWAP_') || name === 'RESERVE_FLOOR_SOL')) return [];
+  return [
+    ...(c.SWAP_MAX_SOL > c.SWAP_MAX_SOL_HOUR || c.SWAP_MAX_SOL_HOUR > c.SWAP_MAX_SOL_DAY
+      ? [
+          problem(
+            'caps-contradict',
+            'SWAP_MAX_SOL, SWAP_MAX_SOL_HOUR and SWAP_MAX_SOL_DAY do not rise in this order.',
+            'Make one swap at most the hour, the hour at most the day.',
+          ),
+        ]
+      : []),
+    ...(c.SWAP_MAX_SOL > c.SWAP_MAX_UNSETTLED_SOL
+      ? [
+          problem(
+            'unsettled-cap-small',
+            'SWAP_MAX_UNSETTLED_SOL is below SWAP_MAX_SOL: the largest swap can never start.',
+            'Raise it to SWAP_MAX_SOL or more.',
+          ),
+        ]
+      : []),
+    ...(c.SWAP_MAX_COST_BPS > MAX_SANE_COST_BPS
+      ? [
+          problem(
+            'cost-limit-loose',
+            `SWAP_MAX_COST_BPS is ${c.SWAP_MAX_COST_BPS}: a swap may lose more than 10 %.`,
+            'Set it to 200, the default, unless you know why not.',
+          ),
+        ]
+      : []),
+    ...(c.RESERVE_FLOOR_SOL < 10_000_000n
+      ? [
+          problem(
+            'floor-low',
+            'RESERVE_FLOOR_SOL is under 0.01: fees and rent could not be paid any more.',
+            'Set it to 0.1, the default.',
+          ),
+        ]
+      : []),
+    ...(c.SWAPS_DISABLED
+      ? [
+          note(
+            'swaps-disabled',
+            'SWAPS_DISABLED is on: every swap is refused.',
+            'Unset it when swaps may run.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function checkQuoteKey(settings: Settings): Finding[] {
+  const key = given(settings, 'NEAR_INTENTS_QUOTE_KEY');
+  if (key === undefined) return [];
+  if (!isEd25519Key(key))
+    return [
+      problem(
+        'quote-key-malformed',
+        'NEAR_INTENTS_QUOTE_KEY is not `ed25519:` and 32 bytes in base58: no quote could pass.',
+        'Remove it to use the pinned production key.',
+      ),
+    ];
+  const own = given(settings, 'NEAR_INTENTS_API_URL');
+  return key !== PRODUCTION_QUOTE_KEY &&
+    (own === undefined || hostOf(own) === hostOf(readConfig({}).NEAR_INTENTS_API_URL))
+    ? [
+        problem(
+          'quote-key-foreign',
+          'NEAR_INTENTS_QUOTE_KEY is not the pinned key of the production bridge: its holder could redirect swaps.',
+          'Remove it to use the pinned key.',
+        ),
+      ]
+    : [];
+}
+
+function isEd25519Key(text: string): boolean {
+  try {
+    return text.startsWith('ed25519:') && base58.decode(text.slice('ed25519:'.length)).length === 32;
+  } catch {
+    return false;
+  }
+}
+
+function checkSources(settings: Settings): Finding[] {
+  const hosts = (name: string) =>
+    (given(settings, name) ?? '')
+      .split(',')
+      .map((url) => url.trim())
+      .filter(Boolean);
+  const explorers = hosts('ESPLORA_API_URLS');
+  const nodes = hosts('SOLANA_RPC_URL');
+  return [
+    ...(explorers.length > 0 && new Set(explorers).size < 2
+      ? [
+          problem(
+            'esplora-single',
+            'ESPLORA_API_URLS names fewer than two sources: ABSR is minted only where two agree.',
+            'Name two that different people run.',
+          ),
+        ]
+      : []),
+    ...(nodes.length > 1 && new Set(nodes).size < nodes.length
+      ? [
+          problem(
+            'rpc-repeated',
+            'SOLANA_RPC_URL names the same node twice.',
+            'Name nodes that different people run.',
+          ),
+        ]
+      : []),
+    ...(nodes.length < 2
+      ? [
+          note(
+            'rpc-single',
+            'SOLANA_RPC_URL names one node: when it fails, everything on Solana waits.',
+            'Name a second one, after a comma.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function checkAreas(settings: Settings): Finding[] {
+  const [npub, nsec] = ['NOSTR_NPUB', 'NOSTR_NSEC'].map((name) =>
+    identityPubkey(given(settings, name) ?? ''),
+  );
+  const absent = [
+    'ABSR_MINT_ADDRESS',
+    'ASRY_MINT_ADDRESS',
+    'CHANGENOW_API_KEY',
+    'POOL_DEFAULT_ADDRESS',
+  ].filter((name) => !given(settings, name));
+  return [
+    ...(npub && nsec && npub !== nsec
+      ? [
+          problem(
+            'nostr-identity-conflict',
+            'NOSTR_NPUB and NOSTR_NSEC belong to different identities.',
+            'Keep NOSTR_NPUB only: the secret one is not needed.',
+          ),
+        ]
+      : []),
+    ...(nsec
+      ? [
+          note(
+            'nostr-secret-unneeded',
+            'NOSTR_NSEC is set, and only its public key is used.',
+            'Set NOSTR_NPUB instead.',
+          ),
+        ]
+      : []),
+    ...(absent.length > 0
+      ? [
+          note(
+            'areas-off',
+            `Not set: ${absent.join(', ')}. Their areas answer 503 NOT_CONFIGURED.`,
+            'Set them when you want these areas.',
+          ),
+        ]
+      : []),
+  ];
+}

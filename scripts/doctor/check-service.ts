@@ -1,0 +1,217 @@
+/** What a running service says of itself, compared with this folder and these settings. */
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import * as z from 'zod';
+import { addressOfSecret } from '../../src/custody/signer.ts';
+import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
+import type { Fetch } from '../../src/providers/http.ts';
+import { type Finding, note, problem, type Settings } from './finding.ts';
+
+const Ready = z.looseObject({
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
+});
+const Status = z.looseObject({
+  cron: z.array(z.object({ trigger: z.string(), lastRunAt: z.string().nullable(), ok: z.boolean() })),
+  custody: z
+    .looseObject({
+      frozen: z.string().nullable(),
+      paused: z.string().nullable(),
+      heldOperations: z.number(),
+      mirrorBehindSince: z.string().nullable(),
+      mint: z.looseObject({ ok: z.boolean(), reason: z.string().nullable() }).nullable(),
+      caps: z.record(z.string(), z.looseObject({ leftSol: z.string() })),
+    })
+    .nullable(),
+  backing: z.looseObject({ ok: z.boolean() }),
+  database: z.looseObject({ schema: z.string(), quotes: z.looseObject({ left: z.number() }) }).nullable(),
+});
+const Reserves = z.looseObject({
+  bitcoin: z.looseObject({ address: z.string().nullable() }),
+  solana: z.looseObject({ address: z.string().nullable() }),
+});
+const TIMEOUT_MS = 15_000;
+
+/** The fingerprint of a database made by schema.sql. */
+export function schemaOf(file: string): string {
+  const db = new DatabaseSync(':memory:');
+  try {
+    db.exec(readFileSync(file, 'utf8'));
+    const rows = db
+      .prepare(
+        `SELECT m.name AS tab, c.name AS col FROM sqlite_master m, pragma_table_info(m.name) c
+         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'`,
+      )
+      .all();
+    return schemaFingerprint(rows.map(({ tab, col }) => `${tab}.${col}`));
+  } finally {
+    db.close();
+  }
+}
+
+/** @param origin of the running service. @param schema path of schema.sql */
+export async function checkService(
+  origin: string,
+  settings: Settings,
+  schema: string,
+  fetch: Fetch,
+): Promise<Finding[]> {
+  async function read<T>(path: string, shape: z.ZodType<T>): Promise<T | undefined> {
+    try {
+      const response = await fetch(`${origin}${path}`, {
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        redirect: 'manual',
+      });
+      const parsed = shape.safeParse(await response.json());
+      return parsed.success ? parsed.data : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  const [ready, status, reserves] = await Promise.all([
+    read('/api/ready', Ready),
+    read('/api/status', Status),
+    read('/api/reserves', Reserves),
+  ]);
+  if (!ready || !status)
+    return [
+      problem(
+        'service-unreachable',
+        `No service of this version answers at ${origin}.`,
+        'Deploy it, or name its origin with --service.',
+      ),
+    ];
+  return [
+    ...ready.checks
+      .filter(({ ok, name }) => !ok && name !== 'custody')
+      .map(({ name, reason }) =>
+        problem(
+          'service-not-ready',
+          `${name}: ${reason}.`,
+          'Give the running service what it misses, with `npx wrangler secret bulk`.',
+        ),
+      ),
+    ...(reserves ? checkAddresses(reserves, settings) : []),
+    ...checkStatus(status, schemaOf(schema)),
+  ];
+}
+
+function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings: Settings): Finding[] {
+  const own = addressOfSecret(settings.SOLANA_PRIVATE_KEY ?? '');
+  const differs = [
+    ...(own !== undefined && solana.address !== own ? ['SOLANA_PRIVATE_KEY'] : []),
+    ...(settings.RESERVE_BTC_ADDRESS && bitcoin.address !== settings.RESERVE_BTC_ADDRESS
+      ? ['RESERVE_BTC_ADDRESS']
+      : []),
+  ];
+  return differs.map((name) =>
+    problem(
+      'service-other-reserve',
+      `The running service has another ${name} than these settings.`,
+      'Find out which one is right before anything else.',
+    ),
+  );
+}
+
+function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] {
+  const { cron, custody, backing, database } = status;
+  const found: Finding[] = [];
+  if (database === null)
+    found.push(
+      problem(
+        'd1-unreachable',
+        'D1 does not answer the service.',
+        'Look at the platform’s status page; nothing is lost meanwhile.',
+      ),
+    );
+  else if (database.schema !== schema)
+    found.push(
+      problem(
+        'schema-outdated',
+        'The columns of D1 are not those of schema.sql.',
+        'Run `npx wrangler d1 execute DB --remote --file=schema.sql --yes`, then what docs/deploy.md says about upgrades.',
+      ),
+    );
+  if (database && database.quotes.left === 0)
+    found.push(
+      note(
+        'quotes-spent',
+        'Reads have used up the bridge quotes of this window.',
+        'Wait; if it repeats, ask for a larger quota with NEAR_INTENTS_JWT.',
+      ),
+    );
+  for (const { trigger, lastRunAt, ok } of cron)
+    if (!ok && (trigger === 'minute' || lastRunAt !== null))
+      found.push(
+        problem(
+          'cron-late',
+          `The ${trigger} trigger ran last ${lastRunAt === null ? 'never' : `at ${lastRunAt}`}.`,
+          'Look at the triggers of the Worker in the dashboard, and at its log.',
+        ),
+      );
+  if (!backing.ok)
+    found.push(
+      problem(
+        'supply-above-reserve',
+        'There is more ABSR than the reserve covers.',
+        'Stop minting (`npm run ops -- pause`) and find out where the BTC went.',
+      ),
+    );
+  if (custody === null)
+    found.push(
+      problem('custodian-unreachable', 'The custodian does not answer.', 'Look at the log of the Worker.'),
+    );
+  else {
+    if (custody.frozen !== null)
+      found.push(
+        problem(
+          'signing-frozen',
+          `Signing is frozen: ${custody.frozen}.`,
+          'Follow the runbook in docs/custody.md.',
+        ),
+      );
+    if (custody.paused !== null)
+      found.push(
+        note(
+          'paused',
+          `Swaps are paused: ${custody.paused}.`,
+          '`npm run ops -- resume` when the reason is gone.',
+        ),
+      );
+    if (custody.heldOperations > 0)
+      found.push(
+        problem(
+          'operation-held',
+          `${custody.heldOperations} operations wait for you.`,
+          '`npm run ops -- held` lists them; docs/custody.md says what to do.',
+        ),
+      );
+    if (custody.mirrorBehindSince !== null)
+      found.push(
+        note(
+          'mirror-behind',
+          `D1 has not taken changes since ${custody.mirrorBehindSince}.`,
+          'Nothing is lost. Look at D1 if it lasts.',
+        ),
+      );
+    if (custody.mint?.ok === false)
+      found.push(
+        problem(
+          'mint-skipped',
+          `The daily mint of ABSR waits: ${custody.mint.reason ?? 'unknown'}.`,
+          'docs/custody.md says what each reason means.',
+        ),
+      );
+    const spent = Object.entries(custody.caps).flatMap(([name, { leftSol }]) =>
+      leftSol === '0' ? [name] : [],
+    );
+    if (spent.length > 0)
+      found.push(
+        note(
+          'cap-used-up',
+          `No room is left under: ${spent.join(', ')}.`,
+          'Wait, or raise the cap if that is what you want.',
+        ),
+      );
+  }
+  return found;
+}

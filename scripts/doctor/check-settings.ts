@@ -1,0 +1,180 @@
+/** Keys, addresses and names of the settings, each by itself and against the others. */
+import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
+import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
+import { readConfig } from '../../src/config.ts';
+import { addressOfSecret } from '../../src/custody/signer.ts';
+import { type Finding, note, problem, SECRETS, type Settings } from './finding.ts';
+import { KNOWN } from './read-settings.ts';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
+
+export function checkSettings(settings: Settings): Finding[] {
+  return [
+    ...checkNames(settings),
+    ...checkSolanaKey(settings),
+    ...checkBitcoin(settings),
+    ...checkBaseUrl(settings),
+    ...checkSecrets(settings),
+  ];
+}
+
+const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
+
+function checkNames(settings: Settings): Finding[] {
+  const unknown = Object.keys(settings).filter((name) => !KNOWN.includes(name));
+  const { invalid } = readConfig(settings);
+  return [
+    ...unknown.map((name) =>
+      problem(
+        'variable-unknown',
+        `${name} is not a name that the service reads.`,
+        `Remove it, or write the name as in README.md${near(name)}.`,
+      ),
+    ),
+    ...invalid.map((name) =>
+      problem(
+        'variable-invalid',
+        `${name} is set but cannot be read.`,
+        `Write ${name} as README.md describes it.`,
+      ),
+    ),
+  ];
+}
+
+/** The known name that differs least, when it is near enough to be meant. */
+function near(name: string): string {
+  const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  const match = KNOWN.find((known) => plain(known) === plain(name) || plain(known).startsWith(plain(name)));
+  return match ? `: ${match}` : '';
+}
+
+function checkSolanaKey(settings: Settings): Finding[] {
+  const key = given(settings, 'SOLANA_PRIVATE_KEY');
+  const how =
+    'Set SOLANA_PRIVATE_KEY to the base58 text or the JSON array of a 64-byte key (`npm run ops -- keygen` makes one).';
+  if (key === undefined)
+    return [problem('solana-key-missing', 'SOLANA_PRIVATE_KEY is not set: nothing can be signed.', how)];
+  return addressOfSecret(key) === undefined
+    ? [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is no Solana secret key.', how)]
+    : [];
+}
+
+function checkBitcoin(settings: Settings): Finding[] {
+  const address = given(settings, 'RESERVE_BTC_ADDRESS');
+  const wif = given(settings, 'BTC_PRIVATE_KEY_WIF');
+  const found: Finding[] = [];
+  if (address === undefined)
+    found.push(
+      problem(
+        'btc-address-missing',
+        'RESERVE_BTC_ADDRESS is not set: swaps have no destination.',
+        'Set it to the mainnet address of the reserve.',
+      ),
+    );
+  else if (!isBitcoinAddress(address))
+    found.push(
+      problem(
+        'btc-address-malformed',
+        'RESERVE_BTC_ADDRESS is no Bitcoin mainnet address.',
+        'Copy the address again: its checksum or its network is wrong.',
+      ),
+    );
+  if (wif === undefined) return found;
+  if (!isWif(wif))
+    return [
+      ...found,
+      problem(
+        'btc-key-malformed',
+        'BTC_PRIVATE_KEY_WIF is no mainnet key in wallet import format.',
+        'Correct it, or remove it and sign proofs offline.',
+      ),
+    ];
+  if (address !== undefined && isBitcoinAddress(address) && !wifControls(wif, address))
+    found.push(
+      problem(
+        'btc-key-mismatch',
+        'BTC_PRIVATE_KEY_WIF does not control RESERVE_BTC_ADDRESS.',
+        'Use the key of that address, or remove it and sign proofs offline.',
+      ),
+    );
+  return found;
+}
+
+function isWif(text: string): boolean {
+  try {
+    decodeWif(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkBaseUrl(settings: Settings): Finding[] {
+  const text = given(settings, 'PUBLIC_BASE_URL');
+  if (text === undefined)
+    return [
+      problem(
+        'base-url-missing',
+        'PUBLIC_BASE_URL is not set: links and token metadata need it, and swaps wait for it.',
+        'Set it to the origin of the service, such as https://api.example.com.',
+      ),
+    ];
+  if (!URL.canParse(text)) return [];
+  const { protocol, host, pathname } = new URL(text);
+  return [
+    ...(protocol !== 'https:' && !LOOPBACK.test(host)
+      ? [
+          problem(
+            'base-url-insecure',
+            'PUBLIC_BASE_URL is not https: metadata of tokens would be served in the clear for ever.',
+            'Use the https origin.',
+          ),
+        ]
+      : []),
+    ...(pathname !== '/' && pathname !== ''
+      ? [
+          problem(
+            'base-url-path',
+            'PUBLIC_BASE_URL has a path: links would lead nowhere.',
+            'Leave only scheme and host.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function checkSecrets(settings: Settings): Finding[] {
+  const named = SECRETS.flatMap((name) => (given(settings, name) ? [[name, settings[name]] as const] : []));
+  const reused = named.filter(([name, value]) =>
+    named.some(([other, same]) => other !== name && same === value),
+  );
+  return [
+    ...(reused.length > 0
+      ? [
+          problem(
+            'secret-reused',
+            `${reused.map(([name]) => name).join(' and ')} have the same value.`,
+            'Make one of its own for each: `npm run ops -- keygen`.',
+          ),
+        ]
+      : []),
+    ...(given(settings, 'OPS_SECRET')
+      ? []
+      : [
+          problem(
+            'ops-secret-missing',
+            'OPS_SECRET is not set: nobody can pause the service.',
+            'Set it to 32 random bytes or more: `npm run ops -- keygen`.',
+          ),
+        ]),
+    ...(given(settings, 'MINT_KEY_SEED')
+      ? []
+      : [
+          note(
+            'mint-seed-missing',
+            'MINT_KEY_SEED is not set: tokens cannot be created.',
+            'Set it to 32 random bytes or more, and keep a copy: the same invoice must make the same mint.',
+          ),
+        ]),
+  ];
+}

@@ -1,0 +1,264 @@
+/** Asks every upstream one question that costs nothing, and compares those that should say the same. */
+import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
+import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
+import { decodeMint } from '../../src/chain/solana/mint.ts';
+import { readConfig } from '../../src/config.ts';
+import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { agreePrices } from '../../src/core/price.ts';
+import { addressOfSecret } from '../../src/custody/signer.ts';
+import { createEsplora } from '../../src/providers/esplora.ts';
+import type { Fetch } from '../../src/providers/http.ts';
+import { createNearIntents } from '../../src/providers/near-intents.ts';
+import { createCoinbase, createHyperliquid, createKraken } from '../../src/providers/price-venues.ts';
+import { createSolanaRpc, type SolanaNode } from '../../src/providers/solana-rpc.ts';
+import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
+
+/** Slots that a node may be behind another: about a minute. */
+const MAX_LAG_SLOTS = 150n;
+const MAX_TIP_DISTANCE = 2;
+/** Venues may differ by so much, in basis points. */
+const MAX_DIVERGENCE_BPS = 100n;
+/** What the dry quote asks about. */
+const PROBE_LAMPORTS = lamports(500_000_000n);
+
+type Answered<T> =
+  | { readonly name: string; readonly value: T }
+  | { readonly name: string; readonly failure: string };
+
+async function askAll<S extends { readonly name: string }, T>(
+  sources: readonly S[],
+  read: (source: S) => Promise<T>,
+): Promise<Answered<T>[]> {
+  return Promise.all(
+    sources.map(async (source) => {
+      try {
+        return { name: source.name, value: await read(source) };
+      } catch (error) {
+        return { name: source.name, failure: reasonOf(error) };
+      }
+    }),
+  );
+}
+
+/** Only what our own errors say: a message of the platform may quote a URL. */
+const reasonOf = (error: unknown): string =>
+  error instanceof AppError ? String(error.details?.reason ?? error.code) : 'no answer';
+
+const values = <T>(answers: readonly Answered<T>[]): { name: string; value: T }[] =>
+  answers.flatMap((answer) => ('value' in answer ? [answer] : []));
+
+const silent = <T>(answers: readonly Answered<T>[], name: string, fix: string): Finding[] =>
+  answers.flatMap((answer) =>
+    'failure' in answer ? [problem(name, `${answer.name} does not answer (${answer.failure}).`, fix)] : [],
+  );
+
+export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<Finding[]> {
+  const config = readConfig(settings);
+  const usable = {
+    ...config,
+    SOLANA_RPC_URL: config.SOLANA_RPC_URL ?? [],
+    ESPLORA_API_URLS: config.ESPLORA_API_URLS ?? [],
+  };
+  const reserve = addressOfSecret(config.SOLANA_PRIVATE_KEY ?? '');
+  const bitcoin = isBitcoinAddress(config.RESERVE_BTC_ADDRESS ?? '') ? config.RESERVE_BTC_ADDRESS : undefined;
+  const rpc = createSolanaRpc({ urls: usable.SOLANA_RPC_URL, fetch });
+  const found = await Promise.all([
+    checkNodes(rpc.nodes),
+    checkExplorers(usable.ESPLORA_API_URLS, bitcoin, fetch),
+    checkPrices(config, fetch),
+    reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
+    reserve ? checkAccounts(config, rpc.nodes, reserve) : [],
+  ]);
+  return found.flat();
+}
+
+type Config = ReturnType<typeof readConfig>;
+
+async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
+  const answers = await askAll(nodes, (node) => node.epochInfo('finalized'));
+  const slots = values(answers).map(({ value }) => value.slot);
+  const [low, high] = [
+    slots.reduce((a, b) => (a < b ? a : b), slots[0] ?? 0n),
+    slots.reduce((a, b) => (a > b ? a : b), 0n),
+  ];
+  return [
+    ...silent(answers, 'rpc-unreachable', 'Check SOLANA_RPC_URL and the key in it.'),
+    ...(slots.length > 1 && high - low > MAX_LAG_SLOTS
+      ? [
+          problem(
+            'rpc-behind',
+            `The nodes are ${high - low} slots apart.`,
+            'Replace the one that is behind, or that is on another cluster.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function checkExplorers(
+  urls: readonly string[],
+  address: string | undefined,
+  fetch: Fetch,
+): Promise<Finding[]> {
+  const sources = urls.map((baseUrl) => createEsplora({ baseUrl, name: hostOf(baseUrl), fetch }));
+  const answers = await askAll(sources, async (source) => ({
+    tip: await source.tipHeight(),
+    confirmed: address === undefined ? 0n : (await source.balance(address)).confirmed,
+  }));
+  const read = values(answers).map(({ value }) => value);
+  const tips = read.map(({ tip }) => tip);
+  const apart = Math.max(...tips) - Math.min(...tips);
+  const found = silent(answers, 'esplora-unreachable', 'Check ESPLORA_API_URLS, or replace this source.');
+  if (read.length < 2) return found;
+  if (apart > MAX_TIP_DISTANCE)
+    found.push(
+      problem(
+        'esplora-apart',
+        `The Bitcoin sources are ${apart} blocks apart.`,
+        'Replace the one that is behind.',
+      ),
+    );
+  else if (apart === 0 && new Set(read.map(({ confirmed }) => confirmed)).size > 1)
+    found.push(
+      problem(
+        'esplora-disagree',
+        'The Bitcoin sources tell different balances at the same height: nothing is minted.',
+        'Find out which one is wrong, and replace it.',
+      ),
+    );
+  return found;
+}
+
+async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
+  const venues = [
+    createHyperliquid({ baseUrl: config.HYPERLIQUID_API_URL, fetch }),
+    createCoinbase({ baseUrl: config.COINBASE_API_URL, fetch }),
+    createKraken({ baseUrl: config.KRAKEN_API_URL, fetch }),
+  ].filter((_, at) => [config.HYPERLIQUID_API_URL, config.COINBASE_API_URL, config.KRAKEN_API_URL][at]);
+  const answers = await askAll(venues, (venue) => venue.read());
+  const agreed = agreePrices(
+    values(answers).map(({ value }) => value),
+    MAX_DIVERGENCE_BPS,
+  );
+  return [
+    ...silent(
+      answers,
+      'price-unreachable',
+      'Check its URL. Two venues must agree before anything is swapped.',
+    ),
+    ...(agreed.ok
+      ? []
+      : [
+          problem(
+            'price-divergent',
+            'No two price venues agree within 1 %: no quote can be judged.',
+            'Find out which one is wrong.',
+          ),
+        ]),
+  ];
+}
+
+async function checkBridge(
+  config: Config,
+  reserve: string,
+  bitcoin: string,
+  fetch: Fetch,
+): Promise<Finding[]> {
+  const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
+  if (!baseUrl || !quoteKey) return [];
+  const provider = createNearIntents({ baseUrl, jwt, fetch });
+  const route = createNearIntentsRoute({
+    provider,
+    quoteKey,
+    reserveAddress: reserve,
+    bitcoinAddress: bitcoin,
+    now: Date.now,
+  });
+  try {
+    const quote = await route.quote({ amount: PROBE_LAMPORTS, dry: true });
+    if (quote.ok || quote.reason === 'amount_too_low') return [];
+    return quote.reason === 'quote_signature'
+      ? [
+          problem(
+            'bridge-key-unproven',
+            'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: no swap would pass.',
+            'Compare the key with the bridge’s SDK. Do not change it without a second source.',
+          ),
+        ]
+      : [
+          problem(
+            'bridge-quote-refused',
+            `A dry quote of the bridge does not pass our checks (${quote.reason}).`,
+            'Do not swap before you know why.',
+          ),
+        ];
+  } catch (error) {
+    return [
+      problem(
+        'bridge-unreachable',
+        `The bridge gives no quote (${reasonOf(error)}).`,
+        'Check NEAR_INTENTS_API_URL and NEAR_INTENTS_JWT.',
+      ),
+    ];
+  }
+}
+
+async function checkAccounts(
+  config: Config,
+  nodes: readonly SolanaNode[],
+  reserve: string,
+): Promise<Finding[]> {
+  const named = (
+    ['ABSR_MINT_ADDRESS', 'ASRY_MINT_ADDRESS', 'USDC_MINT_ADDRESS', 'USDT_MINT_ADDRESS'] as const
+  ).flatMap((name) => (config[name] ? [[name, config[name]] as const] : []));
+  for (const node of nodes) {
+    try {
+      const { lamports: balance } = await node.balance(reserve, 'finalized');
+      const { accounts } = await node.accounts(
+        named.map(([, address]) => address),
+        'finalized',
+      );
+      const mints = named.map(([name], at) => {
+        const account = accounts[at];
+        return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
+      });
+      const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
+      const low = 2n * config.RESERVE_FLOOR_SOL;
+      return [
+        ...mints.flatMap(([name, mint]) =>
+          mint
+            ? []
+            : [
+                problem(
+                  'mint-wrong',
+                  `${name} is no token mint on this chain.`,
+                  'Correct the address, or the node’s cluster.',
+                ),
+              ],
+        ),
+        ...(absr && absr.mintAuthority !== reserve
+          ? [
+              problem(
+                'absr-authority-foreign',
+                'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
+                'Hand the authority to the reserve, or name the right mint.',
+              ),
+            ]
+          : []),
+        ...(balance < low
+          ? [
+              problem(
+                'sol-low',
+                `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, under twice RESERVE_FLOOR_SOL.`,
+                'Send SOL to the reserve’s address.',
+              ),
+            ]
+          : []),
+      ];
+    } catch {
+      // The next node may answer; that this one does not is said elsewhere.
+    }
+  }
+  return [note('accounts-unseen', 'No node showed the reserve and the mints.', 'Mend the nodes first.')];
+}

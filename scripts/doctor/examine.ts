@@ -1,0 +1,28 @@
+import type { Fetch } from '../../src/providers/http.ts';
+import { checkFiles, type Files } from './check-files.ts';
+import { checkLimits } from './check-limits.ts';
+import { checkService } from './check-service.ts';
+import { checkSettings } from './check-settings.ts';
+import { checkUpstreams } from './check-upstreams.ts';
+import type { Finding, Settings } from './finding.ts';
+
+export type Examination = {
+  readonly settings: Settings;
+  readonly files: Files;
+  /** Origin of the running service; undefined to leave it out. */
+  readonly service?: string | undefined;
+  /** Asks nobody. */
+  readonly offline?: boolean;
+  readonly fetch: Fetch;
+};
+
+/** All findings, the cheapest first. */
+export async function examine({ settings, files, service, offline, fetch }: Examination): Promise<Finding[]> {
+  const local = [...checkFiles(files), ...checkSettings(settings), ...checkLimits(settings)];
+  if (offline) return local;
+  const [upstreams, running] = await Promise.all([
+    checkUpstreams(settings, fetch),
+    service === undefined ? [] : checkService(service, settings, 'schema.sql', fetch),
+  ]);
+  return [...local, ...upstreams, ...running];
+}

@@ -1,0 +1,60 @@
+/** What the doctor says: a stable name, what is wrong, and how to mend it. Never a value of a secret. */
+
+export type Finding = {
+  /** Stable; tests and scripts branch on it. */
+  readonly name: string;
+  /** A note costs something but nothing is broken; only problems make the exit code 1. */
+  readonly level: 'problem' | 'note';
+  readonly what: string;
+  readonly fix: string;
+};
+
+export const problem = (name: string, what: string, fix: string): Finding => ({
+  name,
+  level: 'problem',
+  what,
+  fix,
+});
+export const note = (name: string, what: string, fix: string): Finding => ({
+  name,
+  level: 'note',
+  what,
+  fix,
+});
+
+/** Variables as they are in a file or the environment, by name. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** Names whose values are shown by nobody. */
+export const SECRETS: readonly string[] = [
+  'SOLANA_PRIVATE_KEY',
+  'BTC_PRIVATE_KEY_WIF',
+  'MINT_KEY_SEED',
+  'OPS_SECRET',
+  'NEAR_INTENTS_JWT',
+  'CHANGENOW_API_KEY',
+  'LIFI_API_KEY',
+  'NOSTR_NSEC',
+  'ALARM_WEBHOOK_URL',
+];
+
+/** URLs may carry a key in their path or query: only the host is named. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'no URL');
+
+/** Takes every secret out of a text, wherever it came from. */
+export function hideSecrets(text: string, settings: Settings): string {
+  const values = [
+    ...SECRETS.map((name) => settings[name]),
+    // A node's URL is its password too often.
+    ...(settings.SOLANA_RPC_URL ?? '').split(',').map((url) => (URL.canParse(url) ? pathOf(url) : undefined)),
+  ];
+  return values
+    .filter((value): value is string => value !== undefined && value.length >= 6)
+    .sort((a, b) => b.length - a.length)
+    .reduce((hidden, value) => hidden.replaceAll(value, '[hidden]'), text);
+}
+
+const pathOf = (url: string): string => {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`.replace(/^\//, '');
+};

@@ -1,0 +1,303 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { nsecEncode } from 'nostr-tools/nip19';
+import { generateSecretKey } from 'nostr-tools/pure';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { examine } from '../../scripts/doctor/examine.ts';
+import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
+import { KNOWN } from '../../scripts/doctor/read-settings.ts';
+import { createBitcoinKey, createQuoteKey, createSolanaKey } from '../world/keys.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { until } from './swap-desk.ts';
+
+const run = promisify(execFile);
+const OTHER_QUOTE_KEY = createQuoteKey().publicKey;
+
+let world: World;
+let folder: string;
+let file: string;
+let healthy: Settings;
+
+beforeAll(async () => {
+  world = await startWorld({ cron: false, blockMs: 0, slotMs: 20 });
+  folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
+  file = join(folder, 'settings');
+  healthy = Object.fromEntries(Object.entries(world.bindings).filter(([name]) => KNOWN.includes(name)));
+  await world.control.cron('* * * * *');
+  await until('the service is ready', async () => ((await world.fetch('/api/ready')).ok ? true : undefined));
+});
+afterEach(() => world.faults.clear());
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await world?.stop();
+});
+
+/** The text of settings as an operator writes them. */
+function write(settings: Settings): void {
+  writeFileSync(
+    file,
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  chmodSync(file, 0o600);
+}
+
+async function look(change: Readonly<Record<string, string | undefined>> = {}, wrangler?: string) {
+  const settings = Object.fromEntries(
+    Object.entries({ ...healthy, ...change }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  write(settings);
+  const findings = await examine({
+    settings,
+    files: { settings: file, wrangler },
+    service: world.url,
+    fetch,
+  });
+  return {
+    settings,
+    findings,
+    problems: findings.filter(({ level }) => level === 'problem').map(({ name }) => name),
+  };
+}
+
+const wranglerWith = (edit: (text: string) => string): string => {
+  const path = join(folder, 'wrangler.toml');
+  const bound = readFileSync('wrangler.toml', 'utf8')
+    .replace('00000000-0000-0000-0000-000000000000', '3f9c2a10-1111-4111-8111-0123456789ab')
+    .replace('"00000000000000000000000000000000"', '"0123456789abcdef0123456789abcdef"');
+  writeFileSync(path, edit(bound));
+  return path;
+};
+
+describe('on a healthy service', () => {
+  it('finds no problem', async () => {
+    const { findings, problems } = await look(
+      {},
+      wranglerWith((text) => text),
+    );
+    expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('from a terminal says so with exit code 0', async () => {
+    write(healthy);
+    const args = [
+      'scripts/doctor.ts',
+      '--env-file',
+      file,
+      '--service',
+      world.url,
+      '--wrangler',
+      wranglerWith((t) => t),
+    ];
+    const { stdout } = await run(process.execPath, args);
+    expect(stdout).toMatch(/No problem found\.\n$/);
+  });
+});
+
+type Plant = readonly [name: string, change: () => Promise<Readonly<Record<string, string | undefined>>>];
+const set = (change: Readonly<Record<string, string | undefined>>) => async () => change;
+
+const IN_SETTINGS: readonly Plant[] = [
+  ['solana-key-missing', set({ SOLANA_PRIVATE_KEY: undefined })],
+  [
+    'solana-key-malformed',
+    async () => ({ SOLANA_PRIVATE_KEY: `${healthy.SOLANA_PRIVATE_KEY?.slice(0, -3)}aaa` }),
+  ],
+  ['service-other-reserve', async () => ({ SOLANA_PRIVATE_KEY: (await createSolanaKey()).secretKey })],
+  ['btc-address-missing', set({ RESERVE_BTC_ADDRESS: '' })],
+  ['btc-address-malformed', set({ RESERVE_BTC_ADDRESS: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' })],
+  ['btc-key-malformed', set({ BTC_PRIVATE_KEY_WIF: 'cTpB4YiyKiBcPxnefsDpbnDxFDffjqJob8wGCEDXxgQ7zQoMXJdH' })],
+  ['btc-key-mismatch', async () => ({ BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif })],
+  ['base-url-missing', set({ PUBLIC_BASE_URL: undefined })],
+  ['base-url-insecure', set({ PUBLIC_BASE_URL: 'http://api.example.com' })],
+  ['base-url-path', set({ PUBLIC_BASE_URL: 'https://api.example.com/v1' })],
+  ['variable-unknown', set({ SOLANA_PRIVATEKEY: 'x' })],
+  ['variable-invalid', set({ SWAP_MAX_SOL: '2 SOL' })],
+  ['ops-secret-missing', set({ OPS_SECRET: undefined })],
+  ['secret-reused', async () => ({ MINT_KEY_SEED: healthy.OPS_SECRET })],
+  ['caps-contradict', set({ SWAP_MAX_SOL_HOUR: '20', SWAP_MAX_SOL_DAY: '10' })],
+  ['unsettled-cap-small', set({ SWAP_MAX_UNSETTLED_SOL: '1' })],
+  ['cost-limit-loose', set({ SWAP_MAX_COST_BPS: '5000' })],
+  ['floor-low', set({ RESERVE_FLOOR_SOL: '0' })],
+  ['quote-key-malformed', set({ NEAR_INTENTS_QUOTE_KEY: 'ed25519:short' })],
+  ['quote-key-foreign', set({ NEAR_INTENTS_API_URL: undefined, NEAR_INTENTS_QUOTE_KEY: OTHER_QUOTE_KEY })],
+  ['bridge-key-unproven', set({ NEAR_INTENTS_QUOTE_KEY: OTHER_QUOTE_KEY })],
+  ['esplora-single', async () => ({ ESPLORA_API_URLS: healthy.ESPLORA_API_URLS?.split(',')[0] })],
+  ['rpc-repeated', async () => ({ SOLANA_RPC_URL: `${world.endpoints.rpc1},${world.endpoints.rpc1}` })],
+  [
+    'rpc-unreachable',
+    async () => ({ SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/key-in-path` }),
+  ],
+  [
+    'esplora-unreachable',
+    async () => ({ ESPLORA_API_URLS: `${world.endpoints.esplora1}/api,http://127.0.0.1:9` }),
+  ],
+  ['price-unreachable', set({ KRAKEN_API_URL: 'http://127.0.0.1:9' })],
+  ['bridge-unreachable', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
+  ['mint-wrong', async () => ({ ASRY_MINT_ADDRESS: world.reserve.solana })],
+  ['absr-authority-foreign', async () => ({ ABSR_MINT_ADDRESS: world.mints.usdc })],
+  ['nostr-identity-conflict', set({ NOSTR_NSEC: nsecEncode(generateSecretKey()) })],
+];
+
+describe('finds what is planted in the settings', () => {
+  it.each(IN_SETTINGS)('%s', async (name, change) => {
+    const planted = await change();
+    const { problems, findings, settings } = await look(planted);
+    expect(problems).toContain(name);
+    const text = JSON.stringify(findings);
+    for (const secret of SECRETS) if (settings[secret]) expect(text).not.toContain(settings[secret]);
+    for (const finding of findings) expect(finding.fix).toMatch(/\S{3}/);
+  });
+});
+
+describe('finds what is planted in the files', () => {
+  it.each([
+    [
+      'd1-not-bound',
+      (text: string) =>
+        text.replace(/database_id = ".*"/, 'database_id = "00000000-0000-0000-0000-000000000000"'),
+    ],
+    [
+      'kv-not-bound',
+      (text: string) => text.replace(/^id = ".*"/m, 'id = "00000000000000000000000000000000"'),
+    ],
+    ['cron-not-set', (text: string) => text.replace('"* * * * *", ', '')],
+    ['secret-in-vars', (text: string) => `${text}\n[vars]\nOPS_SECRET = "0123456789"\n`],
+  ])('%s', async (name, edit) => {
+    expect((await look({}, wranglerWith(edit))).problems).toEqual([name]);
+  });
+
+  it('settings-readable, settings-tracked and settings-missing', async () => {
+    const settings = healthy;
+    const check = async (path: string) =>
+      (await examine({ settings, files: { settings: path }, offline: true, fetch })).map(({ name }) => name);
+    write(settings);
+    chmodSync(file, 0o644);
+    expect(await check(file)).toContain('settings-readable');
+    expect(await check('schema.sql')).toContain('settings-tracked');
+    expect(await check(join(folder, 'nothing'))).toContain('settings-missing');
+  });
+});
+
+describe('finds what goes wrong outside', () => {
+  it.each([
+    ['rpc-behind', () => world.faults.set('rpc2', { kind: 'lag', by: 300 })],
+    ['esplora-disagree', () => world.faults.set('esplora2', { kind: 'wrongBalance', by: 5 })],
+    ['bridge-quote-refused', () => world.faults.set('oneclick', { kind: 'wrongRecipient' })],
+    ['bridge-key-unproven', () => world.faults.set('oneclick', { kind: 'wrongSignature' })],
+  ] as const)('%s', async (name, plant) => {
+    plant();
+    expect((await look()).problems).toContain(name);
+  });
+
+  it('esplora-apart', async () => {
+    await world.control.mine(6);
+    world.faults.set('esplora2', { kind: 'staleTip', by: 6 });
+    expect((await look()).problems).toContain('esplora-apart');
+  });
+
+  it('price-divergent', async () => {
+    for (const [venue, price] of [
+      ['kraken', '50'],
+      ['coinbase', '150'],
+    ] as const)
+      world.prices.set({ SOL: price }, venue);
+    expect((await look()).problems).toContain('price-divergent');
+    world.prices.set({ SOL: '100' });
+  });
+});
+
+describe('finds what is wrong with the running service', () => {
+  it('service-unreachable', async () => {
+    const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9', fetch });
+    expect(findings.map(({ name }) => name)).toContain('service-unreachable');
+  });
+
+  it('schema-outdated', async () => {
+    await world.worker.query('ALTER TABLE quote_budget ADD COLUMN planted TEXT');
+    await until('the status knows', async () =>
+      (await look()).problems.includes('schema-outdated') ? true : undefined,
+    );
+    await world.worker.query('ALTER TABLE quote_budget DROP COLUMN planted');
+  });
+});
+
+describe('without SOL, triggers and secrets', () => {
+  it('finds sol-low, cron-late and service-not-ready', async () => {
+    const poor = await startWorld({
+      cron: false,
+      reserveLamports: 50_000_000n,
+      vars: { PUBLIC_BASE_URL: undefined },
+    });
+    try {
+      const settings = Object.fromEntries(
+        Object.entries(poor.bindings).filter(([name]) => KNOWN.includes(name)),
+      );
+      const findings = await examine({ settings, files: {}, service: poor.url, fetch });
+      const names = findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(['sol-low', 'cron-late', 'service-not-ready']));
+    } finally {
+      await poor.stop();
+    }
+  });
+});
+
+describe('from a terminal', () => {
+  it('prints each problem with its fix, no secret, and ends with 1', async () => {
+    const planted = {
+      ...healthy,
+      SWAP_MAX_COST_BPS: '9999',
+      SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/v2/secret-node-key?token=abcdef123`,
+      ALARM_WEBHOOK_URL: 'https://hooks.example.com/services/T000/B000/very-secret-hook',
+      BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif,
+    };
+    write(planted);
+    const args = ['scripts/doctor.ts', '--env-file', file, '--service', world.url];
+    const failed: { code?: number; stdout?: string; stderr?: string } = await run(
+      process.execPath,
+      args,
+    ).then(
+      () => ({}),
+      (error: object) => error,
+    );
+    expect(failed.code).toBe(1);
+    const said = `${failed.stdout}${failed.stderr}`;
+    for (const name of ['cost-limit-loose', 'rpc-unreachable', 'btc-key-mismatch', 'd1-not-bound'])
+      expect(said).toMatch(new RegExp(`PROBLEM ${name}: .+\\n {8}\\S.+`));
+    for (const secret of SECRETS) {
+      const value = Reflect.get(planted, secret);
+      if (typeof value === 'string') expect(said).not.toContain(value);
+    }
+    for (const part of ['secret-node-key', 'abcdef123', 'very-secret-hook']) expect(said).not.toContain(part);
+  });
+
+  it('gives the same as JSON', async () => {
+    write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
+    const args = [
+      'scripts/doctor.ts',
+      '--env-file',
+      file,
+      '--offline',
+      '--json',
+      '--wrangler',
+      wranglerWith((t) => t),
+    ];
+    const { stdout } = await run(process.execPath, args).catch((error: { stdout: string }) => error);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      findings: [{ name: 'floor-low', level: 'problem' }],
+    });
+  });
+});
+
+it('hides secrets wherever a text got them from', () => {
+  const settings = { OPS_SECRET: 'abcdefghij', SOLANA_RPC_URL: 'https://node.test/v2/key123?x=1' };
+  expect(hideSecrets('a abcdefghij b v2/key123?x=1 c', settings)).toBe('a [hidden] b [hidden] c');
+});
