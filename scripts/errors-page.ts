@@ -1,0 +1,69 @@
+/** docs/errors.md as text, made from the table of codes, the API document and the advice that the MCP server gives. */
+import type { ErrorTable } from '../src/core/errors.ts';
+import { type ApiDocument, codesOf, operationsOf } from '../src/features/openapi/api-document.ts';
+import { nextStep } from '../src/mcp/failure.ts';
+
+const HEAD = `# Errors
+
+<!-- Written by \`npm run docs\` from the tables in the source; a test compares them. -->
+
+Every failure, 404, 405, 413 and 500 included, is JSON of one shape:
+
+\`\`\`json
+{
+  "error_code": "SWAP_LIMIT_REACHED",
+  "error": "The cap of an hour leaves no room for this swap.",
+  "action": "retry_later",
+  "request_id": "6f0c1c0e-6d0a-4a35-9a3e-0d0e8f6f5a11",
+  "retryable": true,
+  "retry_after_s": 1800,
+  "details": { "limit": "hour" }
+}
+\`\`\`
+
+- Branch on \`error_code\`. Codes are only ever added; a code keeps its meaning.
+- \`retryable\` means that the same request can succeed later without a change. \`retry_after_s\` says when, as the
+  header \`Retry-After\` does. Repeat a request that spends with the same \`Idempotency-Key\`.
+- \`details\` says what to repair and is described under each code. \`error\` is for people and may change.
+- \`request_id\` is also the header \`X-Request-Id\` and stands in the operator's log.
+
+## What to do
+
+`;
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+export function errorsPage(errors: ErrorTable, document: ApiDocument): string {
+  const users = new Map<string, { status: Set<string>; operations: Set<string> }>();
+  for (const { method, path, operation } of operationsOf(document))
+    for (const [status, response] of Object.entries(operation.responses))
+      for (const code of codesOf(response?.content?.['application/json']?.schema)) {
+        const known = users.get(code) ?? { status: new Set(), operations: new Set() };
+        users.set(code, known);
+        known.status.add(status);
+        known.operations.add(`${method.toUpperCase()} ${path}`);
+      }
+  const total = operationsOf(document).length;
+  const actions = [...new Set(Object.values(errors).map(({ action }) => action))].sort();
+  const rows = Object.entries(errors)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, { status, action, retryable, meaning }]) => {
+      const used = users.get(code);
+      const statuses = [...(used?.status ?? [String(status)])].sort().join(', ');
+      const where =
+        used?.operations.size === total
+          ? 'any'
+          : [...(used?.operations ?? [])].map((name) => `\`${name}\``).join('<br>');
+      return `| \`${code}\` | ${statuses} | \`${action}\` | ${retryable ? 'yes' : 'no'} | ${cell(meaning)} | ${where} |`;
+    });
+  return `${HEAD}| action | next step |
+|---|---|
+${actions.map((action) => `| \`${action}\` | ${cell(nextStep(action))} |`).join('\n')}
+
+## Codes
+
+| code | status | action | retryable | meaning | answered by |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}
