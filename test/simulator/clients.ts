@@ -5,6 +5,8 @@
 
 import { lamports } from '../../src/core/amount.ts';
 import type { SwapAnswer } from '../../src/custody/api.ts';
+import { SIGNATURE_FEE } from './message-reader.ts';
+import { PAYOUT_ATTEMPTS } from './payout-kind.ts';
 import type { PayoutWish, SwapWish } from './wishes.ts';
 import type { World } from './world.ts';
 
@@ -26,6 +28,7 @@ export function startClients(world: World): Clients {
   const decided = new Map<string, string>();
   let waiting = 0;
   const asked = new Set<string>();
+  const most = new Map<SwapWish, bigint>();
 
   /** After a journal was lost nobody repeats a call: what was never mirrored, no journal can know again. */
   function mayAsk(what: string): boolean {
@@ -42,9 +45,21 @@ export function startClients(world: World): Clients {
     });
   }
 
+  /** What a wish asks for, the same at every repeat. */
+  async function amountOf(wish: SwapWish): Promise<bigint> {
+    if (!wish.most) return wish.amount;
+    const known = most.get(wish);
+    if (known !== undefined) return known;
+    const room = await host.event('swapRoom', (custodian) => custodian.swapRoom());
+    const amount = room.ok ? room.value.maximumLamports : 0n;
+    if (amount > 0n) most.set(wish, amount);
+    return amount;
+  }
+
   async function ask(wish: SwapWish, patience: number): Promise<void> {
-    const { key, amount, client } = wish;
-    if (!mayAsk(`amount:${amount}`)) return;
+    const { key, client } = wish;
+    const amount = await amountOf(wish);
+    if (amount === 0n || !mayAsk(`amount:${amount}`)) return;
     const request = {
       amountLamports: amount,
       client,
@@ -88,7 +103,8 @@ export function startClients(world: World): Clients {
     if (!mayAsk(wish.id)) return;
     const intent = {
       amount: lamports(wish.amount),
-      reserved: lamports(wish.amount + 5_000n),
+      // Each attempt that fails on the chain costs its fee.
+      reserved: lamports(wish.amount + BigInt(PAYOUT_ATTEMPTS) * SIGNATURE_FEE),
       plan: { to: 'Recipient' },
       claims: [`payment:${wish.id}`],
     };

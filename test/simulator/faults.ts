@@ -108,7 +108,7 @@ export const batching = (wild: Faults): Faults => ({
   bridge: { ...wild.bridge, refusing: 0, dear: 0, fates: ['batched', 'batched', 'batched', 'untrue'] },
 });
 
-export const CALM: Faults = {
+export const calm: Faults = {
   sends: { dropped: 0, late: 0, failing: 0, forked: 0, hidden: 0, returning: 1 },
   nodes: { failing: 0, shifting: 1, lags: [0, 1], balanced: false, lostAnswers: 0 },
   bridge: {

@@ -14,6 +14,8 @@ export type SeedResult = {
   readonly seed: number;
   readonly violations: readonly Violation[];
   readonly counts: Readonly<Record<string, number>>;
+  /** Lamports of each swap that is on the chain in the end. */
+  readonly spent: readonly bigint[];
 };
 
 const MINUTE = 60_000;
@@ -82,7 +84,12 @@ export async function runScenario(
     counts[end] = (counts[end] ?? 0) + 1;
   }
   host.release();
-  return { seed: scenario.seed, violations: [...witness.violations], counts };
+  const spent = world.chain.entries.flatMap(({ movement, failed, droppedAt }) =>
+    movement?.intent.startsWith('amount:') && !failed && droppedAt === Number.POSITIVE_INFINITY
+      ? [movement.lamports]
+      : [],
+  );
+  return { seed: scenario.seed, violations: [...witness.violations], counts, spent };
 }
 
 function startCron({ scenario, scheduler, host, state }: World): void {

@@ -4,7 +4,7 @@
  */
 import { lamports } from '../../src/core/amount.ts';
 import type { Limits } from '../../src/custody/ledger.ts';
-import { batching, CALM, type Faults, keeping, lagging, wildFaults } from './faults.ts';
+import { batching, calm, type Faults, keeping, lagging, wildFaults } from './faults.ts';
 import { type Incident, planIncidents } from './incident-plan.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -60,7 +60,11 @@ export function scenarioOf(seed: number): Scenario {
   const wild = wildFaults(r.fork(), hasCron);
   // After a loss somebody new asks: a journal that should be frozen would sign for it.
   const loss = incidents.find(({ type }) => type === 'journal_lost');
-  const swaps = loss ? [...asked, laterWish(r, loss.at + r.between(2_000, 30_000))] : asked;
+  const greedy = { ...laterWish(r, r.between(0, spread)), most: crowd === 'few' && r.chance(0.15) };
+  const swaps = [
+    ...asked,
+    ...(loss ? [laterWish(r, loss.at + r.between(2_000, 30_000))] : greedy.most ? [greedy] : []),
+  ];
   return {
     seed,
     slotMs: crowd === 'pair' ? 50 : r.pick([50, 50, 50, 100, 200, 400]),
@@ -78,7 +82,7 @@ export function scenarioOf(seed: number): Scenario {
     cronMs: hasCron ? (spread > HOUR ? 20 * MINUTE : MINUTE) : Number.POSITIVE_INFINITY,
     oldVersion: r.chance(0.03),
     wild: worldOf(crowd, wild),
-    calm: CALM,
+    calm,
   };
 }
 

@@ -86,6 +86,8 @@ function judgeBooks(world: World, rows: readonly Operation[], landed: readonly C
         'nothing_lost',
         `${entry.signature} landed and ${op.id} says ${op.state}/${op.detail}`,
       );
+    } else if (op.landing && op.landing.debit !== -entry.delta) {
+      world.witness.broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-entry.delta}`);
     }
   }
 }

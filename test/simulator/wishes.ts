@@ -7,6 +7,8 @@ import type { Random } from './random.ts';
 export type SwapWish = {
   readonly at: number;
   readonly amount: bigint;
+  /** Asks for all that the service says it may swap, in place of the amount. */
+  readonly most: boolean;
   readonly key: string | null;
   readonly client: string;
   /** Milliseconds after the first call at which the same call comes again. */
@@ -61,6 +63,7 @@ function wish(r: Random, index: number, at: number, sum: bigint): SwapWish {
     at,
     // The last digits make every sum unlike any other, so that the chain tells whose it is.
     amount: sum + BigInt(index + 1),
+    most: false,
     key: keyed ? `key-${index}` : null,
     client: r.pick(['ip-1', 'ip-2', 'ip-3']),
     repeats: keyed && r.chance(0.5) ? Array.from({ length: r.between(1, 3) }, delay) : [],

@@ -6,7 +6,6 @@ import type { ChainPort } from '../../src/custody/chain-port.ts';
 import type { Custody, CustodyDeps } from '../../src/custody/create-custodian.ts';
 import type { Begin } from '../../src/custody/intake.ts';
 import type { Signer } from '../../src/custody/ports.ts';
-import type { SolanaNode, SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { type BitcoinModel, createBitcoinModel } from './bitcoin-model.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
 import { type ChainModel, createChainModel } from './chain-model.ts';
@@ -15,10 +14,12 @@ import type { Contents } from './disk.ts';
 import type { Faults } from './faults.ts';
 import { createHost, type Host, type Instance } from './host.ts';
 import { assemble, readWire, signatureOf } from './message-reader.ts';
-import { createNodeModel, type NodeModel } from './node-model.ts';
+import { createNodeModel } from './node-model.ts';
+import { ageRows } from './old-rows.ts';
 import { createPayoutKind } from './payout-kind.ts';
 import type { Production } from './production.ts';
-import { createRandom, type Random } from './random.ts';
+import { createRandom } from './random.ts';
+import { directRpc } from './rpc-direct.ts';
 import { createWire } from './rpc-wire.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
@@ -239,50 +240,6 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
   return { scenario, scheduler, chain, bridge, bitcoin, d1, host, witness, trace, state, wallClock };
 }
 
-/** The nodes without their JSON; `first` asks one after the other, as the provider does. */
-function directRpc(
-  nodes: readonly NodeModel[],
-  production: Production,
-  traced: (label: string) => <T>(ask: () => Promise<T>) => Promise<T>,
-): SolanaRpc {
-  const urls = nodes.map(({ name }) => name);
-  const fetch = () => Promise.reject(new Error('not modelled'));
-  const bare = production.createSolanaRpc({ urls, fetch });
-  const asked = nodes.flatMap((node, index): SolanaNode[] => {
-    const { name } = node;
-    const base = bare.nodes[index];
-    if (!base) return [];
-    const modelled: Partial<SolanaNode> = {
-      name,
-      balance: (_address, _commitment, least) => traced(`${name}.balance`)(() => node.balance(least)),
-      latestBlockhash: () => traced(`${name}.blockhash`)(() => node.latestBlockhash()),
-      epochInfo: (commitment) => traced(`${name}.epochInfo`)(() => node.epochInfo(commitment)),
-      signatureStatus: (signature) =>
-        traced(`${name}.status(${signature})`)(() => node.signatureStatus(signature, true)),
-      firstAvailableBlock: () => traced(`${name}.firstBlock`)(() => node.firstAvailableBlock()),
-      send: (wire) => traced(`${name}.send(${wire.slice(0, 17)})`)(() => node.send(wire)),
-      transaction: (signature) => traced(`${name}.transaction`)(() => node.transaction(signature)),
-      signaturesFor: (_address, page) => traced(`${name}.signatures`)(() => node.signaturesFor(page)),
-    };
-    return [{ ...base, ...modelled }];
-  });
-  return {
-    ...bare,
-    nodes: asked,
-    async first(read) {
-      let failure: unknown;
-      for (const node of asked) {
-        try {
-          return await read(node);
-        } catch (error) {
-          failure ??= error;
-        }
-      }
-      throw failure;
-    },
-  };
-}
-
 /** The chain port with the witness at its door. */
 const watched = (port: ChainPort, witness: Witness): ChainPort => ({
   ...port,
@@ -319,30 +276,6 @@ async function within<T>(scheduler: Scheduler, work: Promise<T>, ms: number): Pr
     return await Promise.race([work, late]);
   } finally {
     cancel();
-  }
-}
-
-/** Members that an older version may not have written, with the value that their absence stands for. */
-const NEUTRAL: Readonly<Record<string, unknown>> = {
-  reason: null,
-  looks: 0,
-  cost: '0',
-  reserved: '0',
-  unsettled: '0',
-  releasedSlot: null,
-  landing: null,
-  attempt: 1,
-};
-
-/** Makes rows look as an older version wrote them, and adds what only a newer one knows. */
-function ageRows(disk: Host<Custodian>['disk'], random: Random): void {
-  for (const { seq, row } of disk.exec('SELECT seq, row FROM operations', [])) {
-    const stored = JSON.parse(String(row)) as Record<string, unknown>;
-    for (const [member, neutral] of Object.entries(NEUTRAL)) {
-      if (stored[member] === neutral && random.chance(0.7)) delete stored[member];
-    }
-    if (random.chance(0.3)) stored.unknownMember = 'kept';
-    disk.exec('UPDATE operations SET row = ? WHERE seq = ?', [JSON.stringify(stored), Number(seq)]);
   }
 }
 
