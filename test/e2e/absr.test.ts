@@ -50,14 +50,18 @@ describe('a day of the reserve', () => {
   afterAll(() => world?.stop());
   afterEach(() => world.faults.clear());
 
-  it('mints nothing while an index lies, and the status is red', async () => {
-    world.faults.set('esplora1', { kind: 'wrongBalance', by: 1 });
+  it.each([
+    ['lies', { kind: 'wrongBalance', by: 1 }, 'upstream_sources_disagree'],
+    ['is five blocks behind', { kind: 'staleTip', by: 5 }, 'upstream_tips_apart'],
+    ['is down', { kind: 'html' }, 'upstream_one_source'],
+  ])('mints nothing while an index %s, and the status is red', async (_, fault, reason) => {
+    world.faults.set('esplora1', fault);
     await world.control.cron(DAILY);
-    const status = await until('the mint waits', async () => {
+    const status = await until(reason, async () => {
       const { ok, custody } = await get<{ ok: boolean; custody: { mint: Json } }>(world, '/api/status');
-      return custody.mint.state === 'waiting' && custody.mint.reason ? { ok, mint: custody.mint } : undefined;
+      return custody.mint.reason === reason ? { ok, mint: custody.mint } : undefined;
     });
-    expect(status).toMatchObject({ ok: false, mint: { reason: 'upstream_sources_disagree', ok: false } });
+    expect(status).toMatchObject({ ok: false, mint: { state: 'waiting', ok: false } });
     expect(await supplyOf(world)).toBe('0');
   });
 

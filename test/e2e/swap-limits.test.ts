@@ -23,7 +23,7 @@ async function inWorld<T>(
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-describe.concurrent('20 creates at once without a key', () => {
+describe.concurrent('the limits of swaps', () => {
   const refusal = (limit: string) => ({
     status: 503,
     body: { error_code: 'SWAP_LIMIT_REACHED', action: 'retry_later', retryable: true, details: { limit } },
@@ -56,35 +56,38 @@ describe.concurrent('20 creates at once without a key', () => {
     ],
   ];
 
-  it.each(rows)('never spend beyond %s', async (_limit, options, most, refused) => {
-    await inWorld(options, async (_world, desk) => {
-      const start = await desk.lamports();
-      const answers = await Promise.all(times(20, (i) => desk.create(AMOUNT, { ip: `203.0.113.${i}` })));
-      const made = answers.filter(({ status }) => status === 200);
-      expect(made).toHaveLength(most);
-      for (const { status, body, headers } of answers.filter((answer) => answer.status !== 200)) {
-        expect({ status, body }).toMatchObject(refused);
-        if (status !== 503) continue;
-        expect(headers.get('retry-after')).toBe(String(body.retry_after_s));
-        expect(Number(body.retry_after_s)).toBeGreaterThan(0);
-        const { nextAvailableAt } = body.details as Body;
-        if (nextAvailableAt !== undefined)
-          expect(Date.parse(String(nextAvailableAt))).toBeGreaterThan(Date.now() - 60_000);
-      }
-      const landed = made.map(({ body }) => String(body.id)).sort();
-      await until('all of them landed', () => (desk.payments().length >= most ? true : undefined));
-      expect(
-        desk
-          .payments()
-          .map(({ signature }) => signature)
-          .sort(),
-      ).toEqual(landed);
-      expect(start - (await desk.lamports())).toBe(BigInt(most) * (AMOUNT_LAMPORTS + TRANSFER_FEE));
-      expect(await desk.lamports()).toBeGreaterThanOrEqual(SOL / 10n);
-    });
-  });
+  it.each(rows)(
+    '20 creates at once without a key never spend beyond %s',
+    async (_limit, options, most, refused) => {
+      await inWorld(options, async (_world, desk) => {
+        const start = await desk.lamports();
+        const answers = await Promise.all(times(20, (i) => desk.create(AMOUNT, { ip: `203.0.113.${i}` })));
+        const made = answers.filter(({ status }) => status === 200);
+        expect(made).toHaveLength(most);
+        for (const { status, body, headers } of answers.filter((answer) => answer.status !== 200)) {
+          expect({ status, body }).toMatchObject(refused);
+          if (status !== 503) continue;
+          expect(headers.get('retry-after')).toBe(String(body.retry_after_s));
+          expect(Number(body.retry_after_s)).toBeGreaterThan(0);
+          const { nextAvailableAt } = body.details as Body;
+          if (nextAvailableAt !== undefined)
+            expect(Date.parse(String(nextAvailableAt))).toBeGreaterThan(Date.now() - 60_000);
+        }
+        const landed = made.map(({ body }) => String(body.id)).sort();
+        await until('all of them landed', () => (desk.payments().length >= most ? true : undefined));
+        expect(
+          desk
+            .payments()
+            .map(({ signature }) => signature)
+            .sort(),
+        ).toEqual(landed);
+        expect(start - (await desk.lamports())).toBe(BigInt(most) * (AMOUNT_LAMPORTS + TRANSFER_FEE));
+        expect(await desk.lamports()).toBeGreaterThanOrEqual(SOL / 10n);
+      });
+    },
+  );
 
-  test('from one address end at its hourly number', async () => {
+  test('20 creates at once from one address end at its hourly number', async () => {
     await inWorld({}, async (_world, desk) => {
       const answers = await Promise.all(times(20, () => desk.create(AMOUNT, { ip: '198.51.100.7' })));
       const refused = answers.filter(({ status }) => status !== 200);
@@ -96,6 +99,29 @@ describe.concurrent('20 creates at once without a key', () => {
       }
       const other = await desk.create(AMOUNT, { ip: '198.51.100.8' });
       expect(other.status).toBe(200);
+    });
+  });
+
+  test('limits that cannot be read let nothing through', async () => {
+    const vars = {
+      SWAP_MAX_SOL: '2 SOL',
+      SWAP_MAX_SOL_HOUR: '4,0',
+      SWAP_MAX_SOL_DAY: 'ten',
+      SWAP_MAX_UNSETTLED_SOL: '-1',
+      SWAP_MAX_COST_SOL_DAY: '1e-1',
+      RESERVE_FLOOR_SOL: 'none',
+      SWAP_MAX_COST_BPS: '2%',
+    };
+    await inWorld({ vars }, async (_world, desk) => {
+      const { status, body } = await desk.create(9.9);
+      expect([status, body.error_code, body.details]).toEqual([
+        503,
+        'SWAPS_PAUSED',
+        { reason: 'misconfigured' },
+      ]);
+      const { body: ready } = await desk.get('/api/ready');
+      for (const name of Object.keys(vars)) expect(JSON.stringify(ready.checks)).toContain(name);
+      expect(desk.payments()).toEqual([]);
     });
   });
 });

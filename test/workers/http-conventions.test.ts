@@ -276,6 +276,26 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
   });
 });
 
+it.each([
+  ['none of them is set', undefined],
+  ['all of them are nonsense', '☠ no such value'],
+  ['all of them are empty', ''],
+])('variables never stop the Worker: %s', async (_what, value) => {
+  const names = Object.keys(readConfig({})).filter((name) => /^[A-Z_]+$/.test(name));
+  expect(names.length).toBeGreaterThan(30);
+  const unset = Object.fromEntries(names.map((name) => [name, value]));
+  const NOSTR_RELAYS: unknown = Reflect.get(closed, 'NOSTR_RELAYS');
+  const bare = await freshApp({ ...env, CUSTODIAN: closed.CUSTODIAN, NOSTR_RELAYS, ...unset } as Env);
+  expect((await call(bare, '/api/health')).status).toBe(200);
+  expect((await call(bare, '/api/ready')).status).toBe(503);
+  for (const { path, init } of routes) {
+    const response = await call(bare, path, init);
+    if (response.status < 400 || path.endsWith('/ready')) continue;
+    const body = await problem(response);
+    expect([path, body.error_code]).not.toEqual([path, 'INTERNAL']);
+  }
+});
+
 it('a statement that SQLite refuses is a mistake of ours, not an outage', async () => {
   const DB = new Proxy(env.DB, {
     get: () => () => {
