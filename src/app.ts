@@ -176,7 +176,9 @@ export function createApp(depsFor: (env: Env) => Deps) {
     const error = asAppError(thrown);
     if (error.code === 'INTERNAL') {
       const { name, stack } = thrown;
-      c.var.deps.log({ level: 'error', request_id: c.get('requestId'), unexpected: name, stack });
+      // Unset where the configuration itself could not be read.
+      const deps: Deps | undefined = c.var.deps;
+      deps?.log({ level: 'error', request_id: c.get('requestId'), unexpected: name, stack });
     }
     return problemResponse(c, error, ERRORS);
   });

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { isBitcoinAddress } from './chain/bitcoin/address.ts';
 import { identityPubkey } from './chain/nostr/nip19.ts';
 import { isAddress } from './chain/solana/address.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
@@ -72,7 +73,7 @@ const VARIABLES = {
   PUBLIC_BASE_URL: url.optional(),
   SOLANA_RPC_URL: urlList.default(['https://api.mainnet-beta.solana.com']),
   SOLANA_PRIVATE_KEY: secret.optional(),
-  RESERVE_BTC_ADDRESS: z.string().optional(),
+  RESERVE_BTC_ADDRESS: z.string().refine(isBitcoinAddress, 'not a Bitcoin address').optional(),
   BTC_PRIVATE_KEY_WIF: secret.optional(),
   TREASURY_SOLANA_ADDRESS: address.optional(),
   ABSR_MINT_ADDRESS: address.optional(),
@@ -143,7 +144,7 @@ const VARIABLES = {
 
 type Variables = typeof VARIABLES;
 export type Config = { readonly [K in keyof Variables]: z.output<Variables[K]> } & {
-  /** Names of variables that are set but wrong; they count as missing. */
+  /** Names of variables that are set but wrong. They hold their defaults, and what depends on them is off. */
   readonly invalid: readonly string[];
 };
 
@@ -155,7 +156,7 @@ export function readConfig(env: object): Config {
     const parsed = schema.safeParse(typeof given === 'string' && given !== '' ? given : undefined);
     if (parsed.success) return [name, parsed.data];
     invalid.push(name);
-    return [name, undefined];
+    return [name, schema.safeParse(undefined).data];
   });
   return { ...Object.fromEntries(entries), invalid } as Config;
 }

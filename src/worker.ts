@@ -1,6 +1,8 @@
 import { createApp } from './app.ts';
 import { custodianClass } from './custody/custodian.ts';
-import { apiDeps, custodyDeps, scheduledDeps } from './deps.ts';
+import { custodyDeps } from './deps/custody.ts';
+import { scheduledDeps } from './deps/scheduled.ts';
+import { apiDeps } from './deps.ts';
 import { runScheduled } from './scheduled.ts';
 
 export class Custodian extends custodianClass(custodyDeps) {}

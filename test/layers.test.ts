@@ -11,6 +11,19 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
   mcp: ['core'],
+  deps: [
+    'core',
+    'chain',
+    'providers',
+    'bridges',
+    'custody',
+    'features',
+    'http',
+    'app.ts',
+    'config.ts',
+    'deps.ts',
+    'scheduled.ts',
+  ],
 };
 const IMPURE =
   /\b(fetch\(|Date\.now|new Date\(\)|Math\.random|process\.|setTimeout|setInterval|crypto\.getRandomValues)/;

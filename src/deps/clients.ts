@@ -1,0 +1,59 @@
+/**
+ * Clients that the API and the custodian build alike.
+ * @module
+ */
+import { createNearIntentsRoute } from '../bridges/near-intents.ts';
+import type { SwapRoute } from '../bridges/route.ts';
+import type { Config } from '../config.ts';
+import { upstreamFailed } from '../core/errors.ts';
+import { stringifyJson } from '../core/json.ts';
+import type { PriceReport } from '../core/price.ts';
+import { createEsplora } from '../providers/esplora.ts';
+import type { Fetch } from '../providers/http.ts';
+import { createNearIntents } from '../providers/near-intents.ts';
+import { createCoinbase, createHyperliquid, createKraken } from '../providers/price-venues.ts';
+import { createSolanaRpc } from '../providers/solana-rpc.ts';
+
+export const log = (line: Readonly<Record<string, unknown>>) => console.log(stringifyJson(line));
+
+/** The network for one client. Where its URL is set but wrong, every call fails: no other address is asked instead. */
+export const fetchFor =
+  (config: Config, variable: Extract<keyof Config, `${string}_URL` | `${string}_URLS`>): Fetch =>
+  async (url, init) => {
+    if (config.invalid.includes(variable)) throw upstreamFailed(variable, 'not_configured');
+    return fetch(url, init);
+  };
+
+export function clients(config: Config) {
+  const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') });
+  const esploras = config.ESPLORA_API_URLS.map((baseUrl, index) =>
+    createEsplora({ baseUrl, name: `esplora-${index + 1}`, fetch: fetchFor(config, 'ESPLORA_API_URLS') }),
+  );
+  const venues = [
+    createHyperliquid({
+      baseUrl: config.HYPERLIQUID_API_URL,
+      fetch: fetchFor(config, 'HYPERLIQUID_API_URL'),
+    }),
+    createCoinbase({ baseUrl: config.COINBASE_API_URL, fetch: fetchFor(config, 'COINBASE_API_URL') }),
+    createKraken({ baseUrl: config.KRAKEN_API_URL, fetch: fetchFor(config, 'KRAKEN_API_URL') }),
+  ];
+
+  /** Reports of the venues that answer, in their order. */
+  async function readPrices(): Promise<PriceReport[]> {
+    const reports = await Promise.allSettled(venues.map((venue) => venue.read()));
+    return reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
+  }
+
+  return { rpc, esploras, venues, readPrices };
+}
+
+export type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
+
+export function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
+  const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
+  const provider = createNearIntents({ baseUrl, jwt, fetch: fetchFor(config, 'NEAR_INTENTS_API_URL') });
+  const { solanaAddress: reserveAddress, bitcoinAddress } = reserve;
+  return config.SWAP_ROUTES.map(() =>
+    createNearIntentsRoute({ provider, quoteKey, reserveAddress, bitcoinAddress, now: Date.now }),
+  );
+}

@@ -1,0 +1,217 @@
+/**
+ * What the custodian runs on.
+ * @module
+ */
+import { depositTerms } from '../chain/solana/deposit.ts';
+import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
+import { decodeMint } from '../chain/solana/mint.ts';
+import { signedTransaction } from '../chain/solana/transaction.ts';
+import { type Config, readConfig } from '../config.ts';
+import { USD_DECIMALS } from '../core/price.ts';
+import { createAsryPorts } from '../custody/asry-ports.ts';
+import { createChainPort } from '../custody/chain-port.ts';
+import type { CustodyDeps } from '../custody/create-custodian.ts';
+import { createTokenKind } from '../custody/kinds/token.ts';
+import { createD1Mirror } from '../custody/outbox.ts';
+import type { Signer } from '../custody/ports.ts';
+import { createReservePorts } from '../custody/reserve-ports.ts';
+import {
+  createMintKeys,
+  createProofSigner,
+  createSigner,
+  isBitcoinKey,
+  type MintKeys,
+} from '../custody/signer.ts';
+import type { SolanaRpc } from '../providers/solana-rpc.ts';
+import { clients, log, swapRoutes } from './clients.ts';
+import {
+  missingForAsry,
+  missingForMint,
+  missingForPayments,
+  missingForSwaps,
+  notConfigured,
+} from './configured.ts';
+
+/** @throws AppError NOT_CONFIGURED */
+export function custodyDeps(env: Env): CustodyDeps {
+  const config = readConfig(env);
+  const { SOLANA_PRIVATE_KEY: secret, RESERVE_BTC_ADDRESS: bitcoinAddress } = config;
+  const missing = missingForSwaps(config);
+  if (!secret || !bitcoinAddress || missing.length > 0) throw notConfigured(missing);
+  const { rpc, esploras, readPrices } = clients(config);
+  const signer = createSigner(secret);
+  const reserveAddress = signer.address;
+  return {
+    chain: createChainPort(rpc, reserveAddress),
+    mirror: createD1Mirror(env.DB),
+    signer,
+    swap: {
+      reserveAddress,
+      bitcoinAddress,
+      routes: swapRoutes(config, { solanaAddress: reserveAddress, bitcoinAddress }),
+      maxCostBps: config.SWAP_MAX_COST_BPS,
+      readPrices,
+      latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+      bitcoinViews: (txid) =>
+        Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
+      reserveSignatures: (page) =>
+        rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
+      transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+    },
+    ...reserveDesks(config, { signer, bitcoinAddress }),
+    ...asryRewards(config, rpc, reserveAddress),
+    ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL && missingForPayments(config).length === 0
+      ? paidRequests(rpc, {
+          reserveAddress,
+          treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
+          mintKeys: createMintKeys(config.MINT_KEY_SEED),
+          publicBaseUrl: config.PUBLIC_BASE_URL,
+        })
+      : {}),
+    limits: {
+      maxOperation: config.SWAP_MAX_SOL,
+      maxHour: config.SWAP_MAX_SOL_HOUR,
+      maxDay: config.SWAP_MAX_SOL_DAY,
+      maxUnsettled: config.SWAP_MAX_UNSETTLED_SOL,
+      maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
+      maxCostBps: config.SWAP_MAX_COST_BPS,
+      floor: config.RESERVE_FLOOR_SOL,
+    },
+    swapsDisabled: config.SWAPS_DISABLED,
+    maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
+    assemble: (message, signature, cosignatures) => {
+      const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
+      return { wire: toBase64(wire), signature: text };
+    },
+    now: Date.now,
+    randomId: () => crypto.randomUUID(),
+    within,
+    log,
+  };
+}
+
+/** Rewards for deposits, where their mint is configured. */
+function asryRewards(config: Config, rpc: SolanaRpc, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
+  const { ASRY_MINT_ADDRESS: mint } = config;
+  if (mint === undefined || missingForAsry(config).length > 0) return {};
+  const terms = depositTerms({
+    treasury: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
+    reserve: reserveAddress,
+    mints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
+    heldSenders: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
+  });
+  const program = {
+    startsAt: config.ASRY_EPOCH_START ?? null,
+    epochSeconds: config.ASRY_EPOCH_SECONDS,
+    cap: config.ASRY_EPOCH_CAP * 10n ** BigInt(config.ASRY_DECIMALS),
+    depth: config.ASRY_EPOCH_DEPTH * 10n ** BigInt(USD_DECIMALS),
+    price: config.ASRY_PRICE_USD ?? null,
+    decimals: config.ASRY_DECIMALS,
+    minimumDeposit: config.ASRY_MIN_DEPOSIT_USD,
+    maxAgeSeconds: config.ASRY_MAX_DEPOSIT_AGE_DAYS * 86_400,
+    rentBudget: config.RENT_BUDGET_SOL_DAY,
+    disabled: config.ASRY_CLAIMS_DISABLED,
+  };
+  return { asry: createAsryPorts(rpc, { reserveAddress, mint, terms, program }) };
+}
+
+/** The daily mint and the ownership proof, each where it is configured. */
+function reserveDesks(
+  config: Config,
+  p: { signer: Signer; bitcoinAddress: string },
+): Pick<CustodyDeps, 'absr' | 'proof'> {
+  const { rpc, esploras, readPrices } = clients(config);
+  const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl, BTC_PRIVATE_KEY_WIF: wif } = config;
+  const { signer, bitcoinAddress } = p;
+  const { reserveViews, supplyViews, solanaFigures, latestBlockhash } = createReservePorts({
+    indexes: esploras,
+    nodes: rpc.nodes,
+    bitcoinAddress,
+    solanaAddress: signer.address,
+    absrMint: mint ?? null,
+  });
+  return {
+    ...(mint && missingForMint(config).length === 0
+      ? {
+          absr: {
+            reserveAddress: signer.address,
+            mint,
+            treasury: config.TREASURY_SOLANA_ADDRESS ?? signer.address,
+            depth: config.ABSR_CONFIRMATIONS,
+            nodes: rpc.nodes.length,
+            reserveViews,
+            supplyViews,
+            readPrices,
+            latestBlockhash,
+            now: Date.now,
+          },
+        }
+      : {}),
+    ...(publicBaseUrl && isBitcoinKey(wif, bitcoinAddress)
+      ? {
+          proof: {
+            service: new URL(publicBaseUrl).host,
+            bitcoinAddress,
+            signer: createProofSigner({ solana: signer, bitcoinAddress, wif }),
+            indexes: esploras.length,
+            reserveViews,
+            solanaFigures,
+          },
+        }
+      : {}),
+  };
+}
+
+/** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
+function paidRequests(
+  rpc: SolanaRpc,
+  p: { reserveAddress: string; treasuryAddress: string; mintKeys: MintKeys; publicBaseUrl: string },
+): Pick<CustodyDeps, 'payments' | 'kinds'> {
+  const { reserveAddress, treasuryAddress, mintKeys, publicBaseUrl } = p;
+  return {
+    payments: {
+      treasuryAddress,
+      signatures: (page) =>
+        rpc.first((node) => node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' })),
+      transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+      randomBytes,
+      randomId: () => crypto.randomUUID(),
+      mintAddress: mintKeys.address,
+      metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
+      creationCost: (subject) => BigInt(String(subject.costLamports)),
+    },
+    kinds: {
+      token: createTokenKind({
+        reserveAddress,
+        signMint: mintKeys.sign,
+        rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+        latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+        findMint: async (address) => {
+          const [found] = (await rpc.first((node) => node.accounts([address], 'finalized'))).accounts;
+          const mint = found && decodeMint(found.owner, found.data);
+          return found
+            ? { owner: found.owner, supply: mint?.supply ?? 0n, decimals: mint?.decimals ?? -1 }
+            : null;
+        },
+      }),
+    },
+  };
+}
+
+const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

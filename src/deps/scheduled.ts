@@ -1,0 +1,73 @@
+/**
+ * What the cron triggers run on.
+ * @module
+ */
+import type { Deps } from '../app.ts';
+import { apiDeps } from '../deps.ts';
+import { watchBacking } from '../features/absr/watch-backing.ts';
+import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
+import { purgeAnalytics } from '../features/analytics/purge-analytics.ts';
+import { createExchangeStore } from '../features/exchange/exchange-store.ts';
+import { purgeExchange } from '../features/exchange/purge-exchange.ts';
+import { getProof } from '../features/reserves/get-proof.ts';
+import { getReserves } from '../features/reserves/get-reserves.ts';
+import { listBitcoin } from '../features/reserves/list-bitcoin.ts';
+import { listSolana } from '../features/reserves/list-solana.ts';
+import { raiseAlarms } from '../features/status/check-alarms.ts';
+import { getStatus } from '../features/status/get-status.ts';
+import { createHeartbeat } from '../features/status/heartbeat.ts';
+import { createWebhook } from '../providers/webhook.ts';
+import type { ScheduledDeps } from '../scheduled.ts';
+import { fetchFor, log } from './clients.ts';
+
+export function scheduledDeps(env: Env): ScheduledDeps {
+  const deps = apiDeps(env);
+  const { custody, now, reserve, ipRetentionDays } = deps;
+  const analytics = createAnalyticsStore(env.DB);
+  const exchanges = createExchangeStore(env.DB);
+  const heartbeat = createHeartbeat(env.KV);
+  return {
+    log,
+    everyMinute: [
+      { name: 'heartbeat', run: () => heartbeat.beat('minute', now()) },
+      { name: 'wake', run: () => custody.wake() },
+      { name: 'watch_backing', run: () => watchBacking(deps) },
+      ...(reserve.bitcoinAddress && reserve.solanaAddress ? warmReads(deps) : []),
+      { name: 'purge_analytics', run: () => purgeAnalytics({ analytics, ipRetentionDays, now }) },
+      { name: 'alarms', run: () => watchAlarms(env, deps) },
+    ],
+    // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.
+    daily: [
+      { name: 'heartbeat', run: () => heartbeat.beat('daily', now()) },
+      { name: 'wake', run: () => custody.wake() },
+      { name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) },
+    ],
+  };
+}
+
+/** What is wrong now, told once: in the log, and to the operator's webhook where there is one. */
+function watchAlarms(env: Env, deps: Deps): Promise<void> {
+  const { config, reserve, now } = deps;
+  const url = config.ALARM_WEBHOOK_URL;
+  return raiseAlarms({
+    readStatus: () => getStatus(deps),
+    readSol: async () => {
+      const { solana } = reserve.solanaAddress ? await getReserves(deps) : { solana: null };
+      return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
+    },
+    memory: env.KV,
+    ...(url ? { notify: createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') }) } : {}),
+    log,
+    now,
+  });
+}
+
+/** Read anew for every isolate. A watch-only reserve without a proof has none to read. */
+const warmReads = (deps: Deps) => [
+  { name: 'warm_reserves', run: () => getReserves(deps, true) },
+  { name: 'warm_bitcoin_list', run: () => listBitcoin(deps, true) },
+  { name: 'warm_solana_list', run: () => listSolana(deps, true) },
+  ...(deps.holdsBitcoinKey && deps.missingForProof.length === 0
+    ? [{ name: 'warm_proof', run: () => getProof(deps, true) }]
+    : []),
+];

@@ -1,0 +1,65 @@
+import { env } from 'cloudflare:test';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { afterEach, expect, it, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+
+const NONSENSE = '\u0001 not a value of anything';
+const variables = Object.keys(readConfig({})).filter((name) => name !== 'invalid');
+/** Any text is a value of these. */
+const FREE_TEXT = new Set([
+  'BTC_PRIVATE_KEY_WIF',
+  'CHANGENOW_API_KEY',
+  'NEAR_INTENTS_JWT',
+  'NEAR_INTENTS_QUOTE_KEY',
+  'SOLANA_PRIVATE_KEY',
+]);
+const SEED = new Uint8Array(32).fill(7);
+const KEYS = {
+  SOLANA_PRIVATE_KEY: base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
+  RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  PUBLIC_BASE_URL: 'https://sluice.example',
+};
+
+async function appWith(bindings: Record<string, string>) {
+  vi.resetModules();
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('no network here')));
+  const { createApp } = await import('../../src/app.ts');
+  const { apiDeps } = await import('../../src/deps.ts');
+  const all = { ...env, ...KEYS, ...bindings } as Env;
+  const app = createApp(() => ({ ...apiDeps(all), log: () => undefined }));
+  return (path: string, init: RequestInit = {}) => app.request(path, init, all);
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+it.each(variables)('a nonsense %s stops its own area at most, and is named', async (name) => {
+  const call = await appWith({ [name]: NONSENSE });
+  expect((await call('/api/health')).status).toBe(200);
+  expect((await call('/api/openapi.json')).status).toBe(200);
+  const reserves = await call('/api/reserves');
+  expect(reserves.status).not.toBe(500);
+  if (FREE_TEXT.has(name) && name !== 'SOLANA_PRIVATE_KEY') return;
+  const ready = await call('/api/ready');
+  expect(ready.status).toBe(503);
+  const said = await ready.text();
+  expect(said).toContain(name);
+  expect(said).not.toContain('not a value of anything');
+});
+
+it.each(variables.filter((name) => /^(SWAP|RESERVE|TREASURY|SOLANA|ESPLORA|KRAKEN|PUBLIC_BASE)/.test(name)))(
+  'no swap is made while %s is nonsense',
+  async (name) => {
+    const call = await appWith({ [name]: NONSENSE });
+    const answer = await call('/api/swap/create', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"amountSol":0.5}',
+    });
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      error_code: 'NOT_CONFIGURED',
+      details: { variables: [name] },
+    });
+  },
+);
