@@ -82,10 +82,12 @@ export function createDriver(p: DriverPorts) {
     storeSigned(op, kind, signed.prepared, signed.signing);
   }
 
-  /** Whether the day's costs leave room for those of a swap. */
-  function hasRoom(op: Operation, cost: bigint): boolean {
+  /** When the day's costs leave room again for those of this swap; null when they do now. Unix milliseconds. */
+  function costFreeAt(op: Operation, cost: bigint): number | null {
+    if (op.kind !== 'swap') return null;
     const others = journal.counting(now()).filter((other) => other.id !== op.id);
-    return checkCost(others, cost, p.limits, now()).ok;
+    const verdict = checkCost(others, cost, p.limits, now());
+    return 'availableAt' in verdict ? verdict.availableAt : null;
   }
 
   /** One critical section: the limits as they are now, the names taken, the bytes stored. */
@@ -93,8 +95,10 @@ export function createDriver(p: DriverPorts) {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
-      if (op.kind === 'swap' && !hasRoom(op, prepared.cost)) {
-        return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day' });
+      const availableAt = costFreeAt(op, prepared.cost);
+      if (availableAt !== null) {
+        const outcome = { availableAt: String(availableAt) };
+        return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day', outcome });
       }
       if (prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)) {
         return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });

@@ -39,10 +39,21 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
   // As it was at creation, whatever has become of it since.
   if (swap)
     return { type: 'created', replayed, swap: { ...swap, status: 'waiting', detail: 'sent', reason: null } };
-  return op.state === 'failed'
-    ? { type: 'refused', replayed, refusal: refusalOf(op.reason ?? 'unknown') }
-    : undefined;
+  return op.state === 'failed' ? { type: 'refused', replayed, refusal: refusalOfRow(op) } : undefined;
 }
+
+const refusalOfRow = ({ reason, outcome, createdAt }: Operation): Refusal =>
+  reason === 'limit_cost_day'
+    ? costDayRefusal(Number(outcome.availableAt), createdAt)
+    : refusalOf(reason ?? 'unknown');
+
+/** The day's costs leave no room until then. Unix milliseconds. */
+export const costDayRefusal = (availableAt: number, now: number): Refusal => ({
+  code: 'SWAP_LIMIT_REACHED',
+  message: "The day's limit on costs leaves no room for what this amount would cost.",
+  retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
+  details: { limit: 'cost_day', nextAvailableAt: new Date(availableAt).toISOString() },
+});
 
 /** Reasons that any smaller amount would meet as well. */
 export const isTooSmall = (reason: string | null): boolean =>
@@ -69,14 +80,6 @@ export function refusalOf(reason: string): Refusal {
       code: 'QUOTE_REFUSED',
       message: 'The quote costs more than our limit against an independent price.',
       details: { reason },
-    };
-  }
-  if (reason === 'limit_cost_day') {
-    return {
-      code: 'SWAP_LIMIT_REACHED',
-      message: 'The cost limit of the day is used up.',
-      retryAfterSeconds: 3_600,
-      details: { limit: 'cost_day' },
     };
   }
   if (reason.startsWith('price_')) {

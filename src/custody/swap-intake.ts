@@ -18,8 +18,16 @@ import {
   releasedSlot,
   spendable,
 } from './ledger.ts';
+import type { Operation } from './operation.ts';
 import type { Storage } from './ports.ts';
-import { createAnswer, isTooSmall, ledgerRefusal, refusalOf, stopped } from './swap-answer.ts';
+import {
+  costDayRefusal,
+  createAnswer,
+  isTooSmall,
+  ledgerRefusal,
+  refusalOf,
+  stopped,
+} from './swap-answer.ts';
 
 export type IntakePorts = {
   readonly journal: Journal;
@@ -51,6 +59,7 @@ const SMALL_KNOWN_MS = 600_000;
 export function createSwapIntake(p: IntakePorts) {
   const { journal, now, readBalance } = p;
   let small: { until: number; amount: bigint } | undefined;
+  let costly: { until: number; amount: bigint } | undefined;
 
   /** A full window answers when its oldest call leaves it. */
   function quotaRefusal(
@@ -130,13 +139,24 @@ export function createSwapIntake(p: IntakePorts) {
     });
   }
 
-  function learnSmall(amount: bigint): void {
-    if (small && small.until > now() && small.amount > amount) return;
-    small = { until: now() + SMALL_KNOWN_MS, amount };
+  /** What is known beforehand of an amount, so that no quote is spent to hear it again. */
+  function knownRefusal(amount: bigint): Refusal | undefined {
+    if (small && small.until > now() && amount <= small.amount) return refusalOf('amount_below_cost');
+    if (!costly || costly.until <= now() || amount < costly.amount) return undefined;
+    return costDayRefusal(costly.until, now());
   }
 
-  const smallRefusal = (amount: bigint): Refusal | undefined =>
-    small && small.until > now() && amount <= small.amount ? refusalOf('amount_below_cost') : undefined;
+  function learn(op: Operation): void {
+    const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
+    if (isTooSmall(op.reason)) {
+      const more = small && small.until > now() && small.amount > amount;
+      if (!more) small = { until: now() + SMALL_KNOWN_MS, amount };
+    }
+    if (op.reason === 'limit_cost_day') {
+      const less = costly && costly.until > now() && costly.amount < amount;
+      if (!less) costly = { until: Number(op.outcome.availableAt), amount };
+    }
+  }
 
   /** The stored answer of a key, once it is there. */
   async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
@@ -155,7 +175,7 @@ export function createSwapIntake(p: IntakePorts) {
     const known = journal.get(id);
     if (known?.state === 'planned') await p.within(p.driver.drive(id), MAX_WAIT_MS);
     const op = journal.get(id);
-    if (op && !replayed && isTooSmall(op.reason)) learnSmall(BigInt(String(op.plan.askedLamports)));
+    if (op && !replayed) learn(op);
     const decided = op && createAnswer(op, replayed);
     if (decided) {
       // Nothing is told that a crash could still take back.
@@ -173,7 +193,7 @@ export function createSwapIntake(p: IntakePorts) {
     async createSwap(request: SwapRequest): Promise<SwapAnswer> {
       const replayed = request.key && (await replay(request.key));
       if (replayed) return replayed;
-      const early = smallRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('create');
+      const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('create');
       if (early) return refuse(early);
       const why = await p.stop();
       if (why) return refuse(stopped(why));
@@ -201,7 +221,7 @@ export function createSwapIntake(p: IntakePorts) {
       const why = await p.stop();
       if (why) return { type: 'refused', refusal: stopped(why) };
       const budget =
-        smallRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('preview');
+        knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('preview');
       if (budget) return { type: 'refused', refusal: budget };
       const amount = lamports(request.amountLamports);
       try {

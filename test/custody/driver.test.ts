@@ -154,7 +154,11 @@ describe('what keeps a swap from being signed', () => {
     w.add(settling({ id: 'swap:before', cost: lamports(60n), signing: null }));
     w.add(planned());
     await w.driver.drive('swap:one');
-    expect(row(w)).toMatchObject({ state: 'failed', reason: 'limit_cost_day' });
+    expect(row(w)).toMatchObject({
+      state: 'failed',
+      reason: 'limit_cost_day',
+      outcome: { availableAt: expect.stringMatching(/^\d{13}$/) },
+    });
     expect(w.journal.claimant('deposit:a')).toBeUndefined();
   });
 

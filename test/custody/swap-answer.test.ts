@@ -21,7 +21,6 @@ describe('a refusal', () => {
     ['quote_signature', 'QUOTE_REFUSED'],
     ['quote_reused', 'QUOTE_REFUSED'],
     ['no_route', 'QUOTE_REFUSED'],
-    ['limit_cost_day', 'SWAP_LIMIT_REACHED'],
     ['price_unavailable', 'PRICE_UNAVAILABLE'],
     ['price_divergent', 'PRICE_UNAVAILABLE'],
     ['stopped_operator', 'SWAPS_PAUSED'],

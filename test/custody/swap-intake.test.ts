@@ -276,10 +276,18 @@ it("a swap that would cost more than is left of the day's limit is refused at th
   const last = answers[2];
   expect(last && refusalOf(last)).toMatchObject({
     code: 'SWAP_LIMIT_REACHED',
-    retryAfterSeconds: 3_600,
+    // The first of them leaves the day's window then.
+    retryAfterSeconds: 24 * 3_600 - 2 * 61 * 60 + 1,
     details: { limit: 'cost_day' },
   });
-  expect(w.journal.latest(1)[0]).toMatchObject({
+  const quotes = w.bridge.quotes.length;
+  const again = await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: 'another' }));
+  expect(refusalOf(again)?.details).toMatchObject({ limit: 'cost_day' });
+  expect(w.bridge.quotes).toHaveLength(quotes);
+  expect((await w.custody.createSwap(request({ amountLamports: SOL / 2n, client: 'small' }))).type).toBe(
+    'created',
+  );
+  expect(w.journal.latest(2)[1]).toMatchObject({
     state: 'failed',
     reason: 'limit_cost_day',
     amount: 0n,

@@ -75,6 +75,23 @@ describe('a refund', () => {
   });
 
   it.each([
+    [990_000_000n - 5_000n, true],
+    [990_000_000n - 9_899_999n, true],
+    [990_000_000n - 9_900_000n, false],
+  ])('may fall short of the announced sum by the fee of the bridge: %s', async (change, ok) => {
+    const { settle, ports } = setUp(refunded(990_000_000n));
+    credit(ports, 'refund', change);
+    expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
+  });
+
+  it('of exactly the announced sum is preferred to one that only may be it', async () => {
+    const { settle, ports } = setUp(refunded(990_000_000n));
+    credit(ports, 'of another swap', 989_000_000n);
+    credit(ports, 'refund', 990_000_000n);
+    expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+
+  it.each([
     [SOL, true],
     [SOL + 1n, false],
     [(SOL * 9n) / 10n + 1n, true],

@@ -83,16 +83,15 @@ export function createSwapSettlement(ports: SettlementPorts) {
       .toReversed();
     // Anybody can fill the list with dust: each look reads a few, oldest first, and the next one goes on behind them.
     const start = candidates.length > REFUND_READS ? (operation.looks * REFUND_READS) % candidates.length : 0;
+    let nearly: { signature: string; credit: bigint } | undefined;
     for (const { signature } of candidates.slice(start, start + REFUND_READS)) {
       const transaction = await ports.transaction(signature);
       const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
       if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
-      const outcome = { refundSignature: signature, refundLamports: credit.toString() };
-      return {
-        settlement: { state: 'incomplete', reason: 'refunded', arrived: true, outcome },
-        claims: [`payment:${signature}`],
-      };
+      if (credit === report.amount) return refundedBy({ signature, credit });
+      nearly ??= { signature, credit };
     }
+    if (nearly) return refundedBy(nearly);
     return pending('refunding');
   }
 
@@ -116,6 +115,16 @@ export function createSwapSettlement(ports: SettlementPorts) {
   };
 }
 
+const refundedBy = ({ signature, credit }: { signature: string; credit: bigint }): Settled => ({
+  settlement: {
+    state: 'incomplete',
+    reason: 'refunded',
+    arrived: true,
+    outcome: { refundSignature: signature, refundLamports: credit.toString() },
+  },
+  claims: [`payment:${signature}`],
+});
+
 type Paid = { readonly vout: number; readonly value: Sats };
 
 const claimOf = (txid: string, { vout }: Paid): string => `output:${txid}:${vout}`;
@@ -133,11 +142,17 @@ const smallest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
 const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
 
-/** A refund is the announced sum, or when none was announced nearly the amount: the bridge keeps its fee. */
-const isRefundOf = (credit: bigint, announced: bigint | null, amount: bigint): boolean =>
-  announced === null
-    ? credit > (amount * 9n) / 10n && credit <= amount
-    : credit === announced && credit <= amount;
+/**
+ * Part of the announced sum by which its payment may fall short, in percent: some bridges announce it before they take
+ * their refund fee. Where no sum was announced, part of the amount.
+ */
+const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
+
+function isRefundOf(credit: bigint, announced: bigint | null, amount: bigint): boolean {
+  const whole = announced ?? amount;
+  const fee = whole * (announced === null ? REFUND_FEE_PERCENT.unannounced : REFUND_FEE_PERCENT.announced);
+  return credit > whole - fee / 100n && credit <= whole && credit <= amount;
+}
 
 /**
  * Outputs to `address` of a transaction that every index which answered shows in a block; undefined while one of them
