@@ -4,10 +4,6 @@
  */
 import type { Lamports, Sats } from '../../core/amount.ts';
 
-/** The tools whose destination can be confirmed. Every other one is refused. */
-export const TOOLS = ['near', 'chainflip'] as const;
-export type Tool = (typeof TOOLS)[number];
-
 export type ScreenLimits = {
   /** Lamports for priority, at most. */
   readonly maxPriorityFee: bigint;

@@ -3,6 +3,7 @@
  * @module
  */
 import { SWAP_ENDPOINT_PROGRAM, type VaultSwap } from '../../bridges/lifi-chainflip.ts';
+import type { Tool } from '../../bridges/lifi-quote.ts';
 import type { DecodedTransaction } from '../../chain/solana/message-decode.ts';
 import { addressSeed } from '../../chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
@@ -11,7 +12,7 @@ import type { Sats } from '../../core/amount.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken } from './associated-token.ts';
 import { judgeChainflip } from './chainflip-vault-swap.ts';
 import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compute-budget.ts';
-import type { ScreenDesk, SwapOrder, Tool } from './desk.ts';
+import type { ScreenDesk, SwapOrder } from './desk.ts';
 import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
 import { judgeTracker, TRACKER_PROGRAM } from './lifi-tracker.ts';
 import { resolveInstructions, type TableViews } from './lookup-tables.ts';

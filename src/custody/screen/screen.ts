@@ -10,13 +10,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { confirmNearDestination } from '../../bridges/lifi-near.ts';
+import type { Tool } from '../../bridges/lifi-quote.ts';
 import { type DecodedTransaction, decodeTransactionText } from '../../chain/solana/message-decode.ts';
 import { encodeMessage, encodeTransaction } from '../../chain/solana/message-encode.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { lamports, type Sats, sats } from '../../core/amount.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
-import type { ScreenDesk, SwapOrder, Tool } from './desk.ts';
+import type { ScreenDesk, SwapOrder } from './desk.ts';
 import { type InstructionEvidence, type ScreenedShape, screenInstructions } from './instructions.ts';
 import { screenQuote } from './quote.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';

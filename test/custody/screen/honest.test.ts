@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { TOOLS } from '../../../src/bridges/lifi-quote.ts';
 import { decodeTransactionText } from '../../../src/chain/solana/message-decode.ts';
-import { TOOLS } from '../../../src/custody/screen/desk.ts';
 import { screenInstructions } from '../../../src/custody/screen/instructions.ts';
 import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
 import { openTransaction, screenSwap, withLifetime } from '../../../src/custody/screen/screen.ts';

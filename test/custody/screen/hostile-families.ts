@@ -4,11 +4,11 @@
  */
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { SWAP_ENDPOINT_PROGRAM } from '../../../src/bridges/lifi-chainflip.ts';
+import type { Tool } from '../../../src/bridges/lifi-quote.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { ASSOCIATED_TOKEN_PROGRAM } from '../../../src/custody/screen/associated-token.ts';
 import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/screen/compute-budget.ts';
-import type { Tool } from '../../../src/custody/screen/desk.ts';
 import { LIFI_COLLECTOR } from '../../../src/custody/screen/instructions.ts';
 import { TRACKER_PROGRAM } from '../../../src/custody/screen/lifi-tracker.ts';
 import type { ScreenReason } from '../../../src/custody/screen/refusal.ts';
