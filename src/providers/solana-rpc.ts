@@ -10,6 +10,7 @@ import * as z from 'zod';
 import { type Lamports, lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
+import { firstAnswer } from './first-answer.ts';
 import { type Fetch, postJson } from './http.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
@@ -193,15 +194,10 @@ export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch })
 
   /** The first node that answers; when none does, the primary's failure. */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
-    let failure: unknown;
-    for (const node of nodes) {
-      try {
-        return await read(node);
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-    throw failure === undefined ? upstreamFailed('solana-rpc', 'no_node') : asUpstreamFailure(failure);
+    if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
+    return firstAnswer(nodes, read).catch((failure: unknown) => {
+      throw asUpstreamFailure(failure);
+    });
   }
 
   return { nodes, first };

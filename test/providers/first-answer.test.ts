@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { firstAnswer } from '../../src/providers/first-answer.ts';
+
+const never = new Promise<string>(() => {});
+const SLOW_MS = 2_000;
+
+/** Asks sources that act as given; answers what was asked and what came of it. */
+async function ask(acts: readonly (() => Promise<string>)[]) {
+  const asked: number[] = [];
+  const answer = firstAnswer(
+    acts.map((_, index) => index),
+    (index) => {
+      asked.push(index);
+      return acts[index]?.() ?? never;
+    },
+  ).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await vi.advanceTimersByTimeAsync(10 * SLOW_MS);
+  return { asked, outcome: await Promise.race([answer, Promise.resolve('waits')]) };
+}
+
+const says = (value: string) => () => Promise.resolve(value);
+const fails = (why: string) => () => Promise.reject(new Error(why));
+const late = (value: string, ms: number) => () =>
+  new Promise<string>((resolve) => setTimeout(() => resolve(value), ms));
+
+describe('of several sources', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('the first is enough when it answers', async () => {
+    expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
+  });
+
+  it('one that fails hands over at once', async () => {
+    expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
+      asked: [0, 1, 2],
+      outcome: { value: 'c' },
+    });
+  });
+
+  it('one that hangs costs no more than some patience', async () => {
+    expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
+  });
+
+  it('a slow one still counts when those after it fail', async () => {
+    expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
+  });
+
+  it('all that fail leave the failure of the first', async () => {
+    expect(await ask([fails('a'), fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
+    const slowly = () => late('', SLOW_MS)().then(fails('a'));
+    expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
+  });
+
+  it('none is a failure', async () => {
+    expect(await ask([])).toMatchObject({ asked: [], outcome: { error: undefined } });
+  });
+});
