@@ -9,6 +9,8 @@ import type { SolanaKey } from '../world/keys.ts';
 import type { World } from '../world/world.ts';
 
 export const DOLLAR = 1_000_000n;
+/** Five slots each: some minutes at the world's slot time. */
+const MANY_LOOKS = 500;
 /** The default epoch. */
 export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * DOLLAR };
 
@@ -142,11 +144,14 @@ export function createAsryStage(world: World) {
 
     /** The record once all its payouts are final. */
     async paid(signature: string): Promise<ClaimRecord> {
-      for (;;) {
+      let last: unknown;
+      for (let looks = 0; looks < MANY_LOOKS; looks += 1) {
         const { status, body } = await get<ClaimRecord>(`/api/asry/claims/${signature}`);
         if (status === 200 && body.payouts.every((payout) => payout.paid_at !== null)) return body;
+        last = { status, body };
         await ledger.clock.reached(ledger.clock.slot('processed') + 5);
       }
+      throw new Error(`the claim is not paid: ${JSON.stringify(last)}`);
     },
   };
 }

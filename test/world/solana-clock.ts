@@ -37,6 +37,8 @@ interface LatestBlockhash {
 }
 
 const BLOCKHASH_LIFE_BLOCKS = 150;
+/** A chain that makes no block for so long stands still. */
+const STANDSTILL_MS = 60_000;
 
 export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Promise<SolanaClock> {
   const samples = new Map<number, BlockhashSample>();
@@ -111,10 +113,17 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
       rooted = head;
     },
     reached(slot) {
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
+        let seen = head;
+        const watch = setInterval(() => {
+          if (head === seen && !stopped) reject(new Error(`the chain stands still at slot ${head}`));
+          seen = head;
+        }, STANDSTILL_MS);
+        watch.unref();
         const check = () => {
           if (head < slot) return;
           waiting.delete(check);
+          clearInterval(watch);
           resolve();
         };
         waiting.add(check);

@@ -6,6 +6,9 @@ import type { FromWorkerProcess, ToWorkerProcess, WorkerSetup } from './worker-m
 
 const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
 const KEPT_LOG_LINES = 5000;
+/** Far more than either needs, so that what hangs is named instead of waited for. */
+const START_MS = 90_000;
+const STOP_MS = 15_000;
 
 type Call =
   | { readonly type: 'scheduled'; readonly cron: string; readonly time: number }
@@ -85,9 +88,9 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
         }
         if (message.type === 'failed') reject(new Error(message.reason));
       });
-      started.once('exit', () =>
-        reject(new Error(`the Worker did not start: ${logs.slice(-20).join('\n')}`)),
-      );
+      const failed = () => reject(new Error(`the Worker did not start: ${logs.slice(-20).join('\n')}`));
+      started.once('exit', failed);
+      setTimeout(failed, START_MS).unref();
     });
   }
 
@@ -109,7 +112,9 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     if (running === null) return;
     const gone = once(running, 'exit');
     how(running);
+    const late = setTimeout(() => killGroup(running), STOP_MS);
     await gone;
+    clearTimeout(late);
     killGroup(running);
   }
 
