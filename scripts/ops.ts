@@ -1,28 +1,72 @@
 /**
- * The operator's commands from a terminal: `npm run ops -- pause | resume | operations | held | retry <id> | reconcile`.
- * Reads API_BASE_URL and OPS_SECRET from the environment; exit code 1 when the custodian says no.
+ * The operator's commands from a terminal; without one it lists them. Exit code 1 when the service says no, 2 when the
+ * command is none. What is to be used as it stands goes to stdout alone, all else of it to stderr.
  */
-const [name = '', id] = process.argv.slice(2);
-const { API_BASE_URL: apiOrigin = 'http://127.0.0.1:8787', OPS_SECRET: secret } = process.env;
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { readCommandLine, USAGE } from './ops/command-line.ts';
+import { freshKeys } from './ops/keygen.ts';
 
-if (!secret) {
-  console.error('Set OPS_SECRET to the secret that the service was deployed with.');
-  process.exit(1);
+type Row = Readonly<Record<string, unknown>>;
+type Answer = {
+  readonly ok?: boolean;
+  readonly message?: string;
+  readonly error?: string;
+  readonly rows?: readonly Row[];
+  readonly tables?: readonly { readonly title: string; readonly rows: readonly Row[] }[];
+  readonly text?: string;
+};
+
+function fail(text: string, code = 1): never {
+  console.error(text);
+  process.exit(code);
 }
 
-const response = await fetch(`${apiOrigin.replace(/\/+$/, '')}/api/ops`, {
-  method: 'POST',
-  headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-  body: JSON.stringify(id === undefined ? { name } : { name, id }),
-});
-const answer = (await response.json()) as {
-  ok?: boolean;
-  message?: string;
-  error?: string;
-  rows?: unknown[];
-};
-console.log(answer.message ?? answer.error ?? `status ${response.status}`);
-if (answer.rows) console.table(answer.rows);
-process.exitCode = response.ok && answer.ok ? 0 : 1;
+function keygen(out: string | undefined): void {
+  const { solanaAddress, bitcoinAddress, settings } = freshKeys(randomBytes);
+  if (out === undefined) return void process.stdout.write(settings);
+  try {
+    writeFileSync(out, settings, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error));
+  }
+  console.log(`Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys.`);
+}
 
-export {};
+async function ask(body: Row): Promise<{ answer: Answer; ok: boolean }> {
+  const { API_BASE_URL: apiOrigin = 'http://127.0.0.1:8787', OPS_SECRET: secret } = process.env;
+  if (!secret) fail('Set OPS_SECRET to the secret that the service was deployed with.');
+  const url = `${apiOrigin.replace(/\/+$/, '')}/api/ops`;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => fail(`${apiOrigin} does not answer.`));
+  const answer = (await response.json().catch(() => ({}))) as Answer;
+  const said = answer.message ?? answer.error ?? `status ${response.status}`;
+  return { answer: { ...answer, message: said }, ok: response.ok && answer.ok === true };
+}
+
+function print({ message = '', rows, tables = [], text }: Answer): void {
+  if (text !== undefined) {
+    console.error(message);
+    process.stdout.write(text);
+    return;
+  }
+  console.log(message);
+  if (rows && rows.length > 0) console.table(rows);
+  for (const table of tables) {
+    console.log(`\n${table.title}`);
+    if (table.rows.length > 0) console.table(table.rows);
+    else console.log('none');
+  }
+}
+
+const command = readCommandLine(process.argv.slice(2));
+if (command.type === 'usage') fail(USAGE, 2);
+if (command.type === 'keygen') keygen(command.out);
+else {
+  const { answer, ok } = await ask(command.body);
+  print(answer);
+  process.exitCode = ok ? 0 : 1;
+}

@@ -12,6 +12,7 @@ import { clients, fetchFor, log, swapRoutes } from './deps/clients.ts';
 import {
   missingAnywhere,
   missingForAsry,
+  missingForMint,
   missingForPayments,
   missingForProof,
   missingForSwaps,
@@ -26,6 +27,7 @@ import { createAsryMirror } from './features/asry/asry-store.ts';
 import type { DepositStatus } from './features/asry/claim-from-deposit.ts';
 import { createExchangeStore } from './features/exchange/exchange-store.ts';
 import { createFeedReader } from './features/nostr-feed/read-feed.ts';
+import { createRefundStore } from './features/ops/refund-store.ts';
 import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
 import { createProofStore } from './features/reserves/proof-store.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
@@ -92,6 +94,9 @@ function buildApiDeps(env: Env): Deps {
     missingForProof: missingForProof(config),
     absr: createAbsrStore(env.DB),
     opsSecret: config.OPS_SECRET,
+    missingForMint: missingForMint(config),
+    refunds: createRefundStore(env.DB),
+    knownMints: knownMints(config),
     missingVariables: missingAnywhere(config),
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     database: createDatabaseStore(env.DB),
@@ -160,6 +165,12 @@ function buildApiDeps(env: Env): Deps {
     },
   };
 }
+
+const knownMints = (config: Config) =>
+  (['ABSR', 'ASRY', 'USDC', 'USDT'] as const).flatMap((asset) => {
+    const mint = config[`${asset}_MINT_ADDRESS`];
+    return mint === undefined ? [] : [{ asset, mint }];
+  });
 
 async function probe(
   name: string,

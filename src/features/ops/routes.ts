@@ -6,24 +6,17 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
-import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
+import { Command, type CommandDeps, runCommand } from './run-command.ts';
 
-export type OpsDeps = {
-  readonly custody: Pick<CustodianApi, 'ops'>;
+export type OpsDeps = CommandDeps & {
   readonly opsSecret: string | undefined;
 };
 
 export const OPS_PATH = '/api/ops';
-
-const Command = z.strictObject({
-  name: z.enum(['pause', 'resume', 'operations', 'held', 'retry', 'reconcile']),
-  id: z.string().max(200).optional(),
-});
 
 /** Compares hashes, so that neither content nor length of the secret shows in the time that it takes. */
 function isSecret(given: string, secret: string): boolean {
@@ -56,6 +49,5 @@ export const opsRoutes = new Hono<RouterEnv<OpsDeps>>()
   .all('/', jsonBody, async (c) => {
     const command = Command.safeParse(await c.req.json());
     if (!command.success) throw new AppError('INVALID_INPUT', 'No such operator command.');
-    const { name, id } = command.data;
-    return c.json(await c.var.deps.custody.ops(id === undefined ? { name } : { name, id }));
+    return c.json(await runCommand(c.var.deps, command.data));
   });

@@ -1,0 +1,37 @@
+/** Fresh keys and secrets of a deployment, as lines of a settings file. Made here from the machine's randomness alone. */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { base58, hex } from '@scure/base';
+import { NETWORK, WIF } from '@scure/btc-signer';
+import { deriveAddress } from '../../src/chain/bitcoin/wif.ts';
+
+export type FreshKeys = {
+  readonly solanaAddress: string;
+  readonly bitcoinAddress: string;
+  /** `NAME=value` with comments; holds every secret. */
+  readonly settings: string;
+};
+
+/** @param randomBytes of cryptographic quality */
+export function freshKeys(randomBytes: (length: number) => Uint8Array): FreshKeys {
+  const seed = randomBytes(32);
+  const publicKey = ed25519.getPublicKey(seed);
+  const solanaAddress = base58.encode(publicKey);
+  const bitcoinKey = secp256k1.utils.randomSecretKey(randomBytes(48));
+  const bitcoinAddress = deriveAddress(bitcoinKey, 'p2wpkh');
+  const lines = [
+    `# The reserve on Solana: ${solanaAddress}. Hot: whoever holds this key holds its SOL.`,
+    `SOLANA_PRIVATE_KEY=${base58.encode(new Uint8Array([...seed, ...publicKey]))}`,
+    '',
+    '# The reserve on Bitcoin. Keep its key offline; set it here only if the service shall sign proofs itself.',
+    `RESERVE_BTC_ADDRESS=${bitcoinAddress}`,
+    `# BTC_PRIVATE_KEY_WIF=${WIF(NETWORK).encode(bitcoinKey)}`,
+    '',
+    '# Mint keys of sold tokens come from this and the invoice. Never change it while an invoice is open.',
+    `MINT_KEY_SEED=${hex.encode(randomBytes(32))}`,
+    '',
+    '# For `npm run ops`.',
+    `OPS_SECRET=${hex.encode(randomBytes(32))}`,
+  ];
+  return { solanaAddress, bitcoinAddress, settings: `${lines.join('\n')}\n` };
+}

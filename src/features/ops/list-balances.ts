@@ -1,0 +1,111 @@
+import { decodeMint } from '../../chain/solana/mint.ts';
+import { decodeTokenAccount } from '../../chain/solana/token-account.ts';
+import { findAta } from '../../chain/solana/token-instructions.ts';
+import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { OpsRow } from './ops-report.ts';
+
+export type BalancesDeps = {
+  readonly reserve: { readonly solanaAddress: string | null; readonly bitcoinAddress: string | null };
+  readonly treasuryAddress: string | null;
+  /** Tokens that the service knows, by the name that people use. */
+  readonly knownMints: readonly { readonly asset: string; readonly mint: string }[];
+  readonly bitcoinSources: readonly {
+    readonly name: string;
+    balance(address: string): Promise<{ readonly confirmed: bigint; readonly pendingDelta: bigint }>;
+  }[];
+  /** Accounts of one moment on Solana, in the order asked. */
+  readAccounts(addresses: readonly string[]): Promise<{
+    readonly accounts: readonly ({
+      readonly owner: string;
+      readonly lamports: bigint;
+      readonly data: Uint8Array;
+    } | null)[];
+  }>;
+};
+
+/** What reserve and treasury hold, read from the chains now. A part that cannot be read says why, and is no zero. */
+export async function listBalances(d: BalancesDeps): Promise<{ ok: boolean; rows: OpsRow[] }> {
+  const parts = await Promise.all([
+    part('solana', () => solanaRows(d)),
+    ...(d.reserve.bitcoinAddress === null
+      ? []
+      : bitcoinParts(d.bitcoinSources, d.reserve.bitcoinAddress).map(([name, read]) => part(name, read))),
+  ]);
+  return { ok: parts.every(({ ok }) => ok), rows: parts.flatMap(({ rows }) => rows) };
+}
+
+async function part(source: string, read: () => Promise<OpsRow[]>): Promise<{ ok: boolean; rows: OpsRow[] }> {
+  try {
+    return { ok: true, rows: await read() };
+  } catch (error) {
+    return { ok: false, rows: [row('', '', '', null, 0, `${source}: ${failureReason(error)}`)] };
+  }
+}
+
+const row = (
+  holder: string,
+  asset: string,
+  address: string,
+  atoms: bigint | null,
+  decimals: number,
+  note: string,
+): OpsRow => ({
+  holder,
+  asset,
+  amount: atoms === null ? null : formatAmount(atoms, decimals),
+  atoms: atoms?.toString() ?? null,
+  address,
+  note,
+});
+
+const bitcoinParts = (sources: BalancesDeps['bitcoinSources'], address: string) =>
+  sources.map(
+    (source) =>
+      [
+        source.name,
+        async () => {
+          const { confirmed, pendingDelta } = await source.balance(address);
+          const pending = pendingDelta === 0n ? '' : `, ${pendingDelta} sats unconfirmed`;
+          return [row('reserve', 'BTC', address, confirmed, BTC_DECIMALS, `${source.name}${pending}`)];
+        },
+      ] as const,
+  );
+
+async function solanaRows({ reserve, treasuryAddress, knownMints, readAccounts }: BalancesDeps) {
+  const holders = [
+    ...(reserve.solanaAddress ? [['reserve', reserve.solanaAddress] as const] : []),
+    ...(treasuryAddress && treasuryAddress !== reserve.solanaAddress
+      ? [['treasury', treasuryAddress] as const]
+      : []),
+  ];
+  const found = await readAccounts([
+    ...holders.map(([, address]) => address),
+    ...knownMints.map(({ mint }) => mint),
+  ]);
+  const coins = holders.map(([holder, address], at) =>
+    row(holder, 'SOL', address, found.accounts[at]?.lamports ?? 0n, SOL_DECIMALS, ''),
+  );
+  const mints = knownMints.map(({ asset, mint }, at) => {
+    const account = found.accounts[holders.length + at];
+    return { asset, mint, ...(account ? decodeMint(account.owner, account.data) : undefined) };
+  });
+  const missing = mints
+    .filter(({ program }) => program === undefined)
+    .map(({ asset, mint }) => row('', asset, mint, null, 0, 'no mint on this chain'));
+  const held = holders.flatMap(([holder, owner]) =>
+    mints.flatMap(({ asset, mint, program, decimals }) =>
+      program === undefined
+        ? []
+        : [{ holder, asset, decimals: decimals ?? 0, account: findAta(owner, mint, program) }],
+    ),
+  );
+  if (held.length === 0) return [...coins, ...missing];
+  const { accounts } = await readAccounts(held.map(({ account }) => account));
+  const tokens = held.map(({ holder, asset, decimals, account }, at) => {
+    const data = accounts[at];
+    const atoms = (data && decodeTokenAccount(data.owner, data.data)?.atoms) ?? 0n;
+    return row(holder, asset, account, atoms, decimals, data ? '' : 'no account yet');
+  });
+  return [...coins, ...tokens, ...missing];
+}

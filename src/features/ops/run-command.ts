@@ -1,0 +1,114 @@
+/**
+ * The operator's commands. Those that change something are the custodian's; the others only read. None can name a
+ * destination or an amount.
+ * @module
+ */
+import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+import type { CustodianApi, MintPreview, OpsCommand, Refusal } from '../../custody/api.ts';
+import { type BalancesDeps, listBalances } from './list-balances.ts';
+import type { OpsReport } from './ops-report.ts';
+import type { RefundStore } from './refund-store.ts';
+
+export type CommandDeps = BalancesDeps & {
+  readonly custody: Pick<CustodianApi, 'ops' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'>;
+  readonly refunds: Pick<RefundStore, 'due'>;
+  /** Variables that an area lacks; empty when it works. */
+  readonly missingForMint: readonly string[];
+  readonly missingForProof: readonly string[];
+};
+
+const CUSTODY_COMMANDS = ['pause', 'resume', 'operations', 'held', 'retry', 'reconcile'] as const;
+
+export const Command = z.union([
+  z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
+  z.strictObject({ name: z.enum(['balances', 'refund-due', 'proof-message']) }),
+  // Only the daily trigger mints.
+  z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
+  z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
+]);
+export type Command = z.output<typeof Command>;
+
+const REFUNDS = 200;
+const MINTS = 30;
+
+export async function runCommand(d: CommandDeps, command: Command): Promise<OpsReport> {
+  switch (command.name) {
+    case 'balances':
+      return { message: 'What the chains show now.', ...(await listBalances(d)) };
+    case 'refund-due': {
+      const rows = await d.refunds.due(REFUNDS);
+      const total = rows.reduce((sum, { lamports }) => sum + BigInt(lamports ?? 0), 0n);
+      return { ok: true, message: `${rows.length} payments are owed back, ${total} lamports.`, rows };
+    }
+    case 'mint':
+      return showMint(d);
+    case 'proof-message': {
+      refuseWithout(d.missingForProof);
+      const draft = await d.custody.draftProof();
+      if (draft.type === 'refused') return refused(draft.refusal);
+      return {
+        ok: true,
+        message: 'Sign exactly these bytes with the key of the Bitcoin address.',
+        text: draft.message,
+      };
+    }
+    case 'proof-submit': {
+      refuseWithout(d.missingForProof);
+      const answer = await d.custody.submitProof(command.signature);
+      if (answer.type === 'refused') return refused(answer.refusal);
+      const { timestamp, hash, bitcoin } = answer.proof;
+      return {
+        ok: true,
+        message: `The proof of ${timestamp} is signed (${bitcoin.scheme}) and archived as ${hash}.`,
+      };
+    }
+    default:
+      return d.custody.ops(asked(command));
+  }
+}
+
+const asked = ({ name, id }: { name: OpsCommand['name']; id?: string | undefined }): OpsCommand =>
+  id === undefined ? { name } : { name, id };
+
+const refused = ({ code, message, details }: Refusal): OpsReport => ({
+  ok: false,
+  message: `${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`,
+});
+
+/** @throws AppError NOT_CONFIGURED */
+function refuseWithout(missing: readonly string[]): void {
+  if (missing.length > 0)
+    throw new AppError('NOT_CONFIGURED', `The operator has not configured ${missing.join(', ')}.`, {
+      details: { variables: missing },
+    });
+}
+
+async function showMint(d: CommandDeps): Promise<OpsReport> {
+  refuseWithout(d.missingForMint);
+  const [preview, history] = await Promise.all([d.custody.previewMint(), d.custody.listMints(MINTS)]);
+  const { indexes, nodes, ...figures } = preview;
+  return {
+    ok: preview.verdict !== 'wait',
+    message: said(preview),
+    tables: [
+      { title: 'figures', rows: [figures] },
+      { title: 'bitcoin indexes', rows: indexes },
+      { title: 'solana nodes', rows: nodes },
+      { title: 'mints', rows: history.map((mint) => ({ ...mint })) },
+    ],
+  };
+}
+
+function said({ day, verdict, reason, mintAtoms }: MintPreview): string {
+  switch (verdict) {
+    case 'mint':
+      return `${day}: a mint now would make ${mintAtoms} atoms. Nothing was minted.`;
+    case 'none':
+      return `${day}: nothing to mint (${reason}).`;
+    case 'wait':
+      return `${day}: no mint is possible now (${reason}).`;
+    default:
+      return verdict satisfies never;
+  }
+}

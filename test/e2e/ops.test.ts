@@ -1,0 +1,222 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Signer } from 'bip322-js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createBitcoinKey } from '../world/keys.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { until } from './swap-desk.ts';
+
+const run = promisify(execFile);
+type Json = Record<string, unknown>;
+
+// The reserve's Bitcoin key is kept elsewhere, as is recommended.
+const offlineKey = createBitcoinKey();
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({
+    cron: false,
+    blockMs: 0,
+    slotMs: 20,
+    vars: { RESERVE_BTC_ADDRESS: offlineKey.address, BTC_PRIVATE_KEY_WIF: undefined },
+  });
+  await world.control.sendBitcoin(offlineKey.address, 300_000n);
+  await world.control.mine(4);
+});
+afterAll(() => world?.stop());
+afterEach(() => world.faults.clear());
+
+/** The command as the operator types it. */
+async function ops(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const known = { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET ?? '', ...env };
+  const done = await run(process.execPath, ['scripts/ops.ts', ...args], {
+    env: { ...process.env, ...known },
+  }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  return { code: done.code, stdout: done.stdout, stderr: done.stderr };
+}
+
+/** The same call without a terminal. */
+async function post(
+  body: unknown,
+  secret = world.bindings.OPS_SECRET,
+): Promise<{ status: number; body: Json }> {
+  const response = await world.fetch('/api/ops', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Json };
+}
+
+describe('balances', () => {
+  const rowsOf = async () => (await post({ name: 'balances' })).body.rows as Json[];
+
+  it('show SOL, BTC and every token of reserve and treasury with their atoms', async () => {
+    const rows = await rowsOf();
+    const found = (holder: string, asset: string) =>
+      rows.filter((row) => row.holder === holder && row.asset === asset);
+    expect(found('reserve', 'SOL')).toMatchObject([{ atoms: '10000000000', address: world.reserve.solana }]);
+    expect(found('reserve', 'BTC')).toMatchObject(
+      ['esplora-1', 'esplora-2'].map((note) => ({ amount: '0.003', atoms: '300000', note })),
+    );
+    expect(found('reserve', 'ASRY')).toMatchObject([{ atoms: '1000000000000000000' }]);
+    for (const asset of ['SOL', 'ABSR', 'ASRY', 'USDC', 'USDT'])
+      expect(found('treasury', asset), asset).toHaveLength(1);
+  });
+
+  it('of a chain that cannot be read say so, and are no zero', async () => {
+    for (const name of ['rpc1', 'rpc2', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
+    const { body } = await post({ name: 'balances' });
+    expect(body.ok).toBe(false);
+    const rows = body.rows as Json[];
+    expect(rows.filter(({ asset }) => asset === 'BTC')).toHaveLength(1);
+    expect(rows.filter(({ atoms }) => atoms === null).map(({ note }) => String(note).split(':')[0])).toEqual([
+      'solana',
+      'esplora-2',
+    ]);
+  });
+
+  it('are a table in the terminal, and the exit code tells whether all could be read', async () => {
+    const { code, stdout } = await ops(['balances']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(world.reserve.solana);
+    world.faults.set('esplora1', { kind: 'html' });
+    expect((await ops(['balances'])).code).toBe(1);
+  });
+});
+
+describe('mint --dry-run', () => {
+  it('tells what a mint would make, from which figures, and mints nothing', async () => {
+    const { code, stdout } = await ops(['mint', '--dry-run']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('a mint now would make 300000 atoms. Nothing was minted.');
+    expect(stdout).toMatch(/esplora-1[\s\S]*esplora-2[\s\S]*solana-rpc-1/);
+    const kinds = await world.worker.query("SELECT id FROM operations WHERE kind = 'absr'");
+    expect(kinds).toEqual([]);
+  });
+
+  it('names why none is possible, with exit code 1', async () => {
+    world.faults.set('esplora2', { kind: 'wrongBalance', by: 7 });
+    const { code, stdout } = await ops(['mint', '--dry-run']);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('(sources_disagree)')]);
+  });
+
+  it('lists the mints that there were', async () => {
+    await world.control.cron('5 0 * * *');
+    const day = await until('the mint', async () => {
+      const { tables } = (await post({ name: 'mint', dry_run: true })).body as {
+        tables: { title: string; rows: Json[] }[];
+      };
+      const [last] = tables.find(({ title }) => title === 'mints')?.rows ?? [];
+      return last?.state === 'done' ? last : undefined;
+    });
+    expect(day).toMatchObject({ mintAtoms: '300000', signature: expect.any(String) });
+    const { code, stdout } = await ops(['mint', '--dry-run']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('nothing to mint (minted_today)')]);
+  });
+
+  it('is refused without the words “dry run”', async () => {
+    expect((await ops(['mint'])).code).toBe(2);
+    for (const body of [{ name: 'mint' }, { name: 'mint', dry_run: false }])
+      expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
+  });
+});
+
+describe('refund-due', () => {
+  it('lists payments that bought nothing, with whom they came from', async () => {
+    expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
+    const [user] = world.users;
+    if (!user) throw new Error('the world has no user');
+    const response = await world.fetch('/api/invoices', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'Twice',
+        symbol: 'TWICE',
+        decimals: 6,
+        supply: '1000',
+        creator_address: user.address,
+      }),
+    });
+    const invoice = (await response.json()) as Json;
+    await world.control.transfer({
+      from: user,
+      to: String(invoice.treasury_address),
+      asset: 'sol',
+      amount: BigInt(String(invoice.fee_lamports)) + 5_000_000n,
+      references: [String(invoice.reference)],
+    });
+    const [row] = await until('the overpayment is written down', async () => {
+      const rows = (await post({ name: 'refund-due' })).body.rows as Json[];
+      return rows.length > 0 ? rows : undefined;
+    });
+    expect(row).toMatchObject({
+      request: invoice.invoice_id,
+      lamports: '5000000',
+      payer: user.address,
+      reason: 'overpaid',
+    });
+    const { code, stdout } = await ops(['refund-due']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('1 payments are owed back, 5000000 lamports.');
+    expect(stdout).toContain(user.address);
+  });
+});
+
+describe('an offline proof', () => {
+  it('is drafted as bytes for a signer, handed in, checked and published', async () => {
+    const { code, stdout: message, stderr } = await ops(['proof', 'message']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
+    expect(message).toContain(offlineKey.address);
+    expect((await ops(['proof', 'message'])).stdout).toBe(message);
+
+    const stranger = createBitcoinKey();
+    const foreign = String(Signer.sign(stranger.wif, stranger.address, message));
+    const refused = await ops(['proof', 'submit', foreign]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('INVALID_INPUT')]);
+    expect((await world.fetch('/api/proof')).status).toBe(503);
+
+    const signature = String(Signer.sign(offlineKey.wif, offlineKey.address, message));
+    const taken = await ops(['proof', 'submit', signature]);
+    expect([taken.code, taken.stdout]).toEqual([0, expect.stringContaining('archived as')]);
+    await world.control.cron('* * * * *');
+    const proof = await until('the proof is public', async () => {
+      const answer = await world.fetch('/api/proof');
+      return answer.ok ? ((await answer.json()) as Json) : undefined;
+    });
+    expect(proof).toMatchObject({ message, bitcoin: { watchOnly: true, offline: true } });
+  });
+
+  it('is not taken twice, nor without a draft', async () => {
+    const { code, stdout } = await ops(['proof', 'submit', 'AkgwRQIhAA==']);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
+  });
+});
+
+describe('the door', () => {
+  it.each([
+    ['a destination', { name: 'resume', to: 'Vote111111111111111111111111111111111111111' }],
+    ['an amount', { name: 'mint', dry_run: true, amount: '5' }],
+    ['a destination of a proof', { name: 'proof-submit', signature: 'x', address: 'bc1q' }],
+    ['a command that is none', { name: 'send' }],
+  ])('refuses %s', async (_what, body) => {
+    expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
+  });
+
+  it('does not open to another secret, and the terminal says so', async () => {
+    expect((await post({ name: 'balances' }, 'x'.repeat(64))).status).toBe(401);
+    const { code, stdout } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
+    expect([code, stdout]).toEqual([1, expect.stringContaining('operator secret')]);
+    const silent = await ops(['balances'], { OPS_SECRET: '' });
+    expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('Set OPS_SECRET')]);
+  });
+
+  it('pauses and resumes as before', async () => {
+    expect((await ops(['pause'])).stdout).toContain('Paused');
+    const paused = await ops(['proof', 'message']);
+    expect([paused.code, paused.stderr]).toEqual([1, '']);
+    expect((await ops(['resume'])).code).toBe(0);
+  });
+});

@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { Signer, Verifier } from 'bip322-js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseSettings } from '../../scripts/doctor/read-settings.ts';
+import { REMOTE, readCommandLine, USAGE } from '../../scripts/ops/command-line.ts';
+import { freshKeys } from '../../scripts/ops/keygen.ts';
+import { readConfig } from '../../src/config.ts';
+import { addressOfSecret } from '../../src/custody/signer.ts';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'sluice-keygen-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Any try to reach a network ends the process. */
+const CUT = `data:text/javascript,${encodeURIComponent(`
+import net from 'node:net'; import dgram from 'node:dgram'; import dns from 'node:dns';
+const end = () => { process.stderr.write('network'); process.exit(99); };
+net.Socket.prototype.connect = end; dgram.Socket.prototype.send = end; dns.lookup = end; globalThis.fetch = end;
+`)}`;
+const keygen = (...args: string[]) =>
+  run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'keygen', ...args], { env: { PATH: '' } });
+
+/** Signature by the key in the settings, checked by an independent library against the address beside it. */
+function expectOneOwner(settings: string): void {
+  const { SOLANA_PRIVATE_KEY: secret = '', RESERVE_BTC_ADDRESS: address = '' } = parseSettings(settings);
+  const { solana, wif } = {
+    solana: /reserve on Solana: (\w+)/.exec(settings)?.[1] ?? '',
+    wif: /^# BTC_PRIVATE_KEY_WIF=(\w+)$/m.exec(settings)?.[1] ?? '',
+  };
+  const bytes = base58.decode(secret);
+  expect(base58.encode(ed25519.getPublicKey(bytes.slice(0, 32)))).toBe(solana);
+  expect(addressOfSecret(secret)).toBe(solana);
+  const signature = String(Signer.sign(wif, address, 'mine'));
+  expect(Verifier.verifySignature(address, 'mine', signature)).toBe(true);
+}
+
+describe('keygen', () => {
+  it('prints settings that the service reads, with addresses that their keys control, without any network', async () => {
+    const { stdout, stderr } = await keygen();
+    expect(stderr).toBe('');
+    expectOneOwner(stdout);
+    const settings = parseSettings(stdout);
+    expect(Object.keys(settings)).toEqual([
+      'SOLANA_PRIVATE_KEY',
+      'RESERVE_BTC_ADDRESS',
+      'MINT_KEY_SEED',
+      'OPS_SECRET',
+    ]);
+    expect(readConfig(settings).invalid).toEqual([]);
+  });
+
+  it('would end where it reached for one', async () => {
+    const env = { PATH: '', OPS_SECRET: 'x', API_BASE_URL: 'http://127.0.0.1:9' };
+    const asking = run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'pause'], { env });
+    await expect(asking).rejects.toMatchObject({ code: 99, stderr: 'network' });
+  });
+
+  it('makes others each time', async () => {
+    const [one, two] = (await Promise.all([keygen(), keygen()])).map(({ stdout }) => parseSettings(stdout));
+    for (const name of Object.keys(one ?? {})) expect(one?.[name]).not.toBe(two?.[name]);
+  });
+
+  it('writes a file that only its owner reads, shows addresses only, and overwrites none', async () => {
+    const file = join(folder, 'reserve.vars');
+    const { stdout } = await keygen('--out', file);
+    const written = readFileSync(file, 'utf8');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expectOneOwner(written);
+    const { RESERVE_BTC_ADDRESS: address, ...secrets } = parseSettings(written);
+    expect(stdout).toContain(address);
+    for (const secret of Object.values(secrets)) expect(stdout).not.toContain(secret);
+    await expect(keygen('--out', file)).rejects.toMatchObject({ code: 1, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toBe(written);
+  });
+
+  it('uses all the randomness that it is given', () => {
+    const zero = freshKeys((length) => new Uint8Array(length).fill(1));
+    expect(zero).toEqual(freshKeys((length) => new Uint8Array(length).fill(1)));
+    expect(zero.solanaAddress).not.toBe(freshKeys((length) => new Uint8Array(length).fill(2)).solanaAddress);
+    expect(zero.bitcoinAddress).not.toBe(
+      freshKeys((length) => new Uint8Array(length).fill(2)).bitcoinAddress,
+    );
+  });
+});
+
+describe('the words of a command', () => {
+  it.each([
+    ['retry swap:1', { name: 'retry', id: 'swap:1' }],
+    ['mint --dry-run', { name: 'mint', dry_run: true }],
+    ['proof message', { name: 'proof-message' }],
+    ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
+    ['refund-due', { name: 'refund-due' }],
+  ])('%s', (line, body) => {
+    expect(readCommandLine(line.split(' '))).toEqual({ type: 'remote', body });
+  });
+
+  it.each([
+    '',
+    'mint',
+    'proof',
+    'proof submit',
+    'retry',
+    'pause now',
+    'retry a b',
+    'keygen --out',
+    'keygen now',
+    'send',
+  ])('“%s” is none', (line) => {
+    expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
+  });
+
+  it('each stand in the usage', () => {
+    for (const name of [...Object.keys(REMOTE), 'keygen']) expect(USAGE).toContain(`  ${name}`);
+  });
+});
