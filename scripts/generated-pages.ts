@@ -1,0 +1,13 @@
+import { createApp, type Deps, ERRORS } from '../src/app.ts';
+import { apiDocument } from '../src/features/openapi/api-document.ts';
+import { errorsPage } from './errors-page.ts';
+import { skillPage } from './skill-page.ts';
+
+/** Pages that are made from the source, by file. */
+export function generatedPages(): Record<string, string> {
+  const app = createApp((): Deps => {
+    throw new Error('routes are listed, not called');
+  });
+  const document = apiDocument(app, ERRORS, {}, '');
+  return { 'docs/errors.md': errorsPage(ERRORS, document), 'SKILL.md': skillPage(ERRORS, document) };
+}

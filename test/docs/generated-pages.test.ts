@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { generatedPages } from '../../scripts/generated-pages.ts';
+import { SWAP_DETAILS } from '../../scripts/skill-page.ts';
+import { ERRORS } from '../../src/app.ts';
+
+const pages = generatedPages();
+
+it.each(Object.keys(pages))('%s is what `npm run docs` writes', (file) => {
+  expect(readFileSync(file, 'utf8')).toBe(pages[file]);
+});
+
+it('docs/errors.md has a row for each code of the table', () => {
+  const rows = [...(pages['docs/errors.md'] ?? '').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
+    ([, code]) => code,
+  );
+  expect(rows).toEqual(Object.keys(ERRORS).sort());
+});
+
+it('SKILL.md names no code that the table lacks', () => {
+  const named = [...(pages['SKILL.md'] ?? '').matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(
+    ([, code]) => code ?? '',
+  );
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((code) => !(code in ERRORS))).toEqual([]);
+});
+
+it('SKILL.md explains the words of a swap’s detail, and invents none', () => {
+  const texts = ['custody', 'bridges'].flatMap((folder) =>
+    readdirSync(`src/${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(`src/${folder}/${file}`, 'utf8')),
+  );
+  for (const word of Object.keys(SWAP_DETAILS))
+    expect(
+      texts.some((text) => text.includes(`'${word}'`)),
+      word,
+    ).toBe(true);
+  const machine = readFileSync('src/custody/machine.ts', 'utf8');
+  const set = [...machine.matchAll(/\bdetail: (?:\S+ \? '(\w+)' : )?'(\w+)'/g)].flatMap(
+    ([, ...words]) => words,
+  );
+  // Nobody has an id of a swap that was planned or refused: nothing is signed there.
+  const inside = ['planned', 'refused'];
+  const shown = set.filter((word) => word && !inside.includes(word));
+  expect(shown.length).toBeGreaterThan(5);
+  for (const word of shown) expect(Object.keys(SWAP_DETAILS)).toContain(word);
+});
