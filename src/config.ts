@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { ROUTE_NAMES, type RouteName } from './bridges/route.ts';
 import { isBitcoinAddress } from './chain/bitcoin/address.ts';
 import { identityPubkey } from './chain/nostr/nip19.ts';
 import { isAddress } from './chain/solana/address.ts';
@@ -61,10 +62,10 @@ const uint = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
-const routes = z.string().transform((text, context) => {
+const routes = z.string().transform((text, context): RouteName[] => {
   const names = text.split(',').map((name) => name.trim());
-  const known = names.every((name) => name === 'near-intents');
-  if (known && names.length > 0) return names as 'near-intents'[];
+  const known = names.flatMap((name) => ROUTE_NAMES.filter((route) => route === name));
+  if (known.length === names.length && new Set(known).size === known.length) return known;
   context.addIssue('not a comma list of swap routes');
   return z.NEVER;
 });
@@ -90,6 +91,8 @@ const VARIABLES = {
   NEAR_INTENTS_JWT: secret.optional(),
   /** The production key in the service's own SDK. */
   NEAR_INTENTS_QUOTE_KEY: z.string().default('ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc'),
+  LIFI_API_URL: url.default('https://li.quest/v1'),
+  LIFI_API_KEY: secret.optional(),
   ORCA_API_URL: url.default('https://api.orca.so/v2/solana'),
   CHANGENOW_API_URL: url.default('https://api.changenow.io/v2'),
   CHANGENOW_API_KEY: secret.optional(),

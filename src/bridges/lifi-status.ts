@@ -5,17 +5,10 @@
  */
 import { type Lamports, lamports } from '../core/amount.ts';
 import { BITCOIN_CHAIN_ID, type LifiStatus, SOL_TOKEN, SOLANA_CHAIN_ID } from '../providers/lifi.ts';
-
-export type LifiReport =
-  | { readonly state: 'pending'; readonly detail: 'landed' | 'settling' | 'unknown' }
-  | { readonly state: 'delivered'; readonly txids: readonly string[] }
-  /** Another token, or another amount: what arrived is for a person to book. */
-  | { readonly state: 'partial'; readonly txids: readonly string[] }
-  | { readonly state: 'refunded'; readonly amount: Lamports | null }
-  | { readonly state: 'failed'; readonly reason: string };
+import type { BridgeReport } from './route.ts';
 
 /** @param tool what the quote named; a status of another tool says nothing about our swap */
-export function lifiReport(status: LifiStatus, tool: string): LifiReport {
+export function lifiReport(status: LifiStatus, tool: string): BridgeReport {
   if (status.tool && status.tool !== tool) return { state: 'pending', detail: 'unknown' };
   const { receiving } = status;
   const txids = receiving?.txHash ? [receiving.txHash.toLowerCase()] : [];

@@ -57,13 +57,20 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       }
     },
 
-    async report(depositAddress) {
-      const { status, swapDetails, quoteResponse } = await opts.provider.status(depositAddress);
-      if (quoteResponse.quote.depositAddress !== depositAddress)
-        return { state: 'pending', detail: 'settling' };
-      return bridgeReport(status, swapDetails);
-    },
+    report: ({ depositAddress }) => nearReport(opts.provider, depositAddress),
   };
+}
+
+/** 1Click's own word on a deposit, whoever asked it for the quote. */
+export async function nearReport(
+  provider: Pick<NearIntents, 'status'>,
+  depositAddress: string | null,
+): Promise<BridgeReport> {
+  if (depositAddress === null) return { state: 'pending', detail: 'settling' };
+  const { status, swapDetails, quoteResponse } = await provider.status(depositAddress);
+  return quoteResponse.quote.depositAddress === depositAddress
+    ? bridgeReport(status, swapDetails)
+    : { state: 'pending', detail: 'settling' };
 }
 
 /** Compares an answer with the request field by field. Every difference has its own reason. */

@@ -4,22 +4,34 @@
  * @module
  */
 import type { Lamports, Sats } from '../core/amount.ts';
+import type { LifiQuote } from '../providers/lifi.ts';
 
-export type RouteName = 'near-intents';
+export const ROUTE_NAMES = ['near-intents', 'lifi'] as const;
+export type RouteName = (typeof ROUTE_NAMES)[number];
+
+/** Bytes of a third party: whatever carries them on, nothing is signed before the screen has passed them. */
+export type ForeignOffer = {
+  readonly quote: LifiQuote;
+  readonly slippageBps: number;
+  /** When the quote was asked for, Unix milliseconds. */
+  readonly askedAt: number;
+};
 
 export type SwapQuote = {
   readonly route: RouteName;
   readonly amount: Lamports;
   readonly expectedSats: Sats;
   readonly minimumSats: Sats;
-  /** The bridge's fixed cost of paying out, inside `expectedSats` already. */
-  readonly fixedFeeSats: Sats;
+  /** The bridge's fixed cost of paying out, inside `expectedSats` already; null when it does not tell it apart. */
+  readonly fixedFeeSats: Sats | null;
   /** Unix milliseconds until which a deposit counts; null on a dry quote. */
   readonly expiresAt: number | null;
   /** Seconds that the bridge expects to need; null when it does not say. */
   readonly etaSeconds: number | null;
-  /** The one-time Solana address to pay; null on a dry quote. */
+  /** The one-time Solana address to pay; null on a dry quote, and where a third party has built the payment. */
   readonly depositAddress: string | null;
+  /** The payment that a third party has built. */
+  readonly foreign?: ForeignOffer;
 };
 
 export type QuoteVerdict =
@@ -30,13 +42,24 @@ export type QuoteVerdict =
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
+  /** Another token, or less than agreed. */
+  | { readonly state: 'partial'; readonly txids: readonly string[] }
   | { readonly state: 'refunded'; readonly amount: Lamports | null }
   | { readonly state: 'failed'; readonly reason: string };
+
+/** A swap that has left Solana, as far as a bridge needs to know to tell what became of it. */
+export type SentSwap = {
+  readonly signature: string;
+  /** The one-time address that was paid; null for a payment that names its receiver itself. */
+  readonly depositAddress: string | null;
+  /** Of a route with more than one. */
+  readonly tool: string | null;
+};
 
 export type SwapRoute = {
   readonly name: RouteName;
   /** A dry quote opens no deposit address. @throws AppError UPSTREAM_FAILED */
   quote(request: { amount: Lamports; dry: boolean }): Promise<QuoteVerdict>;
   /** @throws AppError UPSTREAM_FAILED */
-  report(depositAddress: string): Promise<BridgeReport>;
+  report(swap: SentSwap): Promise<BridgeReport>;
 };

@@ -272,7 +272,7 @@ export type AsryEpochView = {
 };
 
 export type OpsCommand = {
-  readonly name: 'pause' | 'resume' | 'operations' | 'held' | 'retry' | 'reconcile';
+  readonly name: 'pause' | 'resume' | 'operations' | 'held' | 'retry' | 'reconcile' | 'trust-programs';
   /** The operation of `retry`. */
   readonly id?: string;
 };

@@ -5,7 +5,13 @@
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import { lamports } from '../core/amount.ts';
 import { upstreamFailed } from '../core/errors.ts';
-import { isAlreadyProcessed, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
+import {
+  type ChainTransaction,
+  isAlreadyProcessed,
+  type SolanaNode,
+  type SolanaRpc,
+  type TokenRow,
+} from '../providers/solana-rpc.ts';
 import type { Balance } from './ledger.ts';
 import type { NodeView } from './machine.ts';
 import type { Landing, Signing } from './operation.ts';
@@ -49,11 +55,20 @@ export function createChainPort(rpc: SolanaRpc, reserveAddress: string): ChainPo
         const change = lamportsChange(found, reserveAddress);
         if (change === undefined) continue;
         const { slot, blockTime, fee } = found;
-        return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
+        const tokens = hasMovedTokens(found, reserveAddress) ? { movesTokens: true } : {};
+        return { slot, blockTime, fee: lamports(fee), debit: lamports(-change), ...tokens };
       }
       return null;
     },
   };
+}
+
+function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: string): boolean {
+  const held = (rows: readonly TokenRow[] | null) =>
+    (rows ?? []).filter((row) => row.owner === owner).map(({ account, atoms }) => `${account} ${atoms}`);
+  const before = held(preTokens);
+  const after = held(postTokens);
+  return before.length !== after.length || before.some((row) => !after.includes(row));
 }
 
 /** The order matters: heights first, then the status, so that the status cannot be older than the height. */

@@ -19,6 +19,7 @@ import type { KindDriver } from './kind.ts';
 import { type AbsrPorts, createAbsrKind } from './kinds/absr.ts';
 import { createAsryKind } from './kinds/asry.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
+import { createScreenForeign, type ForeignPorts } from './kinds/swap-screened.ts';
 import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
 import { createMintDesk, earlierIn } from './mint-desk.ts';
 import { isTerminal, type Kind } from './operation.ts';
@@ -26,8 +27,10 @@ import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
 import { createPaymentDesk, type PaymentDeskPorts } from './payment-desk.ts';
 import type { Log, Mirror, Signer, Storage } from './ports.ts';
+import { programMemory } from './program-memory.ts';
 import { archivedProof, createProofDesk, type ProofDesk, type ProofPorts } from './proof-desk.ts';
 import { reconcile } from './reconcile.ts';
+import { overheadOf } from './screen/desk.ts';
 import { swapView } from './swap-answer.ts';
 import { createSwapIntake } from './swap-intake.ts';
 
@@ -35,7 +38,9 @@ export type CustodyDeps = {
   readonly chain: ChainPort;
   readonly mirror: Mirror;
   readonly signer: Signer;
-  readonly swap: SwapPorts;
+  readonly swap: Omit<SwapPorts, 'screen' | 'overhead'>;
+  /** What a third party's transaction is judged by; absent where no route brings any. */
+  readonly foreign?: ForeignPorts;
   /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
   readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
   /** Paid requests; absent where no treasury or mint seed is configured. */
@@ -131,6 +136,16 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     return since !== undefined && now() - since > MIRROR_PATIENCE_MS ? 'database_unavailable' : undefined;
   }
 
+  const swap: SwapPorts = {
+    ...d.swap,
+    ...(d.foreign
+      ? {
+          screen: createScreenForeign(d.foreign, programMemory(journal)),
+          overhead: overheadOf(d.foreign.desk.limits),
+        }
+      : {}),
+  };
+
   const driver = createDriver({
     journal,
     storage,
@@ -138,7 +153,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     signer: d.signer,
     kinds: {
       ...d.kinds,
-      swap: createSwapKind(d.swap),
+      swap: createSwapKind(swap),
       ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
       ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
     },
@@ -157,7 +172,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     storage,
     readBalance,
     driver,
-    quotes: d.swap,
+    quotes: swap,
     limits: d.limits,
     maxCreatesPerClientHour: d.maxCreatesPerClientHour,
     now,

@@ -100,10 +100,15 @@ export function createDriver(p: DriverPorts) {
         const outcome = { availableAt: String(availableAt) };
         return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day', outcome });
       }
+      if ((prepared.spend ?? 0n) > op.reserved) {
+        return void observe(op, kind, { type: 'refused', reason: 'reserve_overspent' });
+      }
       if (prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)) {
         return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
       }
-      const stored = observe(op, kind, { type: 'signed', signing, plan: prepared.plan, cost: prepared.cost });
+      const { plan, cost, spend } = prepared;
+      const known = spend === undefined ? { plan, cost } : { plan, cost, spend };
+      const stored = observe(op, kind, { type: 'signed', signing, ...known });
       if (!stored) return;
       for (const name of prepared.claims) journal.claim(name, op.id, now());
     });
@@ -128,7 +133,9 @@ export function createDriver(p: DriverPorts) {
     }
     if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
     // More left than the operation may move: something is wrong that nobody has thought of.
-    if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
+    const odd =
+      landing && (landing.debit > op.reserved ? 'unexpected_debit' : kind.unforeseen?.(op, landing));
+    if (odd) freeze(journal, odd, log);
     observe(op, kind, { type: 'viewed', views, landing });
   }
 

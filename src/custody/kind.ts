@@ -3,7 +3,7 @@
  * @module
  */
 import type { KindRules, Settlement } from './machine.ts';
-import type { Facts, Operation } from './operation.ts';
+import type { Facts, Landing, Operation } from './operation.ts';
 
 export type Prepared =
   | {
@@ -18,6 +18,8 @@ export type Prepared =
       readonly plan: Facts;
       /** Lamports at most lost against a fair price. */
       readonly cost: bigint;
+      /** Lamports that may leave the reserve; what was reserved when it does not say. */
+      readonly spend?: bigint;
       /** Names that no other operation may have used: a deposit address, a payment. */
       readonly claims: readonly string[];
     }
@@ -37,4 +39,6 @@ export type KindDriver = {
   prepare(operation: Operation): Promise<Prepared>;
   /** @param isTaken whether another operation has taken this name already */
   settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled>;
+  /** Why a landing is not the one that was foreseen, and signing must stop until somebody has looked. */
+  unforeseen?(operation: Operation, landing: Landing): string | undefined;
 };

@@ -67,7 +67,14 @@ export type Observation =
   | { readonly type: 'found'; readonly outcome: Facts }
   /** An upstream that planning needs failed. */
   | { readonly type: 'unprepared'; readonly reason: string }
-  | { readonly type: 'signed'; readonly signing: Signing; readonly plan: Facts; readonly cost: bigint }
+  | {
+      readonly type: 'signed';
+      readonly signing: Signing;
+      readonly plan: Facts;
+      readonly cost: bigint;
+      /** Lamports that may leave, where that is known better now than when they were reserved. */
+      readonly spend?: bigint;
+    }
   | { readonly type: 'sent'; readonly accepted: boolean }
   /** `landing` comes with a finalized success once the node gives the transaction itself. */
   | { readonly type: 'viewed'; readonly views: readonly NodeView[]; readonly landing: Landing | null }
@@ -173,6 +180,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
         signing: seen.signing,
         plan: { ...op.plan, ...seen.plan },
         cost: lamports(seen.cost),
+        reserved: seen.spend === undefined ? op.reserved : lamports(seen.spend),
         unsettled: rules.settles ? op.amount : NONE,
         looks: 0,
         dueAt: now,

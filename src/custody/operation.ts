@@ -33,6 +33,8 @@ export type Landing = {
   readonly fee: Lamports;
   /** What left the reserve, fee included. Less than zero when more came in. */
   readonly debit: Lamports;
+  /** Whether a token balance of the reserve's differs; a node that keeps none, or an older row, does not say. */
+  readonly movesTokens?: boolean;
 };
 
 /** JSON of a kind: decimal text for atoms. */
@@ -88,6 +90,9 @@ export const isTerminal = (operation: Operation): boolean =>
 export function claimsOf({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
+  if (typeof plan.quoteId === 'string') names.push(`lifi:${plan.quoteId}`);
+  if (typeof plan.messageHash === 'string') names.push(`lifi-message:${plan.messageHash}`);
+  if (typeof plan.vaultSwap === 'string') names.push(`vault-swap:${plan.vaultSwap}`);
   if (typeof outcome.btcTxid === 'string') names.push(`output:${outcome.btcTxid}:${outcome.btcVout}`);
   if (typeof outcome.refundSignature === 'string') names.push(`payment:${outcome.refundSignature}`);
   return names;

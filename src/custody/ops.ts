@@ -6,7 +6,9 @@ import type { OpsAnswer, OpsCommand } from './api.ts';
 import { unfreeze } from './boot.ts';
 import type { Journal } from './journal.ts';
 import { isTerminal, type Operation } from './operation.ts';
+import { forgetPrograms } from './program-memory.ts';
 import type { Reconciled } from './reconcile.ts';
+import { UPGRADEABLE } from './screen/instructions.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
@@ -42,6 +44,9 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     case 'retry':
       return retry(p, id ?? '');
+    case 'trust-programs':
+      forgetPrograms(journal, UPGRADEABLE);
+      return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
     case 'reconcile': {
       const { restored, recovered, looked } = await p.reconcile();
       unfreeze(journal);

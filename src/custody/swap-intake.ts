@@ -9,7 +9,7 @@ import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoo
 import type { BalanceReader } from './balance-reader.ts';
 import type { Driver } from './driver.ts';
 import type { Journal } from './journal.ts';
-import { planSwap, quoteSwap, type SwapPorts, swapDebit, swapId } from './kinds/swap.ts';
+import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './kinds/swap.ts';
 import {
   type Balance,
   checkIntent,
@@ -34,7 +34,7 @@ export type IntakePorts = {
   readonly storage: Storage;
   readonly readBalance: BalanceReader;
   readonly driver: Driver;
-  readonly quotes: Pick<SwapPorts, 'routes' | 'readPrices' | 'maxCostBps'>;
+  readonly quotes: QuotePorts;
   readonly limits: Limits;
   readonly maxCreatesPerClientHour: number;
   readonly now: () => number;
@@ -101,7 +101,7 @@ export function createSwapIntake(p: IntakePorts) {
     checkIntent({
       kind: 'swap',
       amount,
-      reserved: swapDebit(amount),
+      reserved: swapDebit(amount, p.quotes.overhead),
       balance,
       operations,
       limits: p.limits,
@@ -128,6 +128,7 @@ export function createSwapIntake(p: IntakePorts) {
           bodyHash: request.key?.bodyHash ?? null,
           amount,
           now: now(),
+          overhead: p.quotes.overhead,
         }),
       );
       journal.recordCall('create', request.client, now());

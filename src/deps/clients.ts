@@ -2,6 +2,7 @@
  * Clients that the API and the custodian build alike.
  * @module
  */
+import { createLifiRoute } from '../bridges/lifi.ts';
 import { createNearIntentsRoute } from '../bridges/near-intents.ts';
 import type { SwapRoute } from '../bridges/route.ts';
 import type { Config } from '../config.ts';
@@ -10,6 +11,7 @@ import { stringifyJson } from '../core/json.ts';
 import type { PriceReport } from '../core/price.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import type { Fetch } from '../providers/http.ts';
+import { createLifi } from '../providers/lifi.ts';
 import { createNearIntents } from '../providers/near-intents.ts';
 import { createCoinbase, createHyperliquid, createKraken } from '../providers/price-venues.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
@@ -49,11 +51,25 @@ export function clients(config: Config) {
 
 export type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
 
+export const nearIntentsOf = (config: Config) =>
+  createNearIntents({
+    baseUrl: config.NEAR_INTENTS_API_URL,
+    jwt: config.NEAR_INTENTS_JWT,
+    fetch: fetchFor(config, 'NEAR_INTENTS_API_URL'),
+  });
+
 export function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
-  const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
-  const provider = createNearIntents({ baseUrl, jwt, fetch: fetchFor(config, 'NEAR_INTENTS_API_URL') });
+  const near = nearIntentsOf(config);
   const { solanaAddress: reserveAddress, bitcoinAddress } = reserve;
-  return config.SWAP_ROUTES.map(() =>
-    createNearIntentsRoute({ provider, quoteKey, reserveAddress, bitcoinAddress, now: Date.now }),
-  );
+  const common = { reserveAddress, bitcoinAddress, now: Date.now };
+  const routes = {
+    'near-intents': () =>
+      createNearIntentsRoute({ ...common, provider: near, quoteKey: config.NEAR_INTENTS_QUOTE_KEY }),
+    lifi: () => {
+      const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
+      const provider = createLifi({ baseUrl, apiKey, fetch: fetchFor(config, 'LIFI_API_URL') });
+      return createLifiRoute({ ...common, provider, near });
+    },
+  };
+  return config.SWAP_ROUTES.map((name) => routes[name]());
 }

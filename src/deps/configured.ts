@@ -9,7 +9,7 @@ import { addressOfSecret, isBitcoinKey } from '../custody/signer.ts';
 
 /** What the custodian reads for everything that it does: a wrong one stops it as a whole. */
 const CUSTODY =
-  /^(SOLANA|RESERVE|TREASURY|PUBLIC_BASE|ESPLORA|HYPERLIQUID|COINBASE|KRAKEN|NEAR_INTENTS|SWAP)/;
+  /^(SOLANA|RESERVE|TREASURY|PUBLIC_BASE|ESPLORA|HYPERLIQUID|COINBASE|KRAKEN|NEAR_INTENTS|LIFI|SWAP)/;
 const ASRY = /^(ASRY|RENT_BUDGET|USD[CT])/;
 const PAYMENTS = /^(MINT_KEY_SEED|LISTING_FEE|INVOICE_MARGIN)/;
 const MINT = /^ABSR/;

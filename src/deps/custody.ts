@@ -31,6 +31,7 @@ import {
   missingForSwaps,
   notConfigured,
 } from './configured.ts';
+import { foreignSwaps } from './foreign-swaps.ts';
 
 /** @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {
@@ -58,6 +59,7 @@ export function custodyDeps(env: Env): CustodyDeps {
         rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
       transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
     },
+    ...foreignSwaps(config, rpc, { reserveAddress, bitcoinAddress }),
     ...reserveDesks(config, { signer, bitcoinAddress }),
     ...asryRewards(config, rpc, reserveAddress),
     ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL && missingForPayments(config).length === 0

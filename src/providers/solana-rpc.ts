@@ -12,6 +12,7 @@ import { AppError, upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
 import { firstAnswer } from './first-answer.ts';
 import { type Fetch, postJson } from './http.ts';
+import { type InnerCall, InnerInstructions, innerCalls } from './solana-simulation.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
@@ -28,6 +29,7 @@ const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unkno
 const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
 const Blockhash = withContext(z.object({ blockhash: z.string(), lastValidBlockHeight: uint }));
 const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
+const Epoch = z.object({ epoch: uint });
 const Status = z.object({
   slot: uint,
   err: z.unknown(),
@@ -64,6 +66,13 @@ export type ChainAccount = {
 };
 
 const Simulation = withContext(z.object({ err: z.unknown(), unitsConsumed: uint.optional() }));
+const Change = withContext(
+  z.object({
+    err: z.unknown(),
+    accounts: z.array(Account.nullable()).nullish(),
+    innerInstructions: InnerInstructions,
+  }),
+);
 const TokenBalance = z.object({
   accountIndex: z.int().min(0),
   mint: z.string(),
@@ -236,6 +245,8 @@ function createNode(url: string, name: string, fetch: Fetch) {
       return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
     },
 
+    epoch: async (commitment: Commitment) => (await call('getEpochInfo', [{ commitment }], Epoch)).epoch,
+
     /** Searches the whole history: the recent cache alone forgets after about 150 blocks. */
     async signatureStatus(signature: string): Promise<{ slot: bigint; status: SignatureStatus | null }> {
       const options = { searchTransactionHistory: true };
@@ -262,8 +273,9 @@ function createNode(url: string, name: string, fetch: Fetch) {
     async accounts(
       addresses: readonly string[],
       commitment: Commitment,
+      dataSlice?: { readonly offset: number; readonly length: number },
     ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
-      const options = { encoding: 'base64', commitment };
+      const options = { encoding: 'base64', commitment, ...(dataSlice ? { dataSlice } : {}) };
       const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
       if (value.length !== addresses.length)
         throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
@@ -284,6 +296,36 @@ function createNode(url: string, name: string, fetch: Fetch) {
       };
       const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
       return { err: value.err ?? null, units: value.unitsConsumed ?? 0n };
+    },
+
+    /**
+     * Runs a message without signatures, on its own blockhash: the accounts as it would leave them, in the order asked,
+     * and what programs would call.
+     * @param keys of the transaction, loaded ones last
+     */
+    async simulateChange(
+      wireBase64: string,
+      keys: readonly string[],
+      addresses: readonly string[],
+    ): Promise<{ err: unknown; accounts: (ChainAccount | null)[]; inner: InnerCall[] }> {
+      const options = {
+        encoding: 'base64',
+        sigVerify: false,
+        replaceRecentBlockhash: false,
+        commitment: 'confirmed',
+        innerInstructions: true,
+        accounts: { encoding: 'base64', addresses },
+      };
+      const { value } = await call('simulateTransaction', [wireBase64, options], Change);
+      const err = value.err ?? null;
+      if (err !== null) return { err, accounts: [], inner: [] };
+      if (value.accounts?.length !== addresses.length)
+        throw upstreamFailed(name, 'unexpected_shape_simulateTransaction');
+      return {
+        err,
+        accounts: value.accounts.map((row) => row && { ...row, data: base64.decode(row.data[0]) }),
+        inner: innerCalls(value.innerInstructions, keys, name),
+      };
     },
 
     async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {

@@ -10,6 +10,7 @@ import { answerTo, QUOTE_KEY } from './signed-quote.ts';
 const NOW = Date.parse('2026-11-20T10:00:02.000Z');
 const RESERVE = base58.encode(new Uint8Array(32).fill(3));
 const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
+const SENT = { signature: 's', depositAddress: DEPOSIT, tool: null };
 const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const BASE = 'https://1click.test';
 
@@ -110,7 +111,7 @@ describe('a report', () => {
       [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: {
         body: { status, updatedAt: 'x', quoteResponse: answerTo(asked, depositAddress), swapDetails },
       },
-    }).route.report(DEPOSIT);
+    }).route.report(SENT);
   const pending = (detail: string) => ({ state: 'pending', detail });
 
   it.each([
@@ -178,7 +179,7 @@ describe('a report', () => {
     ],
   ])('%s is a failed upstream', async (_name, answer, reason) => {
     const { route } = setUp({ [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: answer });
-    await expect(route.report(DEPOSIT)).rejects.toMatchObject({ details: { reason } });
+    await expect(route.report(SENT)).rejects.toMatchObject({ details: { reason } });
   });
 });
 

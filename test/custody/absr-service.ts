@@ -50,8 +50,8 @@ function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
         quote: { route: 'near-intents', amount, ...terms, expiresAt, etaSeconds: 600, depositAddress },
       };
     },
-    async report(depositAddress) {
-      const txid = swaps.get(depositAddress)?.txid;
+    async report({ depositAddress }) {
+      const txid = swaps.get(depositAddress ?? '')?.txid;
       return txid ? { state: 'delivered', txids: [txid] } : { state: 'pending', detail: 'settling' };
     },
   };

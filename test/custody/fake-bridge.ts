@@ -51,9 +51,9 @@ export function createFakeBridge(): FakeBridge {
       bridge.quotes.push({ amount, dry });
       return bridge.nextQuote(amount, dry);
     },
-    async report(depositAddress) {
-      bridge.reports.push(depositAddress);
-      return bridge.nextReport(depositAddress);
+    async report({ depositAddress }) {
+      bridge.reports.push(String(depositAddress));
+      return bridge.nextReport(String(depositAddress));
     },
   };
   return bridge;

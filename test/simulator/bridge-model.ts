@@ -198,9 +198,9 @@ export function createBridgeModel(p: {
   const route: SwapRoute = {
     name: 'near-intents',
     quote,
-    async report(deposit) {
+    async report({ depositAddress: deposit }) {
       if (random.chance(p.faults().failing)) fail();
-      return orders.get(deposit)?.report ?? { state: 'pending', detail: 'landed' };
+      return orders.get(deposit ?? '')?.report ?? { state: 'pending', detail: 'landed' };
     },
   };
 

@@ -192,8 +192,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           {
             name: 'near-intents',
             quote: (request) => traced('bridge.quote')(() => bridge.route.quote(request)),
-            report: (deposit) =>
-              traced(`bridge.report(${deposit.slice(-4)})`)(() => bridge.route.report(deposit)),
+            report: (sent) =>
+              traced(`bridge.report(${sent.depositAddress?.slice(-4)})`)(() => bridge.route.report(sent)),
           },
         ],
         maxCostBps: scenario.limits.maxCostBps,

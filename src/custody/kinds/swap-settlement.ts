@@ -3,7 +3,7 @@
  * view of the Bitcoin chain shows it, a refund when the Solana chain does.
  * @module
  */
-import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
+import type { BridgeReport, SentSwap, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { type Sats, sats } from '../../core/amount.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
@@ -69,6 +69,20 @@ export function createSwapSettlement(ports: SettlementPorts) {
     };
   }
 
+  /** Never complete: the bridge itself says that it is less. What it is may be another token, which no view of ours shows. */
+  async function findPart(
+    txids: readonly string[],
+    operation: Operation,
+    isTaken: IsTaken,
+  ): Promise<Settled> {
+    const found = await findPayment(txids, operation, isTaken);
+    if (found.claims.length === 0 && txids.some((text) => TXID.test(text))) return found;
+    const { settlement, claims } = found;
+    const outcome = settlement.state === 'pending' ? {} : settlement.outcome;
+    const arrived = settlement.state !== 'pending';
+    return { settlement: { state: 'incomplete', reason: 'partial', arrived, outcome }, claims };
+  }
+
   /** The finalized credit to the reserve that the bridge speaks of. */
   async function findRefund(
     report: Extract<BridgeReport, { state: 'refunded' }>,
@@ -98,12 +112,14 @@ export function createSwapSettlement(ports: SettlementPorts) {
   return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled> {
     const route = ports.routes.find(({ name }) => name === operation.plan.route);
     if (!route) return pending('route_unknown');
-    const report = await route.report(String(operation.plan.depositAddress));
+    const report = await route.report(sentSwap(operation));
     switch (report.state) {
       case 'pending':
         return pending(report.detail);
       case 'delivered':
         return findPayment(report.txids, operation, isTaken);
+      case 'partial':
+        return findPart(report.txids, operation, isTaken);
       case 'refunded':
         return findRefund(report, operation, isTaken);
       case 'failed':
@@ -114,6 +130,15 @@ export function createSwapSettlement(ports: SettlementPorts) {
     }
   };
 }
+
+const textOf = (fact: Operation['plan'][string] | undefined): string | null =>
+  typeof fact === 'string' ? fact : null;
+
+const sentSwap = ({ plan, signing }: Operation): SentSwap => ({
+  signature: signing?.signature ?? '',
+  depositAddress: textOf(plan.depositAddress),
+  tool: textOf(plan.tool),
+});
 
 const refundedBy = ({ signature, credit }: { signature: string; credit: bigint }): Settled => ({
   settlement: {

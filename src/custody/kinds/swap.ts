@@ -1,14 +1,17 @@
 /**
- * Reserve SOL into BTC: one System transfer to the bridge's one-time address, then the wait for the Bitcoin payment.
+ * Reserve SOL into BTC: one System transfer to the bridge's one-time address, or a third party's transaction that the
+ * screen has passed; then the wait for the Bitcoin payment.
  * @module
  */
 import type { SwapQuote } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
-import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
+import { agreePrices, fairLamports, fairSats, type PriceReport } from '../../core/price.ts';
 import type { KindDriver, Prepared } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
-import { type Operation, plannedOperation } from '../operation.ts';
+import { type Landing, type Operation, plannedOperation } from '../operation.ts';
+import { screenLanding } from '../screen/simulation.ts';
+import type { ScreenedPayment, ScreenForeign } from './swap-screened.ts';
 import { createSwapSettlement, type SettlementPorts } from './swap-settlement.ts';
 
 export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
@@ -21,7 +24,14 @@ export type SwapPorts = SettlementPorts & {
   /** Every source that answered in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+  /** Judges what a third party has built; without it no such payment is made. */
+  readonly screen?: ScreenForeign;
+  /** Lamports that may leave beside the amount on the dearest route; the fee of our own transfer without it. */
+  readonly overhead?: bigint;
 };
+
+/** What quotes come from and are held against. */
+export type QuotePorts = Pick<SwapPorts, 'routes' | 'readPrices' | 'maxCostBps' | 'screen' | 'overhead'>;
 
 /** @param key the caller's key hash, or a random one: it is kept as long as the row, so a key never pays twice */
 export const swapId = (key: string): string => `swap:${key}`;
@@ -32,18 +42,20 @@ export const planSwap = (p: {
   bodyHash: string | null;
   amount: Lamports;
   now: number;
+  overhead?: bigint | undefined;
 }): Operation =>
   plannedOperation({
     id: p.id,
     kind: 'swap',
     amount: p.amount,
-    reserved: swapDebit(p.amount),
+    reserved: swapDebit(p.amount, p.overhead),
     plan: { bodyHash: p.bodyHash },
     now: p.now,
   });
 
-/** All that leaves the reserve for a swap: the amount and the network's fee. */
-export const swapDebit = (amount: Lamports): Lamports => lamports(amount + TRANSFER_FEE);
+/** All that may leave the reserve for a swap: the amount, and what the chain takes for carrying it. */
+export const swapDebit = (amount: Lamports, overhead: bigint = TRANSFER_FEE): Lamports =>
+  lamports(amount + overhead);
 
 export type PricedQuote =
   | {
@@ -70,74 +82,114 @@ export function priceQuote(
   const cost = costOf(quote.minimumSats);
   if (isTooMuch(cost)) {
     // Without its fixed fee the quote would pass: a larger amount will.
-    const small = !isTooMuch(costOf(sats(quote.minimumSats + quote.fixedFeeSats)));
+    const small = !isTooMuch(costOf(sats(quote.minimumSats + (quote.fixedFeeSats ?? 0n))));
     return { ok: false, reason: small ? 'amount_below_cost' : 'quote_too_expensive' };
   }
   return { ok: true, cost, sources: agreed.sources, price: agreed.price };
 }
 
-/** The first route with a quote that passes; else why the last one did not. */
-export async function quoteSwap(
-  ports: Pick<SwapPorts, 'routes' | 'readPrices' | 'maxCostBps'>,
-  amount: Lamports,
-  dry: boolean,
-): Promise<
-  { ok: true; quote: SwapQuote; priced: PricedQuote & { ok: true } } | { ok: false; reason: string }
-> {
-  const prices = ports.readPrices();
+type Priced = PricedQuote & { readonly ok: true };
+export type QuotedSwap =
+  | {
+      readonly ok: true;
+      readonly quote: SwapQuote;
+      readonly priced: Priced;
+      /** What a third party has built, and the screen has passed. */
+      readonly screened: ScreenedPayment | null;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** The first route with a quote that passes; else why the last one did not. Nothing is signed here. */
+export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): Promise<QuotedSwap> {
+  const prices = p.readPrices();
   prices.catch(() => undefined);
   let refusal = 'no_route';
   let failure: unknown;
-  for (const route of ports.routes) {
+  for (const route of p.routes) {
     try {
       const verdict = await route.quote({ amount, dry });
-      if (!verdict.ok) {
-        refusal = verdict.reason;
-        continue;
-      }
-      const priced = priceQuote(verdict.quote, await prices, ports.maxCostBps);
-      if (priced.ok) return { ok: true, quote: verdict.quote, priced };
-      refusal = priced.reason;
+      const passed = verdict.ok ? await judged(p, verdict.quote, await prices) : verdict;
+      if (passed.ok) return passed;
+      refusal = passed.reason;
     } catch (error) {
       failure = error;
     }
   }
-  if (failure && refusal === 'no_route') throw failure;
+  // A route that did not answer might have taken what the other one found too small.
+  if (failure && (refusal === 'no_route' || refusal === 'amount_too_low')) throw failure;
   return { ok: false, reason: refusal };
 }
 
+async function judged(p: QuotePorts, quote: SwapQuote, prices: readonly PriceReport[]): Promise<QuotedSwap> {
+  const priced = priceQuote(quote, prices, p.maxCostBps);
+  if (!priced.ok) return priced;
+  if (!quote.foreign) return { ok: true, quote, priced, screened: null };
+  if (!p.screen) return { ok: false, reason: 'screen_missing' };
+  const fair = fairSats(quote.amount, priced.price);
+  const floorSats = sats((fair * BigInt(10_000 - p.maxCostBps)) / 10_000n);
+  const screened = await p.screen(quote.foreign, { amount: quote.amount, floorSats });
+  if (!screened.ok) return screened;
+  // Fees and rent of bytes that we did not choose are part of what they cost us.
+  const cost = lamports(priced.cost + screened.spend - quote.amount);
+  return cost * 10_000n > quote.amount * BigInt(p.maxCostBps)
+    ? { ok: false, reason: 'quote_too_expensive' }
+    : { ok: true, quote, priced: { ...priced, cost }, screened };
+}
+
 export function createSwapKind(ports: SwapPorts): KindDriver {
-  async function prepare(operation: Operation): Promise<Prepared> {
-    const quoted = await quoteSwap(ports, operation.amount, false);
-    if (!quoted.ok) return quoted;
-    const { quote, priced } = quoted;
-    if (quote.depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
+  /** Our own transfer to the one-time address, or the transaction that has passed the screen. */
+  async function payment(quote: SwapQuote, screened: ScreenedPayment | null) {
+    if (screened) return screened;
+    const { depositAddress, minimumSats, amount } = quote;
+    if (depositAddress === null) return undefined;
     // Read last: its life starts when it is made, and the quote may have taken seconds.
     const lifetime = await ports.latestBlockhash();
-    const message = transferMessage({
-      from: ports.reserveAddress,
-      to: quote.depositAddress,
-      amount: operation.amount,
-      lifetime,
-    });
+    const message = transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime });
     return {
-      ok: true,
       message,
       lastValidBlockHeight: lifetime.lastValidBlockHeight,
       slot: lifetime.slot,
+      minimumSats,
+      spend: swapDebit(amount),
+      claims: [`deposit:${depositAddress}`],
+      plan: { depositAddress },
+    };
+  }
+
+  async function prepare(operation: Operation): Promise<Prepared> {
+    const quoted = await quoteSwap(ports, operation.amount, false);
+    if (!quoted.ok) return quoted;
+    const { quote, priced, screened } = quoted;
+    const paid = await payment(quote, screened);
+    if (!paid) return { ok: false, reason: 'quote_deposit_address' };
+    const { message, lastValidBlockHeight, slot, spend, claims } = paid;
+    return {
+      ok: true,
+      message,
+      lastValidBlockHeight,
+      slot,
+      spend,
       cost: priced.cost,
-      claims: [`deposit:${quote.depositAddress}`],
+      claims,
       plan: {
         route: quote.route,
-        depositAddress: quote.depositAddress,
         expectedSats: quote.expectedSats.toString(),
-        minimumSats: quote.minimumSats.toString(),
+        minimumSats: paid.minimumSats.toString(),
         expiresAt: quote.expiresAt,
         priceBtcUsd: priced.price.btcUsd.toString(),
         priceSolUsd: priced.price.solUsd.toString(),
+        ...paid.plan,
       },
     };
   }
 
-  return { rules: SWAP_RULES, prepare, settle: createSwapSettlement(ports) };
+  return { rules: SWAP_RULES, prepare, settle: createSwapSettlement(ports), unforeseen };
+}
+
+/** What a stranger's bytes did to us is held against what the screen foresaw. */
+function unforeseen({ plan, amount, reserved }: Operation, landing: Landing): string | undefined {
+  if (plan.route !== 'lifi') return undefined;
+  const { debit, movesTokens = false } = landing;
+  const seen = { error: null, before: debit, after: 0n, changesTokens: movesTokens };
+  return screenLanding(seen, { amount, spend: reserved })?.reason;
 }

@@ -2,6 +2,7 @@
  * What the screen is told about ourselves, and the order that it holds everything against.
  * @module
  */
+import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
 
 export type ScreenLimits = {
@@ -16,6 +17,10 @@ export type ScreenLimits = {
   /** Lamports that the reserve keeps. */
   readonly floor: bigint;
 };
+
+/** Lamports that may leave beside the amount of a swap: signature, priority and rent. */
+export const overheadOf = ({ maxPriorityFee, maxRent }: ScreenLimits): bigint =>
+  SIGNATURE_FEE + maxPriorityFee + maxRent;
 
 export type ScreenDesk = {
   readonly reserveAddress: string;

@@ -29,7 +29,7 @@ const ON_ROUTE: Readonly<Record<Tool, readonly string[]>> = {
   chainflip: [...COMMON, SWAP_ENDPOINT_PROGRAM],
 };
 /** Programs that somebody could replace; the others are part of the chain itself. */
-const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];
+export const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];
 
 /** Slot of a program's last deployment: what we have written down, null before the first; what the chain says. */
 export type Deployments = ReadonlyMap<
@@ -63,7 +63,17 @@ export type InstructionEvidence = {
 
 type Verdict = ScreenRefusal | { readonly ok: true; readonly shape: ScreenedShape };
 
-export function screenInstructions(transaction: DecodedTransaction, p: InstructionEvidence): Verdict {
+export function screenInstructions(
+  transaction: DecodedTransaction,
+  p: InstructionEvidence,
+):
+  | ScreenRefusal
+  | {
+      readonly ok: true;
+      readonly shape: ScreenedShape;
+      /** Addresses of all keys, in the order in which the chain numbers them. */
+      readonly keys: readonly string[];
+    } {
   const resolved = resolveInstructions(transaction, p.tables);
   if (!resolved.ok) return resolved;
   const effects: Effect[] = [];
@@ -75,7 +85,8 @@ export function screenInstructions(transaction: DecodedTransaction, p: Instructi
   }
   const own = new Set(p.desk.ownAccounts);
   if (resolved.keys.some(({ address }) => own.has(address))) return refuse('own_account_touched');
-  return sum(effects, p);
+  const summed = sum(effects, p);
+  return summed.ok ? { ...summed, keys: resolved.keys.map(({ address }) => address) } : summed;
 }
 
 function judge(instruction: ResolvedInstruction, p: InstructionEvidence): Judgement {

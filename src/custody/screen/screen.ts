@@ -64,6 +64,14 @@ export type ScreenInput = Pick<InstructionEvidence, 'tables' | 'deployments' | '
   readonly now: number;
 };
 
+export type SwapNames = {
+  readonly quoteId: string;
+  /** SHA-256 of the message as it came, hex. */
+  readonly messageHash: string;
+  /** Seed of a vault swap, hex. */
+  readonly vaultSwap: string | null;
+};
+
 export type ScreenedSwap = {
   readonly ok: true;
   readonly tool: Tool;
@@ -74,11 +82,15 @@ export type ScreenedSwap = {
   readonly spend: bigint;
   /** The one-time address that is paid; null for a vault swap. */
   readonly depositAddress: string | null;
-  /** Names that no other swap may ever have used (S24). */
+  /** What must be unique for ever (S24), as it is stored. */
+  readonly names: SwapNames;
   readonly claims: readonly string[];
 };
 
-export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
+/** The checks that need no more than the quote and what the chain holds: everything but what the bytes would do. */
+export function screenBytes(
+  p: Pick<ScreenInput, 'quote' | 'data' | 'order' | 'desk' | 'ageMs' | 'tables' | 'deployments' | 'epoch'>,
+) {
   const { quote, order, desk } = p;
   const echo = screenQuote(quote, order, desk, p.ageMs);
   if (!echo.ok) return echo;
@@ -98,24 +110,36 @@ export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
     epoch: p.epoch,
   });
   if (!judged.ok) return judged;
-  const { shape } = judged;
+  const { shape, keys } = judged;
+  return { ok: true, tool: echo.tool, transaction, minimumSats, shape, keys } as const;
+}
+
+export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
+  const { quote, order, desk } = p;
+  const judged = screenBytes(p);
+  if (!judged.ok) return judged;
+  const { transaction, minimumSats, shape } = judged;
   const simulated = screenSimulation(p.simulation, shape, order.amount, desk);
   if (!simulated.ok) return simulated;
   const destination = confirmDestination(shape, minimumSats, p);
   if (!destination.ok) return destination;
+  const names = {
+    quoteId: quote.id,
+    messageHash: bytesToHex(sha256(encodeMessage(transaction))),
+    vaultSwap: shape.leg.kind === 'vault_swap' ? bytesToHex(shape.leg.swap.seed) : null,
+  };
   return {
     ok: true,
-    tool: echo.tool,
+    tool: judged.tool,
     message: withLifetime(transaction, p.lifetime).message,
     minimumSats,
     spend: simulated.spend,
     depositAddress: shape.leg.kind === 'transfer' ? shape.leg.to : null,
+    names,
     claims: [
-      `lifi:${quote.id}`,
-      `lifi-message:${bytesToHex(sha256(encodeMessage(transaction)))}`,
-      shape.leg.kind === 'transfer'
-        ? `deposit:${shape.leg.to}`
-        : `vault-swap:${bytesToHex(shape.leg.swap.seed)}`,
+      `lifi:${names.quoteId}`,
+      `lifi-message:${names.messageHash}`,
+      shape.leg.kind === 'transfer' ? `deposit:${shape.leg.to}` : `vault-swap:${names.vaultSwap}`,
     ],
   };
 }

@@ -31,7 +31,7 @@ const EVENT_ACCOUNT = 3;
 const CREATE_ACCOUNT = 0;
 const CREATE_ACCOUNT_BYTES = 52;
 
-/** @returns what leaves the reserve in all, lamports */
+/** @returns what may leave the reserve in all: the amount, fees and the rent that was seen, lamports */
 export function screenSimulation(
   { error, accounts, inner }: SimulationResult,
   shape: ScreenedShape,
@@ -47,7 +47,8 @@ export function screenSimulation(
   if (after.owner !== SYSTEM_PROGRAM) return refuse('reserve_owner_changed');
   if (after.data.length !== 0) return refuse('reserve_data_changed');
   const spend = before.lamports - after.lamports;
-  if (spend > amount + shape.networkFee + rent) return refuse('reserve_overspent');
+  const bound = amount + shape.networkFee + rent;
+  if (spend > bound) return refuse('reserve_overspent');
   // The bytes pay the amount out: a node that shows less has not run them.
   if (spend < amount) return refuse('reserve_underspent');
   if (after.lamports < desk.limits.floor) return refuse('balance_floor');
@@ -56,7 +57,7 @@ export function screenSimulation(
     if (!own) return refuse('simulation_incomplete');
     if (!isSame(own.before, own.after)) return refuse('own_account_changed');
   }
-  return { ok: true, spend };
+  return { ok: true, spend: bound };
 }
 
 /** Only a vault swap calls anything: the payment itself, and the opening of its event account. @returns the rent */

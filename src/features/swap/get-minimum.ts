@@ -1,6 +1,6 @@
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
-import { agreePrices, type PriceReport } from '../../core/price.ts';
+import { agreePrices, fairSats, type PriceReport } from '../../core/price.ts';
 import type { CustodianApi, SwapRoom } from '../../custody/api.ts';
 import { CONTRACT_MINIMUM, smallestAmount } from './minimum.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
@@ -35,7 +35,11 @@ async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
   const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, MINIMUM_POLICY), d.readPrices()]);
   const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
-  return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote }, agreed.price, d.maxCostBps);
+  const { price } = agreed;
+  const lost = fairSats(REFERENCE_AMOUNT, price) - quote.expectedSats;
+  // Where the fixed part of a cost is not told, all of it counts as fixed: the minimum is then surely enough.
+  const fixedFeeSats = quote.fixedFeeSats ?? (lost > 0n ? lost : 0n);
+  return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote, fixedFeeSats }, price, d.maxCostBps);
 }
 
 /** Smallest and largest swap now, and when there is room again. */

@@ -20,7 +20,7 @@ type StoredQuote = {
   route: string;
   expectedSats: string;
   minimumSats: string;
-  fixedFeeSats: string;
+  fixedFeeSats: string | null;
   etaSeconds: number | null;
 };
 
@@ -28,7 +28,8 @@ export type ReadQuote = {
   readonly route: string;
   readonly expectedSats: bigint;
   readonly minimumSats: bigint;
-  readonly fixedFeeSats: bigint;
+  /** Null when the bridge does not tell it apart. */
+  readonly fixedFeeSats: bigint | null;
   readonly etaSeconds: number | null;
   readonly asOf: number;
   readonly stale: boolean;
@@ -48,7 +49,7 @@ export async function readQuote(
     route: value.route,
     expectedSats: BigInt(value.expectedSats),
     minimumSats: BigInt(value.minimumSats),
-    fixedFeeSats: BigInt(value.fixedFeeSats),
+    fixedFeeSats: value.fixedFeeSats === null ? null : BigInt(value.fixedFeeSats),
     etaSeconds: value.etaSeconds,
     asOf,
     stale,
@@ -78,7 +79,7 @@ const stored = (quote: SwapQuote): StoredQuote => ({
   route: quote.route,
   expectedSats: quote.expectedSats.toString(),
   minimumSats: quote.minimumSats.toString(),
-  fixedFeeSats: quote.fixedFeeSats.toString(),
+  fixedFeeSats: quote.fixedFeeSats?.toString() ?? null,
   etaSeconds: quote.etaSeconds,
 });
 

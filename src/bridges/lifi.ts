@@ -1,0 +1,89 @@
+/**
+ * The second route: LI.FI reaches more liquidity, and builds the transaction itself. What leaves here is a quote that
+ * answers our request; its bytes are a stranger's until the screen has passed them.
+ * @module
+ */
+import { type Lamports, sats } from '../core/amount.ts';
+import { AppError } from '../core/errors.ts';
+import type { Lifi, LifiQuote } from '../providers/lifi.ts';
+import type { NearIntents } from '../providers/near-intents.ts';
+import { judgeLifiQuote, TOOLS } from './lifi-quote.ts';
+import { lifiReport } from './lifi-status.ts';
+import { nearReport } from './near-intents.ts';
+import type { QuoteVerdict, SwapRoute } from './route.ts';
+
+export const LIFI_SLIPPAGE_BPS = 50;
+/** Of the amount, for LI.FI and whoever it pays. */
+export const LIFI_MAX_FEE_BPS = 50;
+
+type Options = {
+  readonly provider: Lifi;
+  /** 1Click itself, which settles what the `near` tool sends. */
+  readonly near: Pick<NearIntents, 'status'>;
+  readonly reserveAddress: string;
+  readonly bitcoinAddress: string;
+  readonly now: () => number;
+};
+
+export function createLifiRoute(opts: Options): SwapRoute {
+  const { provider, near, reserveAddress, bitcoinAddress, now } = opts;
+
+  return {
+    name: 'lifi',
+
+    /** LI.FI knows no dry quotes: every one comes with a transaction, and one that nobody signs costs nobody anything. */
+    async quote({ amount }) {
+      const askedAt = now();
+      const asked = {
+        amount,
+        fromAddress: reserveAddress,
+        toAddress: bitcoinAddress,
+        slippageBps: LIFI_SLIPPAGE_BPS,
+        tools: TOOLS,
+      };
+      let quote: LifiQuote;
+      try {
+        quote = await provider.quote(asked);
+      } catch (error) {
+        const reason = error instanceof AppError ? error.details?.reason : undefined;
+        if (reason === 'amount_too_low' || reason === 'no_route') return { ok: false, reason };
+        throw error;
+      }
+      const echo = judgeLifiQuote(quote, {
+        amount,
+        slippageBps: LIFI_SLIPPAGE_BPS,
+        reserveAddress,
+        bitcoinAddress,
+        maxFeeBps: LIFI_MAX_FEE_BPS,
+      });
+      return echo.ok ? offered(quote, amount, askedAt) : echo;
+    },
+
+    /**
+     * A deposit of the `near` tool is 1Click's to tell of. LI.FI's word is taken where it is the only one: for a vault
+     * swap, and while 1Click does not answer.
+     */
+    async report({ signature, depositAddress, tool }) {
+      const own = tool === 'near' ? await nearReport(near, depositAddress).catch(() => null) : null;
+      return own ?? lifiReport(await provider.status(signature, tool ?? ''), tool ?? '');
+    },
+  };
+}
+
+function offered(quote: LifiQuote, amount: Lamports, askedAt: number): QuoteVerdict {
+  const { toAmount, toAmountMin, executionDuration } = quote.estimate;
+  return {
+    ok: true,
+    quote: {
+      route: 'lifi',
+      amount,
+      expectedSats: sats(BigInt(toAmount)),
+      minimumSats: sats(BigInt(toAmountMin)),
+      fixedFeeSats: null,
+      expiresAt: null,
+      etaSeconds: typeof executionDuration === 'number' ? Math.ceil(executionDuration) : null,
+      depositAddress: null,
+      foreign: { quote, slippageBps: LIFI_SLIPPAGE_BPS, askedAt },
+    },
+  };
+}

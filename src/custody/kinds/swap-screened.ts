@@ -1,0 +1,203 @@
+/**
+ * Gathers what the screen judges a third party's transaction by, and asks it. Nothing that a single node or the third
+ * party says alone counts: tables and programs are read from every node, the destination from the bridge itself.
+ * @module
+ */
+import type { ForeignOffer } from '../../bridges/route.ts';
+import { deployedSlot, programDataAddress } from '../../chain/solana/program-deployment.ts';
+import type { Lamports, Sats } from '../../core/amount.ts';
+import type { OneClickStatus } from '../../providers/near-intents.ts';
+import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
+import type { Facts } from '../operation.ts';
+import type { Log } from '../ports.ts';
+import type { ScreenDesk } from '../screen/desk.ts';
+import { type Deployments, UPGRADEABLE } from '../screen/instructions.ts';
+import type { TableViews } from '../screen/lookup-tables.ts';
+import type { ScreenRefusal } from '../screen/refusal.ts';
+import { openTransaction, screenBytes, screenSwap, withLifetime } from '../screen/screen.ts';
+import type { SimulationResult } from '../screen/simulation.ts';
+
+export type ScreenNode = Pick<SolanaNode, 'accounts' | 'epoch' | 'simulateChange'>;
+
+export type ForeignPorts = {
+  readonly desk: ScreenDesk;
+  /** Pinned key of 1Click. */
+  readonly quoteKey: string;
+  /** Two at least, run by different people. */
+  readonly nodes: readonly ScreenNode[];
+  /** The first node that answers. @throws AppError UPSTREAM_FAILED */
+  first<T>(read: (node: ScreenNode) => Promise<T>): Promise<T>;
+  /** 1Click's own answer. @throws AppError UPSTREAM_FAILED */
+  nearStatus(depositAddress: string): Promise<OneClickStatus>;
+  latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+  sleep(ms: number): Promise<void>;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+/** Slots in which programs were last deployed, as they were when we first trusted them. */
+export type ProgramMemory = {
+  recorded(program: string): bigint | null;
+  record(program: string, slot: bigint): void;
+};
+
+export type ScreenedPayment = {
+  readonly ok: true;
+  readonly message: Uint8Array;
+  readonly lastValidBlockHeight: bigint;
+  /** Slot of the blockhash. */
+  readonly slot: bigint;
+  readonly minimumSats: Sats;
+  /** Lamports that may leave. */
+  readonly spend: bigint;
+  readonly claims: readonly string[];
+  readonly plan: Facts;
+};
+
+/** @param order `floorSats` is what an independent price demands at the least. @throws AppError UPSTREAM_FAILED */
+export type ScreenForeign = (
+  offer: ForeignOffer,
+  order: { readonly amount: Lamports; readonly floorSats: Sats },
+) => Promise<ScreenedPayment | { readonly ok: false; readonly reason: string }>;
+
+/** A deposit address may be younger than its status: so often it is asked for again, a second apart. */
+const STATUS_RETRIES = 3;
+const STATUS_RETRY_MS = 1_000;
+/** Account type and slot of a program's data; the code behind them is not ours to read. */
+const DEPLOYMENT_HEAD = { offset: 0, length: 45 };
+
+export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): ScreenForeign {
+  const { desk, log, now } = p;
+
+  /** Views of the nodes that answer: the screen wants two that agree. */
+  async function everyView<T>(read: (node: ScreenNode) => Promise<T>): Promise<T[]> {
+    const answers = await Promise.allSettled(p.nodes.map(read));
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+
+  async function readTables(addresses: readonly string[]): Promise<TableViews> {
+    if (addresses.length === 0) return new Map();
+    const views = await everyView(
+      async (node) => (await node.accounts([...addresses], 'finalized')).accounts,
+    );
+    return new Map(addresses.map((address, at) => [address, views.map((accounts) => accounts[at] ?? null)]));
+  }
+
+  async function readDeployments(): Promise<Deployments> {
+    const asked = UPGRADEABLE.flatMap((program) => [program, programDataAddress(program)]);
+    const views = await everyView(
+      async (node) => (await node.accounts(asked, 'finalized', DEPLOYMENT_HEAD)).accounts,
+    );
+    return new Map(
+      UPGRADEABLE.map((program, at) => {
+        const [slot, ...others] = views.map((accounts) =>
+          deployedSlot(program, accounts[2 * at] ?? null, accounts[2 * at + 1] ?? null),
+        );
+        const agree = others.length > 0 && others.every((other) => other === slot);
+        return [program, { recorded: memory.recorded(program), current: agree ? (slot ?? null) : null }];
+      }),
+    );
+  }
+
+  /** Without signatures: a node that held a signed transaction could send it before it is stored. */
+  async function simulate(unsigned: Uint8Array, keys: readonly string[]): Promise<SimulationResult> {
+    const watched = [desk.reserveAddress, ...desk.ownAccounts];
+    const wire = btoa(String.fromCharCode(...unsigned));
+    return p.first(async (node) => {
+      const before = (await node.accounts(watched, 'confirmed')).accounts;
+      // A node shows no more accounts of a simulation than the transaction itself has.
+      const parts = Array.from({ length: Math.ceil(watched.length / keys.length) }, (_, part) =>
+        watched.slice(part * keys.length, (part + 1) * keys.length),
+      );
+      const runs = await Promise.all(parts.map((part) => node.simulateChange(wire, keys, part)));
+      const after = runs.flatMap(({ accounts }) => accounts);
+      return {
+        error: runs.find(({ err }) => err !== null)?.err ?? null,
+        accounts: new Map(
+          watched.map((address, at) => [address, { before: before[at] ?? null, after: after[at] ?? null }]),
+        ),
+        inner: (runs[0]?.inner ?? []).map(({ instruction, program, accounts, data }) => ({
+          instruction,
+          call: {
+            program,
+            accounts: accounts.map((address) => ({ address, isSigner: false, isWritable: false })),
+            data,
+          },
+        })),
+      };
+    });
+  }
+
+  async function confirmedByBridge(depositAddress: string): Promise<OneClickStatus | null> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await p.nearStatus(depositAddress);
+      } catch (error) {
+        // LI.FI's own word never takes its place.
+        if (failureReason(error) !== 'deposit_unknown' || tries >= STATUS_RETRIES) return null;
+        await p.sleep(STATUS_RETRY_MS);
+      }
+    }
+  }
+
+  function refused({ check, reason, instruction }: ScreenRefusal, { quote }: ForeignOffer) {
+    const isAlarm = reason === 'program_redeployed' || reason === 'quote_signature';
+    const place = instruction === undefined ? {} : { instruction };
+    const level = isAlarm ? 'alarm' : 'warn';
+    log({ level, event: 'swap_screen_refused', check, reason, ...place, tool: quote.tool, quote: quote.id });
+    return { ok: false, reason } as const;
+  }
+
+  return async function screenForeign(offer, { amount, floorSats }) {
+    const { quote } = offer;
+    const { data } = quote.transactionRequest;
+    const opened = openTransaction(data, desk.reserveAddress);
+    if (!opened.ok) return refused(opened, offer);
+    const [tables, deployments, epoch] = await Promise.all([
+      readTables(opened.transaction.tables.map(({ table }) => table)),
+      readDeployments(),
+      p.first((node) => node.epoch('confirmed')),
+    ]);
+    const evidence = () => ({
+      quote,
+      data,
+      order: { amount, floorSats, slippageBps: offer.slippageBps },
+      desk,
+      tables,
+      deployments,
+      epoch,
+      ageMs: now() - offer.askedAt,
+    });
+    const bytes = screenBytes(evidence());
+    if (!bytes.ok) return refused(bytes, offer);
+    const { leg } = bytes.shape;
+    const lifetime = await p.latestBlockhash();
+    const [simulation, nearStatus] = await Promise.all([
+      simulate(withLifetime(bytes.transaction, lifetime).unsigned, bytes.keys),
+      leg.kind === 'transfer' ? confirmedByBridge(leg.to) : null,
+    ]);
+    const verdict = screenSwap({
+      ...evidence(),
+      lifetime,
+      simulation,
+      nearStatus,
+      quoteKey: p.quoteKey,
+      now: now(),
+    });
+    if (!verdict.ok) return refused(verdict, offer);
+    for (const [program, { current }] of deployments) {
+      if (current !== null) memory.record(program, current);
+    }
+    const { message, minimumSats, spend, claims, depositAddress, tool, names } = verdict;
+    return {
+      ok: true,
+      message,
+      lastValidBlockHeight: lifetime.lastValidBlockHeight,
+      slot: lifetime.slot,
+      minimumSats,
+      spend,
+      claims,
+      plan: { tool, depositAddress, ...names },
+    };
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * What a third party's transaction is judged by, where a route brings any.
+ * @module
+ */
+import { LIFI_MAX_FEE_BPS } from '../bridges/lifi.ts';
+import { findAta } from '../chain/solana/token-instructions.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../chain/solana/token-program.ts';
+import type { Config } from '../config.ts';
+import type { CustodyDeps } from '../custody/create-custodian.ts';
+import type { SolanaRpc } from '../providers/solana-rpc.ts';
+import { log, nearIntentsOf } from './clients.ts';
+
+/** Lamports. Recorded quotes of LI.FI ask for up to 285,000 of priority; a vault swap pays the rent of its event. */
+const MAX_PRIORITY_FEE = 500_000n;
+const MAX_RENT = 5_000_000n;
+/** Broker and affiliates of a vault swap. */
+const MAX_BROKER_BPS = 50;
+
+export function foreignSwaps(
+  config: Config,
+  rpc: SolanaRpc,
+  reserve: { readonly reserveAddress: string; readonly bitcoinAddress: string },
+): Pick<CustodyDeps, 'foreign'> {
+  if (!config.SWAP_ROUTES.includes('lifi')) return {};
+  const near = nearIntentsOf(config);
+  return {
+    foreign: {
+      desk: {
+        ...reserve,
+        ownAccounts: ownAccounts(config, reserve.reserveAddress),
+        limits: {
+          maxPriorityFee: MAX_PRIORITY_FEE,
+          maxFeeBps: LIFI_MAX_FEE_BPS,
+          maxBrokerBps: MAX_BROKER_BPS,
+          maxRent: MAX_RENT,
+          floor: config.RESERVE_FLOOR_SOL,
+        },
+      },
+      quoteKey: config.NEAR_INTENTS_QUOTE_KEY,
+      nodes: rpc.nodes,
+      first: rpc.first,
+      nearStatus: near.status,
+      latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      now: Date.now,
+      log,
+    },
+  };
+}
+
+/** Mints of ours, the treasury, and the accounts in which it and the reserve hold what they hold. */
+function ownAccounts(config: Config, reserve: string): string[] {
+  const treasury = config.TREASURY_SOLANA_ADDRESS ?? reserve;
+  const mints = [config.ABSR_MINT_ADDRESS, config.ASRY_MINT_ADDRESS].filter((mint) => mint !== undefined);
+  const dollars = [config.USDC_MINT_ADDRESS, config.USDT_MINT_ADDRESS];
+  const held = [reserve, treasury].flatMap((owner) => [
+    ...dollars.map((mint) => findAta(owner, mint, TOKEN_PROGRAM)),
+    ...mints.flatMap((mint) =>
+      [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((program) => findAta(owner, mint, program)),
+    ),
+  ]);
+  return [...new Set([...mints, treasury, ...held])].filter((address) => address !== reserve);
+}

@@ -1,0 +1,118 @@
+/**
+ * The calls that programs would make, out of a simulation's answer. Nodes write them down in three ways: by places in
+ * the key list, in plain addresses, or parsed where they can parse them.
+ * @see https://solana.com/docs/rpc/http/simulatetransaction (`innerInstructions`)
+ * @module
+ */
+import { concatBytes } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
+import * as z from 'zod';
+import { addressSeed } from '../chain/solana/program-address.ts';
+import { upstreamFailed } from '../core/errors.ts';
+import { integerOf } from '../core/json.ts';
+
+export type InnerCall = {
+  /** Place of the transaction's own instruction that calls, from 0. */
+  readonly instruction: number;
+  readonly program: string;
+  readonly accounts: readonly string[];
+  /** Empty for a call that no rule of ours could let pass. */
+  readonly data: Uint8Array;
+};
+
+const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+/** base58 takes a time that grows with the square of its length, and no call that we know is longer. */
+const MAX_DATA_TEXT = 200;
+
+const data = z.string();
+const ByPlace = z.object({ programIdIndex: z.int().min(0), accounts: z.array(z.int().min(0)), data });
+const Plain = z.object({ programId: z.string(), accounts: z.array(z.string()), data });
+const Parsed = z.object({ programId: z.string(), parsed: z.unknown() });
+
+export const InnerInstructions = z
+  .array(z.object({ index: z.int().min(0), instructions: z.array(z.union([ByPlace, Plain, Parsed])) }))
+  .nullish();
+
+const atoms = z.unknown().transform((value, context): bigint => {
+  const integer = integerOf(value);
+  if (integer !== undefined && integer >= 0n && integer < 1n << 64n) return integer;
+  context.addIssue('not a u64');
+  return z.NEVER;
+});
+const Transfer = z.object({
+  type: z.literal('transfer'),
+  info: z.object({ source: z.string(), destination: z.string(), lamports: atoms }),
+});
+const CreateAccount = z.object({
+  type: z.literal('createAccount'),
+  info: z.object({
+    source: z.string(),
+    newAccount: z.string(),
+    lamports: atoms,
+    space: atoms,
+    owner: z.string(),
+  }),
+});
+
+/**
+ * @param keys of the transaction, loaded ones last
+ * @throws AppError UPSTREAM_FAILED for what cannot be read
+ */
+export function innerCalls(
+  inner: z.infer<typeof InnerInstructions>,
+  keys: readonly string[],
+  upstream: string,
+): InnerCall[] {
+  const keyAt = (place: number): string => {
+    const key = keys[place];
+    if (key === undefined) throw upstreamFailed(upstream, 'unexpected_shape_innerInstructions');
+    return key;
+  };
+  const read = (call: z.infer<typeof ByPlace> | z.infer<typeof Plain> | z.infer<typeof Parsed>) => {
+    if ('programIdIndex' in call) {
+      const accounts = call.accounts.map(keyAt);
+      return { program: keyAt(call.programIdIndex), accounts, data: bytesOf(call.data) };
+    }
+    const program = call.programId;
+    return 'data' in call
+      ? { program, accounts: call.accounts, data: bytesOf(call.data) }
+      : { program, ...(program === SYSTEM_PROGRAM ? systemCall(call.parsed) : UNREAD) };
+  };
+  try {
+    return (inner ?? []).flatMap(({ index: instruction, instructions }) =>
+      instructions.map((call) => ({ instruction, ...read(call) })),
+    );
+  } catch (cause) {
+    throw upstreamFailed(upstream, 'unexpected_shape_innerInstructions', cause);
+  }
+}
+
+const UNREAD = { accounts: [], data: new Uint8Array() };
+
+const bytesOf = (text: string): Uint8Array =>
+  text.length > MAX_DATA_TEXT ? new Uint8Array() : base58.decode(text);
+
+/** The bytes that a node has parsed. */
+function systemCall(parsed: unknown): Pick<InnerCall, 'accounts' | 'data'> {
+  const transfer = Transfer.safeParse(parsed);
+  if (transfer.success) {
+    const { source, destination, lamports } = transfer.data.info;
+    return { accounts: [source, destination], data: concatBytes(u32(2), u64(lamports)) };
+  }
+  const create = CreateAccount.safeParse(parsed);
+  if (!create.success) return UNREAD;
+  const { source, newAccount, lamports, space, owner } = create.data.info;
+  const bytes = concatBytes(u32(0), u64(lamports), u64(space), addressSeed(owner));
+  return { accounts: [source, newAccount], data: bytes };
+}
+
+const u32 = (value: number): Uint8Array => {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value, true);
+  return bytes;
+};
+const u64 = (value: bigint): Uint8Array => {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value, true);
+  return bytes;
+};
