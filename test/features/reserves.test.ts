@@ -272,6 +272,22 @@ describe('the Solana list', () => {
     expect(transactions[1]?.err).toBeNull();
   });
 
+  it('of an address with 600 transactions holds the newest 100, in one call', async () => {
+    const all = Array.from({ length: 600 }, (_, at) => entry(600 - at));
+    const pages: unknown[] = [];
+    const { transactions } = await listOf({
+      name: 'rpc-1',
+      async signaturesFor(_address, page) {
+        pages.push(page);
+        return all.slice(0, page.limit);
+      },
+    });
+    expect(transactions.map(({ slot }) => Number(slot))).toEqual(
+      Array.from({ length: 100 }, (_, at) => 600 - at),
+    );
+    expect(pages).toEqual([{ limit: 100, commitment: 'finalized' }]);
+  });
+
   it('a node without history does not empty the list; no node at all is an error', async () => {
     const { transactions } = await listOf(rpc('rpc-1', []), rpc('rpc-2', [entry(5)]));
     expect(transactions).toHaveLength(1);
