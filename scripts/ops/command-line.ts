@@ -20,6 +20,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     send: (id) => ({ name: 'retry', id }),
   },
   reconcile: plain('reconcile', 'rebuild a doubted journal from D1 and the chain'),
+  'trust-programs': plain('trust-programs', 'take the programs of the LI.FI route as they are deployed now'),
   balances: plain('balances', 'what reserve and treasury hold'),
   'refund-due': plain('refund-due', 'payments that bought nothing'),
   'mint --dry-run': {

@@ -18,7 +18,15 @@ export type CommandDeps = BalancesDeps & {
   readonly missingForProof: readonly string[];
 };
 
-const CUSTODY_COMMANDS = ['pause', 'resume', 'operations', 'held', 'retry', 'reconcile'] as const;
+const CUSTODY_COMMANDS = [
+  'pause',
+  'resume',
+  'operations',
+  'held',
+  'retry',
+  'reconcile',
+  'trust-programs',
+] as const;
 
 export const Command = z.union([
   z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
