@@ -17,6 +17,7 @@ import {
 const VARIABLES = {
   SOLANA_PRIVATE_KEY: RESERVE_SECRET,
   RESERVE_BTC_ADDRESS: BITCOIN,
+  PUBLIC_BASE_URL: 'https://sluice.example',
   SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
   NEAR_INTENTS_API_URL: 'https://1click.test',
   NEAR_INTENTS_QUOTE_KEY: QUOTE_KEY,
