@@ -212,6 +212,7 @@ export function startEsploraAdapter(options: {
     name,
     faults,
     counts,
+    openToPages: true,
     handle,
     label: ({ method, path }) =>
       `${method} ${path

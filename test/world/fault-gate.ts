@@ -29,6 +29,8 @@ export interface UpstreamOptions {
   readonly name: string;
   readonly faults: FaultBook;
   readonly counts: RequestCounts;
+  /** Whether pages of any origin may ask it, as public explorers and nodes let them. */
+  readonly openToPages?: boolean;
   /** Answers one request. What it throws becomes a 500. */
   handle(request: WorldRequest): Answer | Promise<Answer>;
   /** Names a request for counts and fault matches; default `METHOD /path`. */
@@ -76,9 +78,19 @@ export async function listen(server: Server, port = 0): Promise<{ port: number; 
 
 /** One upstream of the offline world: a loopback server that counts requests and acts out transport faults. */
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
-  const { name, faults, counts } = options;
+  const { name, faults, counts, openToPages = false } = options;
 
   async function answer(incoming: IncomingMessage, out: ServerResponse): Promise<void> {
+    if (openToPages) {
+      out.setHeader('access-control-allow-origin', '*');
+      if (incoming.method === 'OPTIONS') {
+        out.writeHead(204, {
+          'access-control-allow-headers': 'content-type',
+          'access-control-max-age': '600',
+        });
+        return void out.end();
+      }
+    }
     const url = new URL(incoming.url ?? '/', 'http://world');
     const body = await read(incoming);
     const bare = {

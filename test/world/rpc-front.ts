@@ -81,6 +81,7 @@ export function startRpcFront(options: {
     name,
     faults,
     counts,
+    openToPages: true,
     handle,
     label: ({ body, method, path }) => {
       const called = parse(body)?.method;

@@ -16,6 +16,12 @@ function lines(stream: Readable): void {
   createInterface(stream).on('line', (line) => tell({ type: 'log', line }));
 }
 
+/** The site of this world: the same pages, with headers that name this world's explorers. */
+const withSite = (fromConfig: object, directory: string | undefined) =>
+  directory !== undefined && 'assets' in fromConfig && typeof fromConfig.assets === 'object'
+    ? { assets: { ...fromConfig.assets, directory } }
+    : {};
+
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const config = unstable_readConfig({ config: setup.configPath });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config);
@@ -35,6 +41,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
         {
           ...fromConfig,
           name: 'sluice',
+          ...withSite(fromConfig, setup.sitePath),
           // workerd refuses a module whose path leads out of this folder.
           modulesRoot: dirname(setup.bundlePath),
           modules: [

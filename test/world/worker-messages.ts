@@ -23,6 +23,8 @@ export interface WorkerSetup {
   readonly schemaPath: string;
   /** Folder of D1, KV and Durable Object storage; survives a killed process. */
   readonly storagePath: string;
+  /** Folder of the site; absent where the configuration's is meant. */
+  readonly sitePath?: string;
   /** Where the process may leave temporary files when it is killed. */
   readonly tempPath: string;
   readonly bindings: Readonly<Record<string, string>>;

@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSite, SITE_FOLDER } from '../../site/build/build-site.ts';
+import { hostFiles } from '../../site/build/host-files.ts';
 import { createBindings, type Endpoints } from './bindings.ts';
 import { type BitcoinNode, startBitcoinNode } from './bitcoin-node.ts';
 import { payBitcoin } from './bitcoin-wallet.ts';
@@ -140,6 +142,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
     const bundle = bundleWorker(ROOT, join(folder, 'bundle'), folder);
     bundle.catch(() => undefined);
+    const siteBuilt = buildSite();
+    siteBuilt.catch(() => undefined);
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
       reserveLamports: options.reserveLamports ?? 10_000_000_000n,
@@ -190,11 +194,20 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       else bindings[name] = value;
     }
 
+    await siteBuilt;
+    const sitePath = join(folder, 'site');
+    cpSync(SITE_FOLDER, sitePath, { recursive: true });
+    const { esplora1, esplora2, rpc1, rpc2 } = upstreams.endpoints;
+    // This world's explorers and nodes are the strangers here, as public ones are in a deployed site.
+    const sources = { explorers: [`${esplora1}/api`, `${esplora2}/api`], rpcUrls: [rpc1, rpc2] };
+    for (const [name, text] of hostFiles(sources)) writeFileSync(join(sitePath, name), text);
+
     const worker = createWorkerProcess(
       {
         configPath: join(ROOT, 'wrangler.toml'),
         schemaPath: join(ROOT, 'schema.sql'),
         bundlePath: await bundle,
+        sitePath,
         storagePath: join(folder, 'storage'),
         tempPath: folder,
         bindings,

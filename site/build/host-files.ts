@@ -1,0 +1,88 @@
+/**
+ * What the host is told: headers, redirects, and the strangers that a visitor's browser asks when it verifies. All of
+ * it follows from those strangers, so that the policy names exactly whom the page may ask.
+ * @module
+ */
+
+export type Sources = {
+  /** Base URLs of Esplora APIs, two or more, of different operators. */
+  readonly explorers: readonly string[];
+  /** JSON-RPC nodes, asked in order until one answers. */
+  readonly rpcUrls: readonly string[];
+};
+
+/** Public, free of keys, and open to calls from any page. */
+export const PUBLIC_SOURCES: Sources = {
+  explorers: ['https://mempool.space/api', 'https://blockstream.info/api'],
+  rpcUrls: ['https://solana-rpc.publicnode.com', 'https://api.mainnet-beta.solana.com'],
+};
+
+export function contentPolicy({ explorers, rpcUrls }: Sources): string {
+  const origins = [...new Set([...explorers, ...rpcUrls].map((url) => new URL(url).origin))];
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `connect-src 'self' ${origins.join(' ')}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+}
+
+const headers = (sources: Sources): string => `/*
+  Content-Security-Policy: ${contentPolicy(sources)}
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+  Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=()
+  Cross-Origin-Opener-Policy: same-origin
+  Strict-Transport-Security: max-age=31536000
+/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+/vendor/*
+  Cache-Control: public, max-age=31536000, immutable
+`;
+
+/** Addresses that the pages of services of this kind are known by. */
+const MOVED = [
+  ['/index.html', '/'],
+  ['/proof-of-reserves.html', '/reserves'],
+  ['/proof-of-reserves', '/reserves'],
+  ['/reserves-bitcoin.html', '/reserves'],
+  ['/reserves-solana.html', '/reserves'],
+  ['/reserves.html', '/reserves'],
+  ['/proof.html', '/reserves'],
+  ['/arbitrage.html', '/reserves'],
+  ['/swap.html', '/swap'],
+  ['/exchange.html', '/swap'],
+  ['/exchanges.html', '/swap'],
+  ['/explorer.html', '/tokens'],
+  ['/repository.html', '/tokens'],
+  ['/tokens.html', '/tokens'],
+  ['/create-token.html', '/tokens/new'],
+  ['/token-creator.html', '/tokens/new'],
+  ['/asry.html', '/asry'],
+  ['/treasury.html', '/asry'],
+  ['/pools.html', '/pools'],
+  ['/dex.html', '/pools'],
+  ['/nostr.html', '/nostr'],
+  ['/nostr-feed.html', '/nostr'],
+  ['/api.html', '/agents'],
+  ['/agents.html', '/agents'],
+  ['/mcp.html', '/agents'],
+  ['/status.html', '/status'],
+  ['/visitors.html', '/visitors'],
+  ['/analytics.html', '/visitors'],
+] as const;
+
+const redirects = (): string => MOVED.map(([from, to]) => `${from} ${to} 301\n`).join('');
+
+/** File name to content. */
+export const hostFiles = (sources: Sources): ReadonlyMap<string, string> =>
+  new Map([
+    ['_headers', headers(sources)],
+    ['_redirects', redirects()],
+    ['verify-sources.json', `${JSON.stringify(sources, undefined, 2)}\n`],
+  ]);

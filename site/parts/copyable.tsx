@@ -1,0 +1,48 @@
+import { useState } from 'hono/jsx';
+import { shortened } from './format.ts';
+
+const SHOWN_MS = 2000;
+
+/** A button that copies, and says so to eyes and ears. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [said, setSaid] = useState('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied');
+    } catch {
+      setSaid('Select and copy by hand');
+    }
+    setTimeout(() => setSaid(''), SHOWN_MS);
+  };
+  return (
+    <span class="copy">
+      <button type="button" class="quiet small" aria-label={`Copy ${label}`} onClick={copy}>
+        {said === '' ? 'Copy' : said}
+      </button>
+      <span class="unseen" role="status">
+        {said === '' ? '' : `${label}: ${said}`}
+      </span>
+    </span>
+  );
+}
+
+/** An address, signature or hash: its ends to look at, the whole to copy. */
+export const Identifier = ({ text, label, ends = 6 }: { text: string; label: string; ends?: number }) => (
+  <span class="identifier">
+    <code title={text}>{shortened(text, ends)}</code>
+    <CopyButton text={text} label={label} />
+  </span>
+);
+
+/** A whole text to copy; lines that do not fit scroll. */
+export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
+  <div class="copy-block">
+    <section class="text" tabindex={0} aria-label={label}>
+      <pre>
+        <code>{text}</code>
+      </pre>
+    </section>
+    <CopyButton text={text} label={label} />
+  </div>
+);

@@ -1,0 +1,66 @@
+/**
+ * Amounts and times as people read them. Amounts come as text of atoms and never pass through a float.
+ * @module
+ */
+import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
+
+/** 1234567.05 is 1,234,567.05 */
+export function grouped(decimal: string): string {
+  const [whole = '', fraction] = decimal.split('.');
+  const sign = whole.startsWith('-') ? '−' : '';
+  const digits = whole.replace('-', '').replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${sign}${digits}${fraction === undefined ? '' : `.${fraction}`}`;
+}
+
+const isInteger = (text: string): boolean => /^-?\d{1,40}$/.test(text);
+
+/** Atoms of a unit as grouped decimals; text that is no integer is shown as it is. */
+export const units = (atoms: string, decimals: number): string =>
+  isInteger(atoms) ? grouped(formatAmount(BigInt(atoms), decimals)) : atoms;
+
+export const sats = (atoms: string): string => units(atoms, 0);
+export const btc = (atoms: string): string => {
+  if (!isInteger(atoms)) return atoms;
+  const [whole = '0', fraction = ''] = formatAmount(BigInt(atoms), BTC_DECIMALS).split('.');
+  return `${grouped(whole)}.${fraction.padEnd(BTC_DECIMALS, '0')}`;
+};
+export const sol = (lamports: string): string => units(lamports, SOL_DECIMALS);
+
+/** Fewer digits for a sentence, rounded down; the exact value stands beside it. */
+export function rounded(decimal: string, digits: number): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const kept = fraction.slice(0, digits).replace(/0+$/, '');
+  return kept === '' ? whole : `${whole}.${kept}`;
+}
+
+export const usd = (amount: number): string =>
+  amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
+
+export const count = (value: number): string => value.toLocaleString('en-US');
+
+/** The two ends of an address or signature; whole where it is short. */
+export const shortened = (text: string, ends = 6): string =>
+  text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;
+
+export function ago(fromMs: number, nowMs: number): string {
+  const seconds = Math.max(0, Math.round((nowMs - fromMs) / 1000));
+  if (seconds < 5) return 'just now';
+  if (seconds < 90) return `${seconds} s ago`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h ago`;
+  return `${Math.round(seconds / 86_400)} days ago`;
+}
+
+/** `2026-11-20 17:44 UTC`: the same for everybody, whatever their clock's zone. */
+export function instant(iso: string): string {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
+}
+
+export function fromUnixSeconds(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+}
+
+/** 95 seconds is `1:35`. */
+export const clock = (seconds: number): string =>
+  `${Math.floor(Math.max(0, seconds) / 60)}:${String(Math.floor(Math.max(0, seconds)) % 60).padStart(2, '0')}`;

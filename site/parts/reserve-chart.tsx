@@ -1,0 +1,30 @@
+import type { ProofHistory } from '../api/answers.ts';
+import { Chart } from './chart.tsx';
+import { count, fromUnixSeconds, instant } from './format.ts';
+
+/** Reserve and supply as each proof in the archive has signed them. */
+export function ReserveChart({ proofs }: { proofs: ProofHistory['proofs'] }) {
+  const rows = [...proofs].reverse();
+  return (
+    <Chart
+      title="Sats in the reserve and ABSR supply at each signed proof"
+      xName="Proof signed"
+      xIs="time"
+      x={rows.map(({ timestamp }) => Math.floor(Date.parse(timestamp) / 1000))}
+      lines={[
+        { name: 'Reserve, sats', values: rows.map(({ figures }) => Number(figures.reserveSatoshis)) },
+        {
+          name: 'ABSR supply',
+          values: rows.map(({ figures }) =>
+            figures.absrSupplyAtoms === null
+              ? null
+              : Number(figures.absrSupplyAtoms) / 10 ** (figures.absrDecimals ?? 0),
+          ),
+        },
+      ]}
+      show={count}
+      showX={(at) => instant(fromUnixSeconds(at))}
+      stepped
+    />
+  );
+}

@@ -1,0 +1,50 @@
+import type { Child } from 'hono/jsx';
+
+export type Column = { readonly name: string; readonly right?: boolean };
+export type Row = readonly Child[];
+
+/** Rows and columns that scroll sideways where they do not fit. The first cell of a row is its name. */
+export const Table = ({
+  label,
+  columns,
+  rows,
+  empty,
+}: {
+  label: string;
+  columns: readonly Column[];
+  rows: readonly Row[];
+  /** What is said when there is no row. */
+  empty: string;
+}) =>
+  rows.length === 0 ? (
+    <p class="card empty">{empty}</p>
+  ) : (
+    <section class="scroll" tabindex={0} aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, right }) => (
+              <th scope="col" class={right ? 'right' : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells) => (
+            <tr>
+              {cells.map((cell, index) =>
+                index === 0 ? (
+                  <th scope="row" class={columns[index]?.right ? 'right number' : ''}>
+                    {cell}
+                  </th>
+                ) : (
+                  <td class={columns[index]?.right ? 'right number' : ''}>{cell}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );

@@ -1,0 +1,23 @@
+import type { Child } from 'hono/jsx';
+
+/** One figure with its unit. A value that is not there yet keeps its place; null is `unknown`, never zero. */
+export const Tile = ({
+  name,
+  value,
+  unit,
+  children,
+}: {
+  name: string;
+  value: string | null | undefined;
+  unit?: string;
+  children?: Child;
+}) => (
+  <div class="card tile">
+    <span class="name">{name}</span>
+    <span class="value">
+      {value === undefined ? <span class="skeleton" aria-hidden="true" /> : (value ?? 'unknown')}
+      {unit === undefined || value === undefined || value === null ? null : <span class="unit"> {unit}</span>}
+    </span>
+    <span class="note">{children}</span>
+  </div>
+);

@@ -1,0 +1,20 @@
+/**
+ * Every page as text. Runs at build time, in Node.
+ * @module
+ */
+import type { Assets } from './build/assets.ts';
+import { Document, type Page } from './layout.tsx';
+import { missing } from './pages/missing.tsx';
+import { overview } from './pages/overview.tsx';
+
+export const PAGES: readonly Page[] = [overview, missing];
+
+/** File name to content. */
+export function prerender(assets: Assets): ReadonlyMap<string, string> {
+  return new Map(
+    PAGES.map((page) => [
+      page.path === '/' ? 'index.html' : `${page.path.slice(1)}.html`,
+      `<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`,
+    ]),
+  );
+}

@@ -1,0 +1,8 @@
+/** The little of the Worker's bindings that the shared types mention; the site itself has none. */
+interface Env {
+  LIMITER: RateLimit;
+  DB: D1Database;
+  KV: KVNamespace;
+}
+
+declare module '*.css' {}
