@@ -335,6 +335,8 @@ describe('a repeated call', () => {
 describe('500 claims of one deposit at once', () => {
   it.each([1, 2, 3])(
     'through the real stack, with a restart under them and one after: one payout, round %i',
+    // A Worker that dies while it signs is taken up again half a minute later.
+    { timeout: 400_000 },
     async (round) => {
       const user = await stage.user();
       const signature = await stage.deposit(user, 11n);
@@ -362,10 +364,14 @@ describe('500 claims of one deposit at once', () => {
       await world.worker.kill();
       await world.worker.start();
       // Whoever comes back as told is told of the one claim, or makes it.
-      const again = await until('a last word', async () => {
-        const answer = await ask(501);
-        return answer?.retryAfter === null && answer.status < 500 ? answer : undefined;
-      });
+      const again = await until(
+        'a last word',
+        async () => {
+          const answer = await ask(501);
+          return answer?.retryAfter === null && answer.status < 500 ? answer : undefined;
+        },
+        150_000,
+      );
       expect([undefined, 'ALREADY_CLAIMED']).toContain(again.body.error_code);
       const record = await stage.paid(signature);
       const { reward } = curve.next(11n * DOLLAR);
