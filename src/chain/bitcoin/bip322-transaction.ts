@@ -4,8 +4,9 @@
  * @module
  */
 import { schnorr } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
-import { OutScript, RawTx, Transaction } from '@scure/btc-signer';
+import { OutScript, RawTx } from '@scure/btc-signer';
 import { hash160, sha256x2 } from '@scure/btc-signer/utils.js';
 import { messageBytes } from './verdict.ts';
 
@@ -54,15 +55,37 @@ export const withSpend = (tx: RawTransaction, { scriptSig, witness }: Spend): Ra
   ...(witness.length > 0 ? { witnesses: [[...witness]] } : {}),
 });
 
-const digests = (tx: RawTransaction) => Transaction.fromRaw(RawTx.encode(tx), { allowUnknownOutputs: true });
+/** The parts of `to_sign` as they are written on the wire; it has one input, one output and no more. */
+function partsOf(tx: RawTransaction) {
+  const bytes = RawTx.encode(withSpend(tx, { scriptSig: NOTHING, witness: [] }));
+  return {
+    version: bytes.subarray(0, 4),
+    outpoint: bytes.subarray(5, 41), // after the count of inputs
+    sequence: bytes.subarray(42, 46), // after the length of the empty scriptSig
+    output: bytes.subarray(47, -4), // after the count of outputs
+    lockTime: bytes.subarray(-4),
+  };
+}
+
+/** `to_spend` pays nothing. */
+const NO_SATS = new Uint8Array(8);
+const withLength = (script: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(script.length), script);
 
 /** What an ECDSA key signs: the legacy digest for P2PKH, BIP-143's for witness version 0. */
 export function ecdsaHash(tx: RawTransaction, publicKey: Uint8Array, legacy: boolean): Uint8Array {
   const script = OutScript.encode({ type: 'pkh', hash: hash160(publicKey) });
-  if (!legacy) return digests(tx).preimageWitnessV0(0, script, SIGHASH_ALL, 0n);
-  const unsigned = withSpend(tx, { scriptSig: script, witness: [] });
-  return sha256x2(RawTx.encode(unsigned), Uint8Array.of(SIGHASH_ALL, 0, 0, 0));
+  const sighash = Uint8Array.of(SIGHASH_ALL, 0, 0, 0);
+  if (legacy) return sha256x2(RawTx.encode(withSpend(tx, { scriptSig: script, witness: [] })), sighash);
+  const { version, outpoint, sequence, output, lockTime } = partsOf(tx);
+  const [prevouts, sequences, outputs] = [sha256x2(outpoint), sha256x2(sequence), sha256x2(output)];
+  const spent = concatBytes(outpoint, withLength(script), NO_SATS, sequence);
+  return sha256x2(concatBytes(version, prevouts, sequences, spent, outputs, lockTime, sighash));
 }
 
-export const taprootHash = (tx: RawTransaction, scriptPubKey: Uint8Array, sighash: number): Uint8Array =>
-  digests(tx).preimageWitnessV1(0, [scriptPubKey], sighash, [0n]);
+/** BIP-341's digest of a key path spend: epoch 0, no annex, input 0. */
+export function taprootHash(tx: RawTransaction, scriptPubKey: Uint8Array, sighash: number): Uint8Array {
+  const { version, outpoint, sequence, output, lockTime } = partsOf(tx);
+  const hashes = [outpoint, NO_SATS, withLength(scriptPubKey), sequence, output].map((part) => sha256(part));
+  const head = concatBytes(Uint8Array.of(0, sighash), version, lockTime);
+  return schnorr.utils.taggedHash('TapSighash', concatBytes(head, ...hashes, new Uint8Array(5)));
+}
