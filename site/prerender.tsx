@@ -6,8 +6,9 @@ import type { Assets } from './build/assets.ts';
 import { Document, type Page } from './layout.tsx';
 import { missing } from './pages/missing.tsx';
 import { overview } from './pages/overview.tsx';
+import { reserves } from './pages/reserves.tsx';
 
-export const PAGES: readonly Page[] = [overview, missing];
+export const PAGES: readonly Page[] = [overview, reserves, missing];
 
 /** File name to content. */
 export function prerender(assets: Assets): ReadonlyMap<string, string> {

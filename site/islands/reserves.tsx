@@ -1,0 +1,13 @@
+import { ChainTransactions, ProofArchive, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { VerifyPanel } from '../parts/verify-panel.tsx';
+import { mount } from './mount.tsx';
+
+mount({
+  wallets: Wallets,
+  verify: VerifyPanel,
+  message: SignedMessage,
+  archive: ProofArchive,
+  transactions: ChainTransactions,
+});
+// The part that an address points to has just grown into place.
+if (location.hash === '#verify') document.getElementById('verify')?.scrollIntoView();

@@ -1,0 +1,61 @@
+import { Live, type Page, Title } from '../layout.tsx';
+import { CopyBlock } from '../parts/copyable.tsx';
+import { ChainTransactions, ProofArchive, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { VerifyPanel } from '../parts/verify-panel.tsx';
+
+export const reserves: Page = {
+  path: '/reserves',
+  title: 'Reserves and proof',
+  description:
+    'What the reserve holds on Bitcoin and Solana, the message that both keys have signed, and a check that runs in your browser.',
+  script: 'reserves',
+  Content: () => (
+    <>
+      <Title name="Reserves and proof">
+        Both reserve keys sign one message with the figures of the hour. Your browser can check it without
+        trusting this site: the signatures here, the figures with public explorers.
+      </Title>
+      <Live name="wallets" json="/api/reserves">
+        <Wallets />
+      </Live>
+      <section id="verify">
+        <h2>Verify it yourself</h2>
+        <p>Five things must hold. Each line tells what was found, whether it is good or bad.</p>
+        <Live name="verify" json="/api/proof">
+          <VerifyPanel />
+        </Live>
+        <details class="more">
+          <summary>The same from a terminal</summary>
+          <p>
+            A copy of the source checks any service of this kind, with explorers and a node that you choose:
+          </p>
+          <CopyBlock
+            label="the command"
+            text="npm run verify -- https://<this site> --explorers https://mempool.space/api,https://blockstream.info/api"
+          />
+        </details>
+      </section>
+      <section>
+        <h2>What was signed</h2>
+        <p>The exact text. One altered byte breaks both signatures.</p>
+        <Live name="message" json="/api/proof">
+          <SignedMessage />
+        </Live>
+      </section>
+      <section>
+        <h2>Archive of proofs</h2>
+        <p>Each proof names the one before it by its hash, so none can be slipped in or left out.</p>
+        <Live name="archive" json="/api/proof/history">
+          <ProofArchive />
+        </Live>
+      </section>
+      <section>
+        <h2>Transactions</h2>
+        <p>The newest of both addresses. Up to 100 are in the API.</p>
+        <Live name="transactions" json="/api/transactions/bitcoin">
+          <ChainTransactions />
+        </Live>
+      </section>
+    </>
+  ),
+};

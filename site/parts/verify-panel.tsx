@@ -1,0 +1,109 @@
+import { useState } from 'hono/jsx';
+import type { CheckLine } from '../../src/chain/bitcoin/proof-check.ts';
+import type { Proof } from '../api/answers.ts';
+import { call, type Failure, failureFrom } from '../api/call.ts';
+import type { Sources } from '../build/host-files.ts';
+import { CopyButton } from './copyable.tsx';
+import { instant } from './format.ts';
+import { Failed, Waiting } from './notice.tsx';
+
+const LINES: readonly { readonly name: CheckLine['name']; readonly title: string; readonly how: string }[] = [
+  {
+    name: 'bitcoin_signature',
+    title: 'The Bitcoin key has signed',
+    how: 'checked here, by the code of this page',
+  },
+  {
+    name: 'solana_signature',
+    title: 'The Solana key has signed',
+    how: 'checked here, by the code of this page',
+  },
+  { name: 'reserve', title: 'The sats are there', how: 'asked of two public Bitcoin explorers' },
+  { name: 'supply', title: 'Every ABSR is covered', how: 'supply asked of a public Solana node' },
+  {
+    name: 'freshness',
+    title: 'The proof is fresh, and of this site',
+    how: 'its block is in the chain of both explorers',
+  },
+];
+
+type State =
+  | { readonly type: 'idle' }
+  | { readonly type: 'running'; readonly doing: string }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'done'; readonly lines: readonly CheckLine[]; readonly at: string };
+
+/** One press: five lines, each green or red, with what was found. */
+export function VerifyPanel() {
+  const [state, setState] = useState<State>({ type: 'idle' });
+  const run = async (): Promise<void> => {
+    const tell = (doing: string): void => setState({ type: 'running', doing });
+    tell('Fetching the newest proof.');
+    try {
+      const [{ verify }, proof, sources] = await Promise.all([
+        import('../verify/evidence.ts'),
+        call<Proof>('/api/proof'),
+        call<Sources>('/verify-sources.json'),
+      ]);
+      const lines = await verify(proof.value, sources.value, tell);
+      setState({ type: 'done', lines, at: new Date().toISOString() });
+    } catch (thrown) {
+      setState({ type: 'failed', failure: failureFrom(thrown) });
+    }
+  };
+  const lines = state.type === 'done' ? state.lines : [];
+  const green = lines.length > 0 && lines.every(({ ok }) => ok);
+  return (
+    <div class="card stack verify">
+      <div class="row">
+        <button type="button" onClick={run} disabled={state.type === 'running'}>
+          {state.type === 'done' ? 'Verify again' : 'Verify in this browser'}
+        </button>
+        <span class="fine">
+          Your browser asks the explorers itself. They see your address, as any site does.
+        </span>
+      </div>
+      {state.type === 'running' ? <Waiting what={state.doing} /> : null}
+      {state.type === 'failed' ? <Failed failure={state.failure} retry={run} /> : null}
+      <ol class="checks" aria-label="What is verified">
+        {LINES.map(({ name, title, how }) => {
+          const line = lines.find((one) => one.name === name);
+          return (
+            <li class={line === undefined ? 'open' : line.ok ? 'ok' : 'red'} data-check={name}>
+              <span class="sign" aria-hidden="true" />
+              <span>
+                <strong>{title}</strong>
+                <span class="unseen">
+                  {line === undefined ? ': not checked yet' : line.ok ? ': true' : ': NOT true'}
+                </span>
+                <span class="detail">{line?.text ?? how}</span>
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      <div role="status">
+        {state.type !== 'done' ? null : (
+          <div class={`notice ${green ? 'good' : 'bad'}`}>
+            <p>
+              <strong>
+                {green ? 'All five hold.' : `${lines.filter(({ ok }) => !ok).length} of five do not hold.`}
+              </strong>{' '}
+              Checked {instant(state.at)}.{' '}
+              <CopyButton
+                label="the result"
+                text={lines.map((line) => `${line.ok ? 'ok ' : 'RED'} ${line.name}: ${line.text}`).join('\n')}
+              />
+            </p>
+            {green ? null : (
+              <p>
+                A source that does not answer counts as red: try again first. If a line stays red, do not rely
+                on the figures of this site.
+              </p>
+            )}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+/**
+ * Asks strangers to the service, from the visitor's own browser, what the proof claims: two Bitcoin explorers and a
+ * Solana node. Nothing here is asked before the visitor presses the button.
+ * @module
+ */
+import { netEffect } from '../../src/chain/bitcoin/net-effect.ts';
+import {
+  type CheckLine,
+  checkProof,
+  type ExplorerWord,
+  type PublishedProof,
+} from '../../src/chain/bitcoin/proof-check.ts';
+import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
+import type { Sources } from '../build/host-files.ts';
+
+const PATIENCE_MS = 20_000;
+/** Of about 25 transactions; a proof is an hour old, not a year. */
+const MAX_PAGES = 20;
+
+type Fields = Readonly<Record<string, unknown>>;
+const fields = (value: unknown): Fields => {
+  if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
+  return value as Fields;
+};
+const rows = (value: unknown): readonly Fields[] => {
+  if (!Array.isArray(value)) throw new TypeError('not a list');
+  return value.map(fields);
+};
+/** Sats and heights are exact in a double: 21 million BTC are less than 2^53 sats. */
+const whole = (value: unknown): bigint => {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError('not a whole number');
+  return BigInt(value);
+};
+const text = (value: unknown): string => {
+  if (typeof value !== 'string') throw new TypeError('not text');
+  return value;
+};
+
+async function ask(url: string, init: RequestInit = {}): Promise<string> {
+  const response = await fetch(url, {
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    cache: 'no-store',
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    ...init,
+  });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.text();
+}
+
+const askJson = async (url: string, init?: RequestInit): Promise<unknown> => JSON.parse(await ask(url, init));
+
+const paid = (output: Fields) => ({
+  address: typeof output.scriptpubkey_address === 'string' ? output.scriptpubkey_address : null,
+  value: whole(output.value),
+});
+
+/** An Esplora transaction as far as it matters here. */
+function transaction(row: Fields) {
+  const { block_height: height } = fields(row.status);
+  return {
+    txid: text(row.txid),
+    height: height === undefined ? null : Number(whole(height)),
+    inputs: rows(row.vin).flatMap(({ prevout }) => (prevout ? [paid(fields(prevout))] : [])),
+    outputs: rows(row.vout).map(paid),
+  };
+}
+
+async function confirmedSats(base: string, address: string): Promise<bigint> {
+  const stats = fields(fields(await askJson(`${base}/address/${encodeURIComponent(address)}`)).chain_stats);
+  return whole(stats.funded_txo_sum) - whole(stats.spent_txo_sum);
+}
+
+/** Sats that came in after a block, in confirmed transactions. */
+async function gainedSince(base: string, address: string, height: number): Promise<bigint> {
+  let gained = 0n;
+  let last = '';
+  const seen = new Set<string>();
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const list = await askJson(
+      `${base}/address/${encodeURIComponent(address)}/txs/chain${last && `/${last}`}`,
+    );
+    const fresh = rows(list)
+      .map(transaction)
+      .filter(({ txid }) => !seen.has(txid));
+    if (fresh.length === 0) return gained;
+    for (const tx of fresh) {
+      if ((tx.height ?? 0) <= height) return gained;
+      seen.add(tx.txid);
+      gained += netEffect(tx, address);
+    }
+    last = encodeURIComponent(fresh.at(-1)?.txid ?? '');
+  }
+  throw new Error('too many transactions since the proof');
+}
+
+async function explorerWord(
+  base: string,
+  { bitcoinAddress, bitcoinTip }: ProofMessage,
+): Promise<ExplorerWord> {
+  const name = new URL(base).host;
+  try {
+    const [satsNow, gained, hash] = await Promise.all([
+      confirmedSats(base, bitcoinAddress),
+      gainedSince(base, bitcoinAddress, bitcoinTip.height),
+      ask(`${base}/block-height/${bitcoinTip.height}`),
+    ]);
+    return { name, says: { satsAtProof: satsNow - gained, satsNow, blockHash: hash.trim() } };
+  } catch {
+    return { name, says: null };
+  }
+}
+
+/** The first node that answers. */
+async function supplyOf(mint: string, rpcUrls: readonly string[]) {
+  for (const url of rpcUrls) {
+    try {
+      const answer = fields(
+        await askJson(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'getTokenSupply',
+            params: [mint, { commitment: 'finalized' }],
+          }),
+        }),
+      );
+      const { amount, decimals } = fields(fields(answer.result).value);
+      if (!/^\d{1,20}$/.test(text(amount))) throw new TypeError('not an amount');
+      return { atoms: BigInt(text(amount)), decimals: Number(whole(decimals)) };
+    } catch {}
+  }
+  return null;
+}
+
+const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
+
+/** @param tell is told what is being asked */
+export async function verify(
+  proof: PublishedProof,
+  sources: Sources,
+  tell: (doing: string) => void,
+): Promise<CheckLine[]> {
+  let message: ProofMessage;
+  try {
+    message = parseProofMessage(proof.message);
+  } catch (cause) {
+    const why = `the message is not the text of a proof: ${cause instanceof Error ? cause.message : 'unreadable'}`;
+    return LINES.map((name) => ({ name, ok: false, text: why }));
+  }
+  tell(
+    `Asking ${[...sources.explorers, ...sources.rpcUrls.slice(0, 1)].map((url) => new URL(url).host).join(', ')}.`,
+  );
+  const [explorers, supply] = await Promise.all([
+    Promise.all(sources.explorers.map((base) => explorerWord(base, message))),
+    message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null,
+  ]);
+  tell('Checking both signatures.');
+  return checkProof({ proof, host: location.host, explorers, supply, now: Date.now() });
+}
