@@ -2,7 +2,7 @@
  * `npm run doctor`: looks at the settings, the files, every upstream and the running service, and says what is wrong and
  * how to mend it. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
  *
- * Options: --env-file FILE (default .dev.vars), --service ORIGIN (default PUBLIC_BASE_URL), --wrangler FILE, --offline,
+ * Options: --settings FILE (default .dev.vars), --service ORIGIN (default PUBLIC_BASE_URL), --wrangler FILE, --offline,
  * --json.
  */
 import { existsSync } from 'node:fs';
@@ -13,14 +13,14 @@ import { KNOWN, readSettings } from './doctor/read-settings.ts';
 
 const { values } = parseArgs({
   options: {
-    'env-file': { type: 'string', default: '.dev.vars' },
+    settings: { type: 'string', default: '.dev.vars' },
     service: { type: 'string' },
     wrangler: { type: 'string', default: 'wrangler.toml' },
     offline: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
-const file = values['env-file'];
+const file = values.settings;
 const fromEnvironment = Object.fromEntries(
   KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
 );

@@ -71,7 +71,7 @@ function checkSettingsFile(file: string): Finding[] {
       problem(
         'settings-missing',
         `${file} is not there.`,
-        'Copy .dev.vars.example and fill it in, or name your file with --env-file.',
+        'Copy .dev.vars.example and fill it in, or name your file with --settings.',
       ),
     ];
   const found: Finding[] = [];

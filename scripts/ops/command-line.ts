@@ -19,6 +19,11 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     does: 'look at an operation again now',
     send: (id) => ({ name: 'retry', id }),
   },
+  refund: {
+    words: ['<invoice|listing|payment>'],
+    does: 'pay back what is owed, to its payer',
+    send: (id) => ({ name: 'refund', id }),
+  },
   reconcile: plain('reconcile', 'rebuild a doubted journal from D1 and the chain'),
   'trust-programs': plain('trust-programs', 'take the programs of the LI.FI route as they are deployed now'),
   balances: plain('balances', 'what reserve and treasury hold'),

@@ -89,7 +89,7 @@ describe('on a healthy service', () => {
     write(healthy);
     const args = [
       'scripts/doctor.ts',
-      '--env-file',
+      '--settings',
       file,
       '--service',
       world.url,
@@ -259,7 +259,7 @@ describe('from a terminal', () => {
       BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif,
     };
     write(planted);
-    const args = ['scripts/doctor.ts', '--env-file', file, '--service', world.url];
+    const args = ['scripts/doctor.ts', '--settings', file, '--service', world.url];
     const failed: { code?: number; stdout?: string; stderr?: string } = await run(
       process.execPath,
       args,
@@ -282,7 +282,7 @@ describe('from a terminal', () => {
     write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
     const args = [
       'scripts/doctor.ts',
-      '--env-file',
+      '--settings',
       file,
       '--offline',
       '--json',

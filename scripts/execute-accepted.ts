@@ -1,0 +1,22 @@
+/**
+ * Transactions that the screen lets pass, signed and run on the offline chain:
+ * `npm run accepted -- [count] [first seed]`. Fails when one is refused, fails on the chain, costs more than amount and
+ * caps, or changes an owner, a delegate or a token account of ours.
+ * @module
+ */
+import { executeAccepted } from '../test/world/accepted-swaps.ts';
+
+const [count = '1000', from = '1'] = process.argv.slice(2);
+const all = await executeAccepted({ count: Number(count), seed: Number(from) });
+const wrong = all.filter(
+  ({ refused, error, lost, foreseen, amount, bound, changed }) =>
+    refused !== null ||
+    error !== null ||
+    changed.length > 0 ||
+    lost < amount ||
+    lost > foreseen ||
+    foreseen > bound,
+);
+const by = (tool: string): number => all.filter((one) => one.tool === tool).length;
+console.log({ executed: all.length, near: by('near'), chainflip: by('chainflip'), wrong });
+process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,0 +1,76 @@
+/**
+ * `npm run probe`: a read-only first day against the real upstreams. One dry quote a route with 1Click's pinned key,
+ * prices, Bitcoin indexes, Solana nodes, relays; each is one line, and the exit code is 1 when one is RED. Signs nothing,
+ * opens nothing, and keeps every answer as a fixture.
+ *
+ * Options: --settings FILE (default .dev.vars, where there is one), --routes a,b (default all), --solana ADDRESS and
+ * --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER (default
+ * test/fixtures/probe).
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readConfig } from '../src/config.ts';
+import { addressOfSecret } from '../src/custody/signer.ts';
+import { hideSecrets } from './doctor/finding.ts';
+import { KNOWN, readSettings } from './doctor/read-settings.ts';
+import { freshKeys } from './ops/keygen.ts';
+import { look, RELAY_REQUEST } from './probe/look.ts';
+import { readOnlyFetch } from './probe/read-only-fetch.ts';
+
+const ALL_ROUTES = 'near-intents,lifi';
+
+const { values } = parseArgs({
+  options: {
+    settings: { type: 'string', default: '.dev.vars' },
+    routes: { type: 'string', default: ALL_ROUTES },
+    solana: { type: 'string' },
+    bitcoin: { type: 'string' },
+    out: { type: 'string', default: 'test/fixtures/probe' },
+  },
+});
+const file = values.settings;
+const fromEnvironment = Object.fromEntries(
+  KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
+);
+const settings: Record<string, string> = {
+  ...(existsSync(file) ? readSettings(file) : {}),
+  ...fromEnvironment,
+  SWAP_ROUTES: values.routes,
+};
+const config = readConfig(settings);
+if (config.invalid.length > 0) {
+  console.error(`Not as it must be: ${config.invalid.join(', ')}. Run npm run doctor.`);
+  process.exit(1);
+}
+const { solanaAddress, bitcoinAddress } = freshKeys(randomBytes);
+const reserve = {
+  solanaAddress: values.solana ?? addressOfSecret(config.SOLANA_PRIVATE_KEY ?? '') ?? solanaAddress,
+  bitcoinAddress: values.bitcoin ?? config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
+};
+
+/** Exchanges by host. */
+const recorded = new Map<string, unknown[]>();
+const record = (url: string, exchange: unknown): void => {
+  const { host } = new URL(url);
+  recorded.set(host, [...(recorded.get(host) ?? []), exchange]);
+};
+// All that this process asks goes through the guard, whoever builds the client.
+globalThis.fetch = readOnlyFetch(globalThis.fetch, (exchange) =>
+  record(exchange.request.url, exchange),
+) as typeof fetch;
+
+const lines = await look(config, reserve, (relay, event) => record(relay, { request: RELAY_REQUEST, event }));
+for (const { ok, name, text } of lines)
+  console.log(hideSecrets(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(28)}  ${text}`, settings));
+
+mkdirSync(values.out, { recursive: true });
+const recordedAt = new Date().toISOString();
+for (const [host, exchanges] of recorded) {
+  const name = `${host.replaceAll(':', '-')}.json`;
+  const text = `${JSON.stringify({ recordedAt, host, exchanges }, null, 1)}\n`;
+  writeFileSync(join(values.out, name), hideSecrets(text, settings));
+}
+console.log(`${recorded.size} files in ${values.out}`);
+process.exitCode = lines.every(({ ok }) => ok) ? 0 : 1;

@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { KNOWN } from '../../scripts/doctor/read-settings.ts';
+import type { Exchange } from '../../scripts/probe/read-only-fetch.ts';
+import { BTC_ASSET, SOL_ASSET } from '../../src/bridges/near-intents.ts';
+import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
+import { isAuthentic, readEvent } from '../../src/chain/nostr/nip01.ts';
+import { createEsplora } from '../../src/providers/esplora.ts';
+import { createNearIntents } from '../../src/providers/near-intents.ts';
+import { createKraken } from '../../src/providers/price-venues.ts';
+import { replay } from '../providers/replay.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+const run = promisify(execFile);
+const NODE_KEY = 'node-key-in-the-path';
+
+let world: World;
+let folder: string;
+beforeAll(async () => {
+  world = await startWorld({ cron: false, blockMs: 0, slotMs: 20 });
+  folder = mkdtempSync(join(tmpdir(), 'sluice-probe-'));
+});
+afterEach(() => world.faults.clear());
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await world?.stop();
+});
+
+let runs = 0;
+/** Runs the probe as an operator does, and gives back its lines by name and the folder of its fixtures. */
+async function probe(change: Readonly<Record<string, string>> = {}) {
+  const out = join(folder, `run-${++runs}`);
+  mkdirSync(out);
+  const file = join(out, 'settings.vars');
+  const settings = { ...world.bindings, ...change };
+  writeFileSync(
+    file,
+    Object.entries(settings)
+      .filter(([name]) => KNOWN.includes(name))
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  const args = [
+    'scripts/probe.ts',
+    '--settings',
+    file,
+    '--routes',
+    'near-intents',
+    '--out',
+    join(out, 'kept'),
+  ];
+  const done: { code?: number; stdout: string; stderr: string } = await run(process.execPath, args).catch(
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  const lines = new Map(
+    [...done.stdout.matchAll(/^(ok |RED) {2}(.+?) {2,}(.+)$/gm)].map(([, state, name = '', text]) => [
+      name,
+      `${state?.trim()} ${text}`,
+    ]),
+  );
+  const said = `${done.stdout}${done.stderr}`;
+  const kept = readdirSync(join(out, 'kept')).map((name) => readFileSync(join(out, 'kept', name), 'utf8'));
+  return { code: done.code ?? 0, lines, said, kept, settings };
+}
+
+type Kept = { host: string; recordedAt: string; exchanges: (Exchange & { event?: unknown })[] };
+const exchangesOf = (kept: readonly string[], url: string) =>
+  kept
+    .map((text) => JSON.parse(text) as Kept)
+    .filter(({ host }) => host === new URL(url).host)
+    .flatMap(({ exchanges }) => exchanges);
+/** The recorded answers, as tests of providers use them. */
+const replayed = (exchanges: readonly Exchange[]) =>
+  replay(
+    Object.fromEntries(
+      exchanges.map(({ request, status, headers, text }) => [
+        `${request.method} ${request.url}`,
+        { status, headers, body: text },
+      ]),
+    ),
+  ).fetch;
+
+it('says what every upstream is worth, and ends with 0 when all is well', async () => {
+  const { code, lines } = await probe();
+  expect([...lines].filter(([, text]) => !text.startsWith('ok'))).toEqual([]);
+  expect(code).toBe(0);
+  expect([...lines.keys()]).toEqual([
+    'route near-intents',
+    'hyperliquid',
+    'coinbase',
+    'kraken',
+    'prices',
+    'esplora-1',
+    'esplora-2',
+    'explorers',
+    'solana-rpc-1',
+    'solana-rpc-2',
+    'nodes',
+    `relay ${new URL(world.endpoints.relay1).host}`,
+    `relay ${new URL(world.endpoints.relay2).host}`,
+  ]);
+  expect(lines.get('route near-intents')).toMatch(/^ok 0\.5 SOL for \d+ sats, .*every check passes$/);
+  expect(lines.get('esplora-1')).toContain('1000000 sats');
+});
+
+it('moves nothing: one dry quote, no deposit address, no transaction', async () => {
+  const before = world.solana.ledger.transactionsOf(world.reserve.solana).length;
+  world.resetStats();
+  const { kept } = await probe();
+  const stats = world.stats();
+  expect(stats.oneclick?.byLabel).toEqual({ 'POST /v0/quote': 1 });
+  for (const name of ['rpc1', 'rpc2'])
+    expect(Object.keys(stats[name]?.byLabel ?? {})).toEqual(['getEpochInfo']);
+  const [quote] = exchangesOf(kept, world.endpoints.oneclick);
+  expect(quote?.request.body).toMatchObject({ dry: true });
+  expect(JSON.parse(quote?.text ?? '')).not.toHaveProperty('quote.depositAddress');
+  expect(world.solana.ledger.transactionsOf(world.reserve.solana).length).toBe(before);
+});
+
+it('keeps answers that the providers read again without a network', async () => {
+  const { kept } = await probe();
+  const { oneclick, esplora2, kraken, relay1 } = world.endpoints;
+  const [asked, ...more] = exchangesOf(kept, oneclick);
+  expect(more).toEqual([]);
+  const again = createNearIntents({ baseUrl: oneclick, fetch: replayed(asked ? [asked] : []) });
+  const quote = await again.quote({
+    dry: true,
+    originAsset: SOL_ASSET,
+    destinationAsset: BTC_ASSET,
+    amount: 500_000_000n,
+    slippageBps: 50,
+    refundTo: world.reserve.solana,
+    recipient: world.reserve.bitcoin,
+    deadline: new Date().toISOString(),
+  });
+  expect(isSignedQuote(quote, world.bindings.NEAR_INTENTS_QUOTE_KEY ?? '')).toBe(true);
+  const esplora = createEsplora({
+    name: 'recorded',
+    baseUrl: `${esplora2}/api`,
+    fetch: replayed(exchangesOf(kept, esplora2)),
+  });
+  expect(await esplora.balance(world.reserve.bitcoin)).toMatchObject({ confirmed: 1_000_000n });
+  const venue = createKraken({ baseUrl: kraken, fetch: replayed(exchangesOf(kept, kraken)) });
+  expect(await venue.read()).toMatchObject({ solUsd: 100_000_000n });
+  const events = exchangesOf(kept, relay1).map(({ event }) => readEvent(event));
+  expect(events).toHaveLength(3);
+  for (const event of events) expect(event && isAuthentic(event)).toBe(true);
+});
+
+it('shows no secret, neither in its lines nor in a fixture', async () => {
+  const node = `${world.endpoints.rpc1}/${NODE_KEY}`;
+  const { said, kept, settings } = await probe({ SOLANA_RPC_URL: `${node},http://127.0.0.1:9/${NODE_KEY}` });
+  const all = [said, ...kept].join('\n');
+  expect(kept.length).toBeGreaterThan(5);
+  for (const name of [
+    'SOLANA_PRIVATE_KEY',
+    'BTC_PRIVATE_KEY_WIF',
+    'NEAR_INTENTS_JWT',
+    'OPS_SECRET',
+    'MINT_KEY_SEED',
+  ])
+    expect(all).not.toContain(Reflect.get(settings, name));
+  expect(all).not.toContain(NODE_KEY);
+});
+
+it.each([
+  [
+    'a quote of another key',
+    () => world.faults.set('oneclick', { kind: 'wrongSignature' }),
+    'route near-intents',
+    'pinned key',
+  ],
+  [
+    'a quote to a stranger',
+    () => world.faults.set('oneclick', { kind: 'wrongRecipient' }),
+    'route near-intents',
+    'quote_recipient',
+  ],
+  [
+    'an index that lies',
+    () => world.faults.set('esplora2', { kind: 'wrongBalance', by: 1 }),
+    'explorers',
+    'different',
+  ],
+  [
+    'an index that is behind',
+    () => world.faults.set('esplora2', { kind: 'staleTip', by: 4 }),
+    'explorers',
+    'apart',
+  ],
+  ['a venue that is down', () => world.faults.set('kraken', { kind: '500' }), 'kraken', 'does not answer'],
+  ['a node that is behind', () => world.faults.set('rpc2', { kind: 'lag', by: 300 }), 'nodes', 'apart'],
+  ['a relay that is gone', () => world.faults.set('relay1', { kind: 'drop' }), 'relay ', 'ended'],
+])('is RED with exit code 1 for %s', async (_what, plant, name, text) => {
+  plant();
+  const { code, lines } = await probe();
+  const red = [...lines].filter(([, line]) => line.startsWith('RED'));
+  expect(code).toBe(1);
+  expect(red).toEqual(
+    expect.arrayContaining([[expect.stringContaining(name), expect.stringContaining(text)]]),
+  );
+});
+
+it('stops before anything is asked when a setting is wrong', async () => {
+  world.resetStats();
+  const args = ['scripts/probe.ts', '--settings', join(folder, 'none'), '--out', join(folder, 'unused')];
+  const failed = run(process.execPath, args, { env: { ...process.env, SWAP_MAX_SOL: '2 SOL' } });
+  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('SWAP_MAX_SOL') });
+});
