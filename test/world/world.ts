@@ -73,6 +73,8 @@ export interface World {
   readonly prices: PriceBook;
   readonly control: WorldControl;
   readonly worker: {
+    /** Where it listens behind the edge; null while it is down. */
+    url(): string | null;
     start(): Promise<void>;
     /** SIGKILL; storage stays. */
     kill(): Promise<void>;
@@ -250,6 +252,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       prices,
       control,
       worker: {
+        url: worker.url,
         start: worker.start,
         kill: worker.kill,
         logs: worker.logs,
