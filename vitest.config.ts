@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 const inWorkers = 'test/workers/**/*.test.ts';
 const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts'];
-/** Thousands of requests and the whole fault matrix: minutes on a quiet machine, `npm run test:long`. */
-const long = ['test/e2e/openapi-contract.test.ts', 'test/e2e/swap-faults.test.ts'];
+/** The whole fault matrix: minutes on a quiet machine, `npm run test:long`. */
+const long = ['test/e2e/swap-faults.test.ts'];
 const runsLong = process.env.LONG === '1';
 
 /** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
