@@ -118,6 +118,7 @@ const VARIABLES = {
   SWAP_MAX_CREATES_IP_HOUR: uint.default(6),
   MINT_KEY_SEED: z.string().min(32).optional(),
   LISTING_FEE_SOL: sol.default(lamports(20_000_000n)),
+  REFUND_MAX_SOL_DAY: sol.default(lamports(500_000_000n)),
   INVOICE_MARGIN_SOL: sol.default(lamports(10_000_000n)),
   /** Start of the first epoch; unset: midnight UTC of the day on which the programme first runs. */
   ASRY_EPOCH_START: z.iso

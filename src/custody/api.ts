@@ -176,6 +176,8 @@ export type RequestView = {
     readonly payer: string | null;
     readonly reason: string;
     readonly status: 'due' | 'paid';
+    /** The transaction that paid it back. */
+    readonly refundSignature: string | null;
   }[];
 };
 
@@ -272,8 +274,16 @@ export type AsryEpochView = {
 };
 
 export type OpsCommand = {
-  readonly name: 'pause' | 'resume' | 'operations' | 'held' | 'retry' | 'reconcile' | 'trust-programs';
-  /** The operation of `retry`. */
+  readonly name:
+    | 'pause'
+    | 'resume'
+    | 'operations'
+    | 'held'
+    | 'retry'
+    | 'refund'
+    | 'reconcile'
+    | 'trust-programs';
+  /** The operation of `retry`; the invoice, listing request or payment of `refund`. */
   readonly id?: string;
 };
 

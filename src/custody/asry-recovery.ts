@@ -11,10 +11,10 @@ import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store
 import type { Journal } from './journal.ts';
 import { claimPurpose, encodePlan, payoutId } from './kinds/asry.ts';
 import { HELD_RECONCILED } from './machine.ts';
+import { eachRecord } from './mirror-records.ts';
 import { type Landing, type Operation, plannedOperation } from './operation.ts';
-import type { Log, Mirror, RecordTable, Storage } from './ports.ts';
+import type { Log, Mirror, Storage } from './ports.ts';
 
-const PAGE = 200;
 const NONE = lamports(0n);
 /** SQLite's word for no limit. */
 const ALL = -1;
@@ -99,20 +99,6 @@ export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
     restored++;
   });
   return restored;
-}
-
-async function eachRecord(
-  mirror: AsryRecoveryPorts['mirror'],
-  table: RecordTable,
-  take: (journal: string) => void,
-): Promise<void> {
-  for (let after = ''; ; ) {
-    const rows = await mirror.recordsAfter(table, after, PAGE);
-    for (const row of rows) take(row.journal);
-    const last = rows[rows.length - 1];
-    if (!last || rows.length < PAGE) return;
-    after = last.id;
-  }
 }
 
 /**

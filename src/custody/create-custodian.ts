@@ -18,6 +18,7 @@ import { openJournal } from './journal.ts';
 import type { KindDriver } from './kind.ts';
 import { type AbsrPorts, createAbsrKind } from './kinds/absr.ts';
 import { createAsryKind } from './kinds/asry.ts';
+import { createRefundKind, type RefundKindPorts } from './kinds/refund.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
 import { createScreenForeign, type ForeignPorts } from './kinds/swap-screened.ts';
 import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
@@ -44,7 +45,7 @@ export type CustodyDeps = {
   /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
   readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
   /** Paid requests; absent where no treasury or mint seed is configured. */
-  readonly payments?: PaymentDeskPorts;
+  readonly payments?: PaymentDeskPorts & Pick<RefundKindPorts, 'balanceOf' | 'leastBalance' | 'findPaid'>;
   /** The daily mint; absent where no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent where no ASRY mint is configured. */
@@ -146,6 +147,14 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       : {}),
   };
 
+  const refundKind = (ports: NonNullable<CustodyDeps['payments']>) =>
+    createRefundKind({
+      ...ports,
+      reserveAddress: d.signer.address,
+      latestBlockhash: d.swap.latestBlockhash,
+      now,
+    });
+
   const driver = createDriver({
     journal,
     storage,
@@ -156,6 +165,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       swap: createSwapKind(swap),
       ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
       ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
+      ...(d.payments ? { refund: refundKind(d.payments) } : {}),
     },
     limits: d.limits,
     now,
@@ -201,7 +211,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     log,
     begin: starting(begin),
   };
-  const payments = d.payments && createPaymentDesk(tools, d.payments);
+  const payments = d.payments && createPaymentDesk(tools, { ...d.payments, mirror: d.mirror });
   const mints = d.absr && createMintDesk({ ...tools, begin: starting(beginMint) }, d.absr);
   const proofs =
     d.proof &&
@@ -218,6 +228,18 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       stop: () => stopBeginning('asry'),
       within: d.within,
     });
+  const rebuilt = [payments, claims].filter((each) => each !== undefined);
+  const recovery = {
+    async restoreRecords(): Promise<number> {
+      let restored = 0;
+      for (const each of rebuilt) restored += await each.restoreRecords();
+      return restored;
+    },
+    holdDoubtful(): void {
+      for (const each of rebuilt) each.holdDoubtful();
+    },
+    ...(payments ? { recognize: payments.recognize } : {}),
+  };
   const desks: Desk[] = [payments, claims].filter((each) => each !== undefined);
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
@@ -336,6 +358,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
         {
           journal,
           now,
+          refund: (id) => working(async () => desk(payments).refund(id)),
           reconcile: async () => {
             const done = await reconcile({
               journal,
@@ -344,7 +367,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
               reserveAddress: d.signer.address,
               reserveSignatures: d.swap.reserveSignatures,
               transaction: d.swap.transaction,
-              ...(claims ? { restoreRecords: claims.restoreRecords, holdDoubtful: claims.holdDoubtful } : {}),
+              ...recovery,
               now,
             });
             journal.adoptRevision(await d.mirror.highestRevision());

@@ -175,12 +175,12 @@ export function openJournal(storage: Storage) {
     },
 
     /**
-     * Every row that a sum of the ledger needs, and the one that says how new a balance must be. Only swaps have caps
-     * of a day: thousands of payouts a day must not be read again for each.
+     * Every row that a sum of the ledger needs, and the one that says how new a balance must be. Only swaps and refunds
+     * have caps of a day: thousands of payouts a day must not be read again for each.
      */
     counting(now: number): Operation[] {
       return exec(
-        "SELECT row FROM operations WHERE counts = 1 OR (created_at > ? AND kind = 'swap') OR seq = ?",
+        "SELECT row FROM operations WHERE counts = 1 OR (created_at > ? AND kind IN ('swap', 'refund')) OR seq = ?",
         now - DAY_MS,
         Number(getMeta('released_seq') ?? 0),
       ).map(operationOf);

@@ -13,6 +13,8 @@ import { UPGRADEABLE } from './screen/instructions.ts';
 export type OpsPorts = {
   readonly journal: Journal;
   reconcile(): Promise<Reconciled>;
+  /** Pays back what is owed of a request or of one payment. */
+  refund(id: string): Promise<OpsAnswer>;
   readonly now: () => number;
 };
 
@@ -44,6 +46,8 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     case 'retry':
       return retry(p, id ?? '');
+    case 'refund':
+      return p.refund(id ?? '');
     case 'trust-programs':
       forgetPrograms(journal, UPGRADEABLE);
       return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };

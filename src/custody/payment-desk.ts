@@ -11,28 +11,35 @@ import type { ChainTransaction } from '../providers/solana-rpc.ts';
 import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from './api.ts';
 import type { Desk, DeskTools } from './desk.ts';
 import type { Facts } from './operation.ts';
+import type { Mirror } from './ports.ts';
+import { createRefundDesk, DUST, type RefundPorts } from './refund-desk.ts';
 import {
   mirrorCreatedListing,
-  mirrorRefund,
   mirrorRequest,
   mirrorToken,
   requestView,
+  SHOWN_REFUNDS,
 } from './request-mirror.ts';
-import { openRequestStore, type PaymentRequest, type RefundDue } from './request-store.ts';
+import { recognizeRequests, repairRequests, restoreRequests } from './request-recovery.ts';
+import { openRequestStore, type PaymentPart, type PaymentRequest } from './request-store.ts';
 import { createTreasuryScan, type PaymentTaker, type TreasuryScanPorts } from './treasury-scan.ts';
 import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
 
-export type PaymentDeskPorts = Pick<TreasuryScanPorts, 'treasuryAddress' | 'signatures' | 'transaction'> & {
-  /** So many random bytes. */
-  readonly randomBytes: (length: number) => Uint8Array;
-  readonly randomId: () => string;
-  /** The mint that an invoice, and only it, can make. */
-  readonly mintAddress: (invoiceId: string) => string;
-  /** What the on-chain uri of a mint points to. */
-  readonly metadataUri: (mint: string) => string;
-  /** Lamports that a creation may take from the reserve, rent and fees. */
-  readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
-};
+export type PaymentDeskPorts = Pick<
+  TreasuryScanPorts,
+  'treasuryAddress' | 'reserveAddress' | 'signatures' | 'transaction'
+> &
+  Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> & {
+    /** So many random bytes. */
+    readonly randomBytes: (length: number) => Uint8Array;
+    readonly randomId: () => string;
+    /** The mint that an invoice, and only it, can make. */
+    readonly mintAddress: (invoiceId: string) => string;
+    /** What the on-chain uri of a mint points to. */
+    readonly metadataUri: (mint: string) => string;
+    /** Lamports that a creation may take from the reserve, rent and fees. */
+    readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
+  };
 
 const OPEN_PER_CLIENT = 10;
 const OPEN_IN_ALL = 500;
@@ -42,46 +49,41 @@ const GRACE_MS = 10 * 60_000;
 const KEPT_MS = 7 * DAY_MS;
 /** The last four digits of a fee are the request's own. */
 const DIGITS = 10_000n;
-/** So little too much is not worth a transaction to send back. */
-const DUST = 10_000n;
+/** Payments that may wait for the rest of a fee. */
+const MAX_PARTS = 50;
 const SCAN_MS = 2_000;
+/** What payments to the treasury are for, as the names that they take begin. */
+const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);
 /** A payment by exact amount may carry a block time a little before the request: clocks differ. */
 const CLOCK_SKEW_MS = 30_000;
 const BATCH = 10;
 
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
 
-export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
-  const { journal, storage, now, log } = tools;
+export function createPaymentDesk(
+  tools: DeskTools,
+  p: PaymentDeskPorts & { readonly mirror: Pick<Mirror, 'recordsAfter'> },
+) {
+  const { journal, storage, now } = tools;
   const store = openRequestStore(storage);
   const payments = openTreasuryStore(storage);
+  const refunds = createRefundDesk(tools, store, p);
+  const { owe } = refunds;
   const purposeOf = (request: PaymentRequest): string => `${request.kind}:${request.id}`;
 
   function save(request: PaymentRequest): PaymentRequest {
-    store.put(request);
-    mirrorRequest(journal, store, request, now());
-    return request;
+    const changed = { ...request, changes: request.changes + 1 };
+    store.put(changed);
+    mirrorRequest(journal, store, changed, now());
+    return changed;
   }
 
-  function owe(
-    request: PaymentRequest,
-    payment: TreasuryPayment,
-    amount: bigint,
-    reason: RefundDue['reason'],
-  ): void {
-    const refund: RefundDue = {
-      signature: payment.signature,
-      requestId: request.id,
-      lamports: amount.toString(),
-      payer: payment.payer,
-      reason,
-      state: 'due',
-      createdAt: now(),
-    };
-    store.putRefund(refund);
-    mirrorRefund(journal, refund, now());
-    mirrorRequest(journal, store, store.get(request.id) ?? request, now());
-    log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
+  /** Owes back all that a request has received and that is not owed already. Inside a transaction. */
+  function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
+    for (const part of request.parts) {
+      const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
+      if (rest > 0n) owe(request, part, rest, reason);
+    }
   }
 
   /** The one request that a payment belongs to; undefined when none or more than one fits. */
@@ -102,7 +104,11 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
       const request = belongsTo(payment, transaction);
       if (!request) return null;
       const purpose = purposeOf(request);
-      if (!journal.claim(`payment:${payment.signature}`, purpose, now())) return null;
+      const name = `payment:${payment.signature}`;
+      const claimant = journal.claimant(name);
+      // Taken by this request: its booking was lost with a journal that D1 has rebuilt, what came of it was not.
+      if (claimant !== undefined) return claimant === purpose ? purpose : null;
+      journal.claim(name, purpose, now());
       const paidAt = payment.blockTime === null ? now() : payment.blockTime * 1_000;
       if (request.state === 'expired' || paidAt > request.closesAt) {
         owe(request, payment, payment.lamports, 'late');
@@ -119,7 +125,13 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
   function receive(request: PaymentRequest, payment: TreasuryPayment): void {
     const received = BigInt(request.received) + payment.lamports;
     const missing = BigInt(request.fee) - received;
-    const seen = { ...request, received: received.toString(), payer: payment.payer };
+    // However small its parts, a request's row stays small, and what completes it counts.
+    if (missing > 0n && request.parts.length >= MAX_PARTS) {
+      owe(request, payment, payment.lamports, 'underpaid');
+      return;
+    }
+    const parts = [...request.parts, partOf(payment)];
+    const seen = { ...request, received: received.toString(), parts, payer: payment.payer };
     if (missing > 0n) return void save(seen);
     if (-missing > DUST) owe(request, payment, -missing, 'overpaid');
     const paid = save({ ...seen, state: 'paid', paymentSignature: payment.signature, paidAt: now() });
@@ -186,10 +198,9 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
     const operation = journal.get(id);
     if (operation?.state === 'done') storage.transaction(() => complete(request));
     if (operation?.state !== 'failed') return;
-    const payment = request.paymentSignature ? payments.get(request.paymentSignature) : undefined;
     storage.transaction(() => {
-      save({ ...request, state: 'expired', reason: operation.reason });
-      if (payment) owe(request, payment, BigInt(request.received), 'failed');
+      const expired = save({ ...request, state: 'expired', reason: operation.reason });
+      oweAll(expired, 'failed');
     });
   }
 
@@ -197,10 +208,8 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
   function expire(): void {
     for (const request of store.closed(now(), BATCH)) {
       storage.transaction(() => {
-        save({ ...request, state: 'expired' });
-        if (request.received === '0') return;
-        const parts = payments.paidFor(purposeOf(request));
-        for (const part of parts) owe(request, part, part.lamports, 'underpaid');
+        const expired = save({ ...request, state: 'expired' });
+        if (request.received !== '0') oweAll(expired, 'underpaid');
       });
     }
     store.purge(now() - KEPT_MS);
@@ -211,6 +220,7 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
     storage,
     payments,
     treasuryAddress: p.treasuryAddress,
+    reserveAddress: p.reserveAddress,
     takers: [taker],
     signatures: p.signatures,
     transaction: p.transaction,
@@ -234,7 +244,8 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
 
   const desk = {
     nextAt(): number | undefined {
-      const waits = store.oldestOpen() !== undefined || store.inState('paid', 1).length > 0;
+      const waits =
+        store.oldestOpen() !== undefined || store.inState('paid', 1).length > 0 || refunds.isMoving();
       return waits ? lastRun + SCAN_MS : undefined;
     },
 
@@ -242,8 +253,18 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
       lastRun = now();
       if (scan.isWaiting()) await scan.run();
       for (const request of store.inState('paid', BATCH)) await create(request);
+      refunds.settleEnded();
       expire();
     },
+
+    refund: refunds.refund,
+    holdDoubtful(): void {
+      repairRequests(store, storage, { owe, oweAll, owedOf: refunds.owedOf });
+      refunds.holdDoubtful();
+    },
+    restoreRecords: () =>
+      restoreRequests({ mirror: p.mirror, journal, storage, store, payments, walk: scan.walk(), now }),
+    recognize: recognizeRequests(store),
 
     open(asked: OpenRequest): RequestOpened {
       if (store.countOpen(asked.client) >= OPEN_PER_CLIENT || store.countOpen() >= OPEN_IN_ALL) {
@@ -277,12 +298,14 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
           expiresAt: now() + LIFE_MS,
           closesAt: now() + LIFE_MS + GRACE_MS,
           received: '0',
+          parts: [],
           paymentSignature: null,
           payer: null,
           paidAt: null,
           completedAt: null,
           tokenId: null,
           reason: null,
+          changes: 0,
         }),
       );
       return { type: 'opened', request: requestView(request, []) };
@@ -290,7 +313,7 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
 
     find(id: string): RequestView | null {
       const request = store.get(id);
-      return request ? requestView(request, store.refundsOf(id)) : null;
+      return request ? requestView(request, store.refundsOf(id, SHOWN_REFUNDS)) : null;
     },
 
     /** Books the payment that somebody points at, then waits for what it buys. */
@@ -301,18 +324,14 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
     ): Promise<PaymentConfirmed> {
       const request = store.get(id);
       if (!request) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
-      if (request.state !== 'completed') {
-        const refusal = await bind(request, signature);
-        if (refusal) return refuse(refusal);
-      } else if (request.paymentSignature !== signature) {
-        return refuse(notBound());
-      }
+      const refusal = await bind(request, signature);
+      if (refusal) return refuse(refusal);
       const paid = store.get(id);
       if (paid?.kind === 'token' && paid.state === 'paid') await within(create(paid), MAX_WAIT_MS);
       const end = store.get(id);
       if (end?.state === 'completed') {
         await storage.sync();
-        return { type: 'confirmed', request: requestView(end, store.refundsOf(id)) };
+        return { type: 'confirmed', request: requestView(end, store.refundsOf(id, SHOWN_REFUNDS)) };
       }
       const message = 'The payment is there and the work is under way; repeat the call or read the request.';
       return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5 });
@@ -323,6 +342,9 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
   async function bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
     if (!isSignature(signature))
       return { code: 'INVALID_SIGNATURE', message: 'tx_signature is no Solana signature.' };
+    // A payment that is booked needs no chain: it was final then.
+    if (request.state === 'completed' && journal.claimant(`payment:${signature}`) === purposeOf(request))
+      return undefined;
     const transaction = await scan.look(signature);
     if (!transaction) {
       const message = 'This transaction is not final yet, or the chain does not know it.';
@@ -330,14 +352,8 @@ export function createPaymentDesk(tools: DeskTools, p: PaymentDeskPorts) {
     }
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
-    const name = `payment:${transaction.signature}`;
-    const claimant = journal.claimant(name);
-    if (claimant === undefined) return notBound();
-    if (claimant !== purposeOf(request)) {
-      const [purpose = 'another'] = claimant.split(':');
-      const message = `This payment serves another purpose already (${purpose}).`;
-      return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };
-    }
+    const claimant = journal.claimant(`payment:${transaction.signature}`);
+    if (claimant !== purposeOf(request)) return usedElsewhere(claimant);
     const now = store.get(request.id);
     if (now?.state !== 'open') return now?.state === 'expired' ? refundDue() : undefined;
     const missing = BigInt(now.fee) - BigInt(now.received);
@@ -352,6 +368,22 @@ const notBound = (): Refusal => ({
   code: 'PAYMENT_NOT_BOUND',
   message: "This payment carries neither the request's reference nor exactly its amount.",
 });
+
+const partOf = ({ signature, lamports, payer, slot, blockTime }: TreasuryPayment): PaymentPart => ({
+  signature,
+  lamports: lamports.toString(),
+  payer,
+  slot: slot.toString(),
+  blockTime,
+});
+
+/** What somebody paid for names itself; anything else, such as a bridge's refund, was never a payment. */
+function usedElsewhere(claimant: string | undefined): Refusal {
+  const [purpose = ''] = claimant?.split(':') ?? [];
+  if (!PAID_PURPOSES.has(purpose)) return notBound();
+  const message = `This payment serves another purpose already (${purpose}).`;
+  return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };
+}
 
 const refundDue = (): Refusal => ({
   code: 'REFUND_DUE',

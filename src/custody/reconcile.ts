@@ -4,13 +4,14 @@
  * @module
  */
 import { lamportsChange } from '../chain/solana/balance-change.ts';
+import { memoText } from '../chain/solana/memo.ts';
 import { lamports } from '../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
 import { payoutOfMemo, recoveredPayout } from './asry-recovery.ts';
 import { isDoubted } from './boot.ts';
 import type { Journal } from './journal.ts';
 import { HELD_RECONCILED } from './machine.ts';
-import { claimsOf, type Operation, plannedOperation } from './operation.ts';
+import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
 import type { Mirror, Storage } from './ports.ts';
 
 export type ReconcilePorts = {
@@ -24,9 +25,19 @@ export type ReconcilePorts = {
   transaction(signature: string): Promise<ChainTransaction | null>;
   /** Rows of the mirror beside operations: how many were taken over. */
   restoreRecords?(): Promise<number>;
+  /** What a transaction of ours was that no row knows; undefined when nobody can tell. */
+  recognize?(transaction: ChainTransaction, memo: string | undefined): Recognized | undefined;
   /** What a doubtful journal leaves to the operator beside operations. */
   holdDoubtful?(): void;
   readonly now: () => number;
+};
+
+/** The operation that a transaction carried out. */
+export type Recognized = {
+  readonly id: string;
+  readonly kind: Operation['kind'];
+  /** For a row that has none of its own. */
+  readonly plan: Facts;
 };
 
 export type Reconciled = {
@@ -53,6 +64,7 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
     if (!last || rows.length < MIRROR_PAGE) break;
     after = last.id;
   }
+  restored += (await p.restoreRecords?.()) ?? 0;
   let recovered = 0;
   let looked = 0;
   for (let before: string | undefined; looked < MAX_LOOKED; ) {
@@ -73,7 +85,6 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
     before = page[page.length - 1]?.signature;
     if (page.length < CHAIN_PAGE) break;
   }
-  restored += (await p.restoreRecords?.()) ?? 0;
   if (isDoubted(p.journal)) {
     for (const operation of p.journal.open()) suspend(p, operation);
     p.holdDoubtful?.();
@@ -96,9 +107,24 @@ function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string 
       else journal.insert(row);
       return;
     }
+    const recognized = transaction.failed ? undefined : p.recognize?.(transaction, memoText(memo));
+    if (recognized) return recoverKnown(p, recognized, operation);
     journal.insert(operation);
     for (const name of claimsOf(operation)) journal.claim(name, operation.id, now());
   });
+}
+
+/** It landed, so its operation is done, whatever its row says. */
+function recoverKnown({ journal, now }: ReconcilePorts, { id, kind, plan }: Recognized, found: Operation) {
+  const { signing, landing, releasedSlot, createdAt } = found;
+  const own = journal.get(id);
+  const none = lamports(0n);
+  const moved = landing && landing.debit > landing.fee ? lamports(landing.debit - landing.fee) : none;
+  const row = own ?? plannedOperation({ id, kind, amount: moved, reserved: none, plan, now: createdAt });
+  const over = { state: 'done', detail: 'recovered', reason: null, dueAt: null } as const;
+  const done = { ...row, ...over, signing, landing, releasedSlot, reserved: none, unsettled: none };
+  if (own) journal.update(own, done, now());
+  else journal.insert(done);
 }
 
 /**
@@ -107,7 +133,7 @@ function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string 
  */
 function suspend({ journal, now }: ReconcilePorts, operation: Operation): void {
   if (operation.state !== 'planned' && operation.state !== 'signed') return;
-  const plan = { ...operation.plan, reconciled: true };
+  const plan = { ...operation.plan, reconciled: true, reconciledAt: now() };
   const reason = operation.state === 'planned' ? HELD_RECONCILED : operation.reason;
   journal.update(operation, { ...operation, plan, reason }, now());
 }

@@ -7,6 +7,9 @@ import type { RequestView } from './api.ts';
 import type { Journal } from './journal.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
 
+/** Refunds that a request shows: anybody can make more of them by paying again and again. */
+export const SHOWN_REFUNDS = 20;
+
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 function detailOf(request: PaymentRequest, refunds: readonly RefundDue[]): string {
@@ -40,12 +43,13 @@ export function requestView(request: PaymentRequest, refunds: readonly RefundDue
     paymentSignature: request.paymentSignature,
     tokenId: request.tokenId,
     mintAddress: typeof request.subject.mint === 'string' ? request.subject.mint : null,
-    refunds: refunds.map(({ signature, lamports, payer, reason, state }) => ({
+    refunds: refunds.map(({ signature, lamports, payer, reason, state, refundSignature }) => ({
       signature,
       lamports,
       payer,
       reason,
-      status: state,
+      status: state === 'paid' ? 'paid' : 'due',
+      refundSignature,
     })),
   };
 }
@@ -56,7 +60,7 @@ export function mirrorRequest(
   request: PaymentRequest,
   now: number,
 ): void {
-  const view = requestView(request, store.refundsOf(request.id));
+  const view = requestView(request, store.refundsOf(request.id, SHOWN_REFUNDS));
   const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: request }) };
   if (request.kind === 'token') {
     journal.publish('invoices', request.id, { status: view.status, ...shared }, now);
@@ -98,10 +102,6 @@ export function mirrorToken(journal: Journal, token: TokenEntry, now: number): v
 
 export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
   const created_at = new Date(refund.createdAt).toISOString();
-  journal.publish(
-    'refunds',
-    refund.signature,
-    { status: refund.state, created_at, journal: JSON.stringify(refund) },
-    now,
-  );
+  const status = refund.state === 'paid' ? 'paid' : 'due';
+  journal.publish('refunds', refund.id, { status, created_at, journal: JSON.stringify(refund) }, now);
 }

@@ -49,8 +49,9 @@ export type PaymentRequest = {
   readonly expiresAt: number;
   /** Until then a late payment still counts. */
   readonly closesAt: number;
-  /** Lamports received so far. */
+  /** Lamports received so far, and the payments that they came with. */
   readonly received: string;
+  readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
   readonly payer: string | null;
   readonly paidAt: number | null;
@@ -58,17 +59,45 @@ export type PaymentRequest = {
   readonly tokenId: number | null;
   /** Why its work waits; null when nothing is wrong. */
   readonly reason: string | null;
+  /** Counts up with every change. */
+  readonly changes: number;
+};
+
+/** A payment that counts towards its request. */
+export type PaymentPart = {
+  readonly signature: string;
+  readonly lamports: string;
+  readonly payer: string | null;
+  readonly slot: string;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
 };
 
 /** A payment, or the part of one, that bought nothing. */
 export type RefundDue = {
+  /** The payment's signature; with `.2` and so on after it for what more of the same payment is owed later. */
+  readonly id: string;
+  /** Of the payment. */
   readonly signature: string;
   readonly requestId: string;
+  /** What the payment is claimed for: its request. */
+  readonly purpose: string;
   readonly lamports: string;
   readonly payer: string | null;
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
-  readonly state: 'due' | 'paid';
+  /** begun: an operation pays it back. */
+  readonly state: 'due' | 'begun' | 'paid';
+  /** Operations begun for it, and the last of them. */
+  readonly operations: number;
+  readonly operationId: string | null;
+  /** The transaction that paid it back. */
+  readonly refundSignature: string | null;
+  /** When the row was rebuilt after a loss: what paid it may be forgotten. */
+  readonly doubtedAt: number | null;
   readonly createdAt: number;
+  readonly paidAt: number | null;
+  /** Counts up with every change. */
+  readonly changes: number;
 };
 
 export type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<
@@ -116,6 +145,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
       );
     },
 
+    /** @param limit below zero: all */
     inState(state: RequestState, limit: number): PaymentRequest[] {
       return exec('SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?', state, limit).map(
         parsed<PaymentRequest>,
@@ -144,7 +174,20 @@ export function openRequestStore({ exec, transaction }: Storage) {
 
     /** Expired rows that nobody paid for go after a while. */
     purge(before: number): void {
-      exec("DELETE FROM requests WHERE state = 'expired' AND closes_at < ?", before);
+      exec(
+        `DELETE FROM requests WHERE state = 'expired' AND closes_at < ?
+         AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)`,
+        before,
+      );
+    },
+
+    /** The token request that makes one of these mints. */
+    byMint(mints: readonly string[]): PaymentRequest | undefined {
+      return exec(
+        `SELECT row FROM requests WHERE kind = 'token' AND json_extract(row, '$.subject.mint')
+         IN (SELECT value FROM json_each(?)) LIMIT 1`,
+        JSON.stringify(mints),
+      ).map(parsed<PaymentRequest>)[0];
     },
 
     nextTokenId: (): number => Number(exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1,
@@ -167,22 +210,42 @@ export function openRequestStore({ exec, transaction }: Storage) {
     },
 
     putRefund(refund: RefundDue): void {
+      // The column is named for what it holds as a rule.
       exec(
         `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
          ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,
-        refund.signature,
+        refund.id,
         refund.requestId,
         refund.state,
         JSON.stringify(refund),
       );
     },
 
-    refundsOf(requestId: string): RefundDue[] {
-      return exec('SELECT row FROM refunds WHERE request_id = ?', requestId).map(parsed<RefundDue>);
+    refund(id: string): RefundDue | undefined {
+      return exec('SELECT row FROM refunds WHERE signature = ?', id).map(parsed<RefundDue>)[0];
     },
 
-    refundsDue(limit: number): RefundDue[] {
-      return exec("SELECT row FROM refunds WHERE state = 'due' LIMIT ?", limit).map(parsed<RefundDue>);
+    /** All that is or was owed of one payment. */
+    refundsOfPayment(signature: string): RefundDue[] {
+      return exec(
+        "SELECT row FROM refunds WHERE signature = ? OR signature LIKE ? || '.%' ORDER BY signature",
+        signature,
+        signature,
+      ).map(parsed<RefundDue>);
+    },
+
+    refundsOf(requestId: string, limit: number): RefundDue[] {
+      return exec(
+        'SELECT row FROM refunds WHERE request_id = ? ORDER BY rowid LIMIT ?',
+        requestId,
+        limit,
+      ).map(parsed<RefundDue>);
+    },
+
+    refundsIn(state: RefundDue['state'], limit: number): RefundDue[] {
+      return exec('SELECT row FROM refunds WHERE state = ? ORDER BY rowid LIMIT ?', state, limit).map(
+        parsed<RefundDue>,
+      );
     },
   };
 }

@@ -26,6 +26,8 @@ export type TreasuryScanPorts = {
   readonly storage: Storage;
   readonly payments: TreasuryStore;
   readonly treasuryAddress: string;
+  /** What it signs is a movement of our own, never a payment. */
+  readonly reserveAddress: string;
   readonly takers: readonly PaymentTaker[];
   /** Finalized signatures of the treasury, newest first. */
   signatures(page: { limit: number; before?: string; until?: string }): Promise<SignatureEntry[]>;
@@ -89,17 +91,23 @@ export function createTreasuryScan(p: TreasuryScanPorts) {
       lamports: credit,
       payer: payerOf(transaction, p.treasuryAddress),
     };
+    const isOurs = transaction.signers.some(
+      (signer) => signer === p.treasuryAddress || signer === p.reserveAddress,
+    );
     p.storage.transaction(() => {
       const known = p.payments.get(payment.signature);
       if (known?.purpose) return;
       let purpose: string | null = null;
-      for (const taker of p.takers) purpose ??= taker.take(payment, transaction);
+      if (!isOurs) for (const taker of p.takers) purpose ??= taker.take(payment, transaction);
       p.payments.record(payment, purpose, walk);
     });
   }
 
   return {
     isWaiting: (): boolean => waitingSince() !== undefined,
+
+    /** The number of the walk that is under way. */
+    walk: (): number => readWalk().number,
 
     /**
      * One bounded piece of the walk. True when more of it is left.

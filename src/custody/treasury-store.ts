@@ -73,11 +73,6 @@ export function openTreasuryStore(storage: Storage) {
       );
     },
 
-    /** Every payment that a purpose has received. */
-    paidFor(purpose: string): RecordedPayment[] {
-      return storage.exec('SELECT * FROM treasury_payments WHERE purpose = ?', purpose).map(recorded);
-    },
-
     unmatched(limit: number): RecordedPayment[] {
       return storage
         .exec('SELECT * FROM treasury_payments WHERE purpose IS NULL ORDER BY slot DESC LIMIT ?', limit)

@@ -11,7 +11,7 @@ import { addressOfSecret, isBitcoinKey } from '../custody/signer.ts';
 const CUSTODY =
   /^(SOLANA|RESERVE|TREASURY|PUBLIC_BASE|ESPLORA|HYPERLIQUID|COINBASE|KRAKEN|NEAR_INTENTS|LIFI|SWAP)/;
 const ASRY = /^(ASRY|RENT_BUDGET|USD[CT])/;
-const PAYMENTS = /^(MINT_KEY_SEED|LISTING_FEE|INVOICE_MARGIN)/;
+const PAYMENTS = /^(MINT_KEY_SEED|LISTING_FEE|INVOICE_MARGIN|REFUND)/;
 const MINT = /^ABSR/;
 
 type Variable = Exclude<keyof Config, 'invalid'>;

@@ -13,7 +13,9 @@ import { createChainPort } from '../custody/chain-port.ts';
 import type { CustodyDeps } from '../custody/create-custodian.ts';
 import { createTokenKind } from '../custody/kinds/token.ts';
 import { createD1Mirror } from '../custody/outbox.ts';
+import type { PaymentDeskPorts } from '../custody/payment-desk.ts';
 import type { Signer } from '../custody/ports.ts';
+import { createRefundSearch } from '../custody/refund-search.ts';
 import { createReservePorts } from '../custody/reserve-ports.ts';
 import {
   createMintKeys,
@@ -68,6 +70,8 @@ export function custodyDeps(env: Env): CustodyDeps {
           treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
           mintKeys: createMintKeys(config.MINT_KEY_SEED),
           publicBaseUrl: config.PUBLIC_BASE_URL,
+          maxRefundsDay: config.REFUND_MAX_SOL_DAY,
+          heldPayers: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
         })
       : {}),
     limits: {
@@ -167,12 +171,27 @@ function reserveDesks(
 /** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
 function paidRequests(
   rpc: SolanaRpc,
-  p: { reserveAddress: string; treasuryAddress: string; mintKeys: MintKeys; publicBaseUrl: string },
+  p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'maxRefundsDay' | 'heldPayers'> & {
+    mintKeys: MintKeys;
+    publicBaseUrl: string;
+  },
 ): Pick<CustodyDeps, 'payments' | 'kinds'> {
-  const { reserveAddress, treasuryAddress, mintKeys, publicBaseUrl } = p;
+  const { reserveAddress, treasuryAddress, maxRefundsDay, heldPayers, mintKeys, publicBaseUrl } = p;
   return {
     payments: {
       treasuryAddress,
+      reserveAddress,
+      maxRefundsDay,
+      heldPayers,
+      balanceOf: async (address) => (await rpc.first((node) => node.balance(address, 'finalized'))).lamports,
+      leastBalance: () => rpc.first((node) => node.rentExemption(0)),
+      findPaid: createRefundSearch(
+        rpc.nodes.map((node) => ({
+          signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
+          transaction: (signature) => node.transaction(signature, 'finalized'),
+        })),
+        reserveAddress,
+      ),
       signatures: (page) =>
         rpc.first((node) => node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' })),
       transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),

@@ -1,110 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import type { OpenRequest } from '../../src/custody/api.ts';
-import type { DeskTools } from '../../src/custody/desk.ts';
-import { openJournal } from '../../src/custody/journal.ts';
-import { plannedOperation } from '../../src/custody/operation.ts';
-import { createPaymentDesk } from '../../src/custody/payment-desk.ts';
-import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
-import { createSqliteStorage } from './sqlite-storage.ts';
-
-const TREASURY = 'treasury';
-const START = 1_800_000_000_000;
-const address = (n: number): string =>
-  encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
-const signature = (n: number): string =>
-  encodeBase58(Uint8Array.from({ length: 64 }, (_, i) => (n * 13 + i) % 251));
-
-/** The desk over a chain that the test writes; creations are counted and succeed when `creates` says so. */
-function setUp(options: { creates?: 'done' | 'failed' | 'never' } = {}) {
-  const storage = createSqliteStorage();
-  const journal = openJournal(storage);
-  const state = { now: START, random: 1, creates: options.creates ?? 'done' };
-  const chain: ChainTransaction[] = [];
-  const created: string[] = [];
-  const tools: DeskTools = {
-    journal,
-    storage,
-    now: () => state.now,
-    log: () => undefined,
-    async begin(kind, id, decide) {
-      const known = journal.get(id);
-      if (known) return { type: 'known', operation: known };
-      const decision = decide();
-      if (!decision.ok) return { type: 'refused', refusal: decision.refusal };
-      created.push(id);
-      const { claims: _claims, ...intent } = decision.intent;
-      const planned = journal.insert(plannedOperation({ id, kind, ...intent, now: state.now }));
-      if (state.creates !== 'never')
-        journal.update(planned, { ...planned, state: state.creates, dueAt: null }, state.now);
-      return { type: 'begun', operation: planned };
-    },
-  };
-  const nextRandom = (): number => {
-    state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state.random;
-  };
-  const desk = createPaymentDesk(tools, {
-    treasuryAddress: TREASURY,
-    signatures: async ({ limit }) =>
-      chain
-        .slice(0, limit)
-        .map(({ signature: text, slot, blockTime }) => ({ signature: text, slot, err: null, blockTime })),
-    transaction: async (text) => chain.find((transaction) => transaction.signature === text) ?? null,
-    randomBytes: (length) => Uint8Array.from({ length }, () => nextRandom() >> 7),
-    randomId: () => `request-${++state.random}`,
-    mintAddress: (id) => `mint of ${id}`,
-    metadataUri: (mint) => `https://sluice.test/${mint}`,
-    creationCost: () => 5_000n,
-  });
-  const open = (over: Partial<OpenRequest> = {}) => {
-    const subject = {
-      name: 'Moon',
-      symbol: 'MOON',
-      decimals: 9,
-      supply: '1',
-      program: 'token',
-      mint: `foreign ${++state.random}`,
-    };
-    const opened = desk.open({
-      kind: 'token',
-      subject,
-      baseFeeLamports: 20_000_000n,
-      client: `client ${state.random}`,
-      ...over,
-    });
-    if (opened.type === 'refused') throw new Error(opened.refusal.code);
-    return opened.request;
-  };
-  const pay = (lamports: bigint, references: string[] = [], over: Partial<ChainTransaction> = {}): string => {
-    const n = chain.length + 1;
-    chain.unshift({
-      signature: signature(n),
-      slot: BigInt(n),
-      blockTime: Math.floor(state.now / 1_000),
-      failed: false,
-      fee: 5_000n,
-      accounts: ['payer', TREASURY, ...references],
-      signers: ['payer'],
-      preLamports: [10n ** 12n, 0n, ...references.map(() => 0n)],
-      postLamports: [10n ** 12n - lamports - 5_000n, lamports, ...references.map(() => 0n)],
-      preTokens: null,
-      postTokens: null,
-      ...over,
-    });
-    return signature(n);
-  };
-  const within = <T>(work: Promise<T>) => work;
-  const confirm = (id: string, text: string) => desk.confirm(id, text, within);
-  return { desk, state, chain, created, journal, open, pay, confirm };
-}
-
-const fee = (request: { feeLamports: string }): bigint => BigInt(request.feeLamports);
+import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 describe('which request a payment belongs to', () => {
   it('the one whose reference it carries', async () => {
-    const { desk, open, pay, created } = setUp();
+    const { desk, open, pay, created } = createPaymentWorld();
     const [first, second] = [open(), open()];
     pay(fee(second), [second.reference]);
     await desk.run();
@@ -114,7 +14,7 @@ describe('which request a payment belongs to', () => {
   });
 
   it('the one whose exact amount it moves, while that is open', async () => {
-    const { desk, open, pay } = setUp();
+    const { desk, open, pay } = createPaymentWorld();
     const request = open();
     pay(fee(request));
     await desk.run();
@@ -122,7 +22,7 @@ describe('which request a payment belongs to', () => {
   });
 
   it('no two open requests ask for the same amount', () => {
-    const { open } = setUp();
+    const { open } = createPaymentWorld();
     const fees = Array.from({ length: 300 }, () => open().feeLamports);
     expect(new Set(fees).size).toBe(300);
   });
@@ -131,7 +31,7 @@ describe('which request a payment belongs to', () => {
     ['one lamport more without a reference', (lamports: bigint) => lamports + 1n, []],
     ['two references', (lamports: bigint) => lamports, ['first', 'second']],
   ])('none, with %s', async (_name, amount, references) => {
-    const { desk, open, pay, confirm } = setUp();
+    const { desk, open, pay, confirm } = createPaymentWorld();
     const requests = { first: open(), second: open() };
     const named = references.map((name) => requests[name as 'first' | 'second'].reference);
     const paid = pay(amount(fee(requests.first)), named);
@@ -142,7 +42,7 @@ describe('which request a payment belongs to', () => {
   });
 
   it('a failed transaction and one that is not there pay nothing', async () => {
-    const { open, pay, confirm, desk } = setUp();
+    const { open, pay, confirm, desk } = createPaymentWorld();
     const request = open();
     const failed = pay(fee(request), [request.reference], { failed: true });
     await desk.run();
@@ -156,11 +56,11 @@ describe('which request a payment belongs to', () => {
 });
 
 describe('what is owed back', () => {
-  const refunds = (world: ReturnType<typeof setUp>, id: string) =>
+  const refunds = (world: PaymentWorld, id: string) =>
     world.desk.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
 
   it('the excess, and all of a second payment', async () => {
-    const world = setUp();
+    const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request) + 50_000n, [request.reference]);
     await world.desk.run();
@@ -174,7 +74,7 @@ describe('what is owed back', () => {
   });
 
   it('a late payment, and the parts of one that was never completed', async () => {
-    const world = setUp();
+    const world = createPaymentWorld();
     const [late, part] = [world.open(), world.open()];
     world.pay(1_000n, [part.reference]);
     await world.desk.run();
@@ -191,7 +91,7 @@ describe('what is owed back', () => {
   });
 
   it('the payment of a creation that the chain refuses for good', async () => {
-    const world = setUp({ creates: 'failed' });
+    const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
     await world.desk.run();
@@ -206,7 +106,7 @@ describe('one payment, one purpose', () => {
   const pairs = purposes.flatMap((first) => purposes.map((second) => [first, second] as const));
 
   it.each(pairs)('%s first, then %s: the loser is told what the payment serves', async (first, second) => {
-    const world = setUp();
+    const world = createPaymentWorld();
     const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
     const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
     const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
@@ -233,7 +133,7 @@ describe('one payment, one purpose', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, async (schedule) => {
-        const world = setUp();
+        const world = createPaymentWorld();
         const requests = [
           world.open(),
           world.open(),
@@ -280,7 +180,7 @@ describe('one payment, one purpose', () => {
 
 describe('how many may wait', () => {
   it('ten of one client, five hundred in all', () => {
-    const world = setUp();
+    const world = createPaymentWorld();
     for (let n = 0; n < 10; n++) world.open({ client: 'same' });
     expect(() => world.open({ client: 'same' })).toThrow('TOO_MANY_OPEN_REQUESTS');
     for (let n = 0; n < 490; n++) world.open();
@@ -289,7 +189,7 @@ describe('how many may wait', () => {
   });
 
   it('a token that is listed cannot be listed again', async () => {
-    const world = setUp();
+    const world = createPaymentWorld();
     const subject = {
       mint: address(1),
       name: 'Moon',

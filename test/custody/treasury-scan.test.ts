@@ -53,6 +53,7 @@ function setUp() {
     storage,
     payments,
     treasuryAddress: TREASURY,
+    reserveAddress: 'reserve',
     takers: [taker],
     now: () => T0 * 1_000,
     async signatures({ limit, before, until }) {

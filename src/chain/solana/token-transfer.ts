@@ -4,13 +4,12 @@
  * @see solana-program/token interface/src/instruction.rs, solana-program/memo
  * @module
  */
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes } from '@noble/hashes/utils.js';
 import { AccountRole, address, type IInstruction } from '@solana/web3.js';
+import { memoInstruction } from './memo.ts';
 import { createAtaIdempotent, findAta } from './token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-program.ts';
 import { compileMessage, computeBudget, type Lifetime, SIGNATURE_FEE } from './transaction.ts';
-
-const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
 /**
  * Compute units, with room to spare: the memo's UTF-8 check and log, the transfer, and the account's creation, whose
@@ -58,7 +57,7 @@ export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime
     ...computeBudget(unitsOf(transfer), UNIT_PRICE),
     ...(transfer.createAccount ? [createAtaIdempotent({ payer: from, owner: to, mint, program })] : []),
     transferChecked(transfer),
-    { programAddress: address(MEMO_PROGRAM), data: utf8ToBytes(memo) },
+    memoInstruction(memo),
   ]);
 }
 

@@ -21,6 +21,7 @@ import {
 import { getTransferSolInstruction } from '@solana-program/system';
 import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
+import { memoInstruction } from './memo.ts';
 
 /** A recent blockhash and the last block height at which it can still land. */
 export type Lifetime = { readonly blockhash: string; readonly lastValidBlockHeight: bigint };
@@ -68,23 +69,43 @@ export function compileMessage(
   return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
 }
 
+/** Compute units when a memo of up to 128 bytes goes along: its UTF-8 check and log took 14,000 where measured. */
+const MEMO_TRANSFER_UNITS = 40_000;
+/** Micro-lamports a unit: 400 lamports in all. */
+const MEMO_TRANSFER_UNIT_PRICE = 10_000n;
+
+/** What `memoTransferMessage` costs beside its amount, in lamports. */
+export const MEMO_TRANSFER_FEE =
+  SIGNATURE_FEE + (BigInt(MEMO_TRANSFER_UNITS) * MEMO_TRANSFER_UNIT_PRICE) / 1_000_000n;
+
+type Transfer = {
+  readonly from: string;
+  readonly to: string;
+  readonly amount: Lamports;
+  readonly lifetime: Lifetime;
+};
+
 /** One System transfer with a small priority fee; costs `amount + TRANSFER_FEE`. */
-export function transferMessage(p: {
-  from: string;
-  to: string;
-  amount: Lamports;
-  lifetime: Lifetime;
-}): Uint8Array {
-  const transfer = getTransferSolInstruction({
-    source: signerOf(address(p.from)),
-    destination: address(p.to),
-    amount: p.amount,
-  });
-  return compileMessage(p.from, p.lifetime, [
+export const transferMessage = (p: Transfer): Uint8Array =>
+  compileMessage(p.from, p.lifetime, [
     ...computeBudget(TRANSFER_UNITS, TRANSFER_UNIT_PRICE),
-    transfer,
+    transferInstruction(p),
   ]);
-}
+
+/** The same with a memo, so that the chain remembers what it was for; costs `amount + MEMO_TRANSFER_FEE`. */
+export const memoTransferMessage = (p: Transfer & { readonly memo: string }): Uint8Array =>
+  compileMessage(p.from, p.lifetime, [
+    ...computeBudget(MEMO_TRANSFER_UNITS, MEMO_TRANSFER_UNIT_PRICE),
+    transferInstruction(p),
+    memoInstruction(p.memo),
+  ]);
+
+const transferInstruction = ({ from, to, amount }: Transfer): IInstruction =>
+  getTransferSolInstruction({
+    source: signerOf(address(from)),
+    destination: address(to),
+    amount,
+  });
 
 /** Wire bytes of a signed message, its signatures in the order of its signers; the first is the transaction's id. */
 export function signedTransaction(

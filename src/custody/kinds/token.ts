@@ -80,7 +80,8 @@ export function createTokenKind(ports: TokenPorts): KindDriver {
   };
 }
 
+/** Its creator may have minted more since, where that is allowed, and anybody may burn. */
 const matches = (found: FoundMint, design: TokenDesign): boolean =>
   found.owner === tokenProgramOf(design) &&
-  found.supply === design.supply &&
-  found.decimals === design.decimals;
+  found.decimals === design.decimals &&
+  (!design.revokeMint || found.supply <= design.supply);

@@ -24,6 +24,7 @@ const CUSTODY_COMMANDS = [
   'operations',
   'held',
   'retry',
+  'refund',
   'reconcile',
   'trust-programs',
 ] as const;

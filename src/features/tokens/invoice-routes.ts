@@ -59,6 +59,7 @@ const Invoice = z
         payer: z.string().nullable(),
         reason: z.string(),
         status: z.enum(['due', 'paid']),
+        refund_signature: z.string().nullable().openapi({ description: 'The transaction that paid it back' }),
       }),
     ),
   })

@@ -74,5 +74,8 @@ export const invoiceAnswer = (request: RequestView, treasury: string) => ({
   decimals: Number(request.subject.decimals),
   supply: part(request, 'supply'),
   creator_address: part(request, 'creator'),
-  refunds: request.refunds,
+  refunds: request.refunds.map(({ refundSignature, ...refund }) => ({
+    ...refund,
+    refund_signature: refundSignature ?? null,
+  })),
 });

@@ -1,0 +1,18 @@
+/**
+ * The memo program: text that a transaction carries and the chain's indexes show beside its signature.
+ * @see solana-program/memo
+ * @module
+ */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { address, type IInstruction } from '@solana/web3.js';
+
+const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+
+export const memoInstruction = (text: string): IInstruction => ({
+  programAddress: MEMO_PROGRAM,
+  data: utf8ToBytes(text),
+});
+
+/** The text of a transaction's only memo, from `getSignaturesForAddress`: its length in brackets, then itself. */
+export const memoText = (listed: string | null | undefined): string | undefined =>
+  listed?.replace(/^\[\d+\] /, '');

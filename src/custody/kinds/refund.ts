@@ -1,0 +1,96 @@
+/**
+ * A payment that bought nothing, sent back to its payer: one System transfer with a memo that names the payment, so
+ * that the chain itself remembers what was paid back. All that it needs was decided when it was planned.
+ * @module
+ */
+import { type Lifetime, memoTransferMessage } from '../../chain/solana/transaction.ts';
+import { lamports } from '../../core/amount.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { KindDriver, Prepared } from '../kind.ts';
+import type { KindRules } from '../machine.ts';
+import type { Facts, Operation } from '../operation.ts';
+
+export const REFUND_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
+
+export type RefundKindPorts = {
+  readonly reserveAddress: string;
+  /** Lamports of an account at finalized. */
+  balanceOf(address: string): Promise<bigint>;
+  /** Lamports below which no account may stay. */
+  leastBalance(): Promise<bigint>;
+  latestBlockhash(): Promise<Lifetime & { slot: bigint }>;
+  /** A final transaction of ours that paid this refund back since then (Unix milliseconds); null when there is none. */
+  findPaid(refund: string, since: number): Promise<string | null>;
+  readonly now: () => number;
+};
+
+export type RefundPlan = {
+  /** The refund's name: the payment's signature, with a number after the first. */
+  readonly refund: string;
+  readonly payment: string;
+  readonly payer: string;
+  /** When the refund was recorded, Unix milliseconds. */
+  readonly since: number;
+  /** When its row was rebuilt after a loss, Unix milliseconds; null when it never was. */
+  readonly doubtedAt: number | null;
+};
+
+/** @param number from 1: another begins only after the one before has provably moved nothing */
+export const refundId = (refund: string, number: number): string => `refund:${refund}:${number}`;
+
+const MEMO = /^refund:([1-9A-HJ-NP-Za-km-z]{64,88}(?:\.[2-9])?):[1-9]\d{0,5}$/;
+
+/** The refund that a memo of ours names. */
+export const refundOfMemo = (memo: string | undefined): string | undefined =>
+  memo === undefined ? undefined : MEMO.exec(memo)?.[1];
+
+export const encodeRefundPlan = (plan: RefundPlan): Facts => ({ ...plan });
+
+/** What an instance that nobody remembers has signed is final or dead by then, whatever the clocks say. */
+const SETTLED_MS = 10 * 60_000;
+
+export function createRefundKind(ports: RefundKindPorts): KindDriver {
+  /** When somebody else may have signed it as well; null when nobody can have. */
+  function doubtedAt({ plan, attempt, createdAt }: Operation): number | null {
+    const times = [plan.doubtedAt, plan.reconciledAt].filter((at) => typeof at === 'number');
+    if (times.length > 0) return Math.max(...times);
+    return plan.reconciled === true || attempt > 1 ? createdAt : null;
+  }
+
+  return {
+    rules: REFUND_RULES,
+
+    async prepare(operation): Promise<Prepared> {
+      const { plan, amount, id } = operation;
+      const payer = String(plan.payer);
+      const doubted = doubtedAt(operation);
+      if (doubted !== null) {
+        if (ports.now() < doubted + SETTLED_MS && operation.attempt === 1)
+          throw upstreamFailed('solana-rpc', 'finality_awaited');
+        const paidBy = await ports.findPaid(String(plan.refund), Number(plan.since));
+        if (paidBy !== null) return { ok: false, found: { paidBy } };
+      }
+      const [balance, least] = await Promise.all([ports.balanceOf(payer), ports.leastBalance()]);
+      // The chain would refuse to leave an account with so little.
+      if (balance + amount < least) return { ok: false, reason: 'payer_account_closed' };
+      const lifetime = await ports.latestBlockhash();
+      return {
+        ok: true,
+        message: memoTransferMessage({
+          from: ports.reserveAddress,
+          to: payer,
+          amount: lamports(amount),
+          memo: id,
+          lifetime,
+        }),
+        lastValidBlockHeight: lifetime.lastValidBlockHeight,
+        slot: lifetime.slot,
+        plan: {},
+        cost: 0n,
+        claims: [],
+      };
+    },
+
+    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
+  };
+}

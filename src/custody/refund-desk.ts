@@ -1,0 +1,247 @@
+/**
+ * What is owed back. A refund is recorded when a payment buys nothing, and paid only when the operator says so: to the
+ * payer and of the payment that the finalized chain shows, once, within the day's limit.
+ * @module
+ */
+import { lamportsChange } from '../chain/solana/balance-change.ts';
+import { MEMO_TRANSFER_FEE } from '../chain/solana/transaction.ts';
+import { type Lamports, lamports } from '../core/amount.ts';
+import { DAY_MS } from '../core/limits.ts';
+import { type ChainTransaction, failureReason } from '../providers/solana-rpc.ts';
+import type { OpsAnswer, Refusal } from './api.ts';
+import type { DeskTools } from './desk.ts';
+import type { Decision } from './intake.ts';
+import { encodeRefundPlan, refundId } from './kinds/refund.ts';
+import { solText } from './ledger.ts';
+import type { Operation } from './operation.ts';
+import { mirrorRefund, mirrorRequest } from './request-mirror.ts';
+import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
+import { payerOf } from './treasury-scan.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
+
+export type RefundPorts = {
+  readonly treasuryAddress: string;
+  /** Most that a day pays back. */
+  readonly maxRefundsDay: Lamports;
+  /** Payers whose wallet is not the customer's own: an exchange's. */
+  readonly heldPayers: ReadonlySet<string>;
+  /** A finalized transaction, or null while the node does not have it. */
+  transaction(signature: string): Promise<ChainTransaction | null>;
+};
+
+/** So little is not worth the transaction that would carry it. */
+export const DUST = 10_000n;
+const BATCH = 20;
+/** Refunds of one request that one command looks at. */
+const LISTED = 100;
+
+type Row = NonNullable<OpsAnswer['rows']>[number];
+
+const refusal = (code: string, message: string): Decision => ({ ok: false, refusal: { code, message } });
+
+export type RefundDesk = ReturnType<typeof createRefundDesk>;
+
+export function createRefundDesk(tools: DeskTools, store: RequestStore, p: RefundPorts) {
+  const { journal, storage, now, log } = tools;
+
+  /** Stores a refund and leaves word for D1, with the request that it belongs to. Inside a transaction. */
+  function save(refund: RefundDue): RefundDue {
+    const changed = { ...refund, changes: refund.changes + 1 };
+    store.putRefund(changed);
+    mirrorRefund(journal, changed, now());
+    const request = store.get(refund.requestId);
+    if (request) mirrorRequest(journal, store, request, now());
+    return changed;
+  }
+
+  const owedOf = (signature: string): bigint =>
+    store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
+
+  /** Records what of a payment is owed back. Inside a transaction. */
+  function owe(
+    request: PaymentRequest,
+    payment: Pick<TreasuryPayment, 'signature' | 'payer'>,
+    amount: bigint,
+    reason: RefundDue['reason'],
+  ): void {
+    const { signature, payer } = payment;
+    const earlier = store.refundsOfPayment(signature);
+    // One transaction pays back what is owed of one payment, unless a part is on its way already.
+    const open = earlier.find(({ state, operations }) => state === 'due' && operations === 0);
+    const fresh: RefundDue = {
+      id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
+      signature,
+      requestId: request.id,
+      purpose: `${request.kind}:${request.id}`,
+      lamports: '0',
+      payer,
+      reason,
+      state: 'due',
+      operations: 0,
+      operationId: null,
+      refundSignature: null,
+      doubtedAt: null,
+      createdAt: now(),
+      paidAt: null,
+      changes: 0,
+    };
+    const refund = open ?? fresh;
+    save({ ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
+    log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
+  }
+
+  /** Paid back in the last day, or on its way. */
+  const paidToday = (): bigint =>
+    journal
+      .counting(now())
+      .filter(({ kind, createdAt }) => kind === 'refund' && createdAt > now() - DAY_MS)
+      .reduce((sum, { amount }) => sum + amount, 0n);
+
+  /** The intent of paying a refund, in the critical section with its row. */
+  function decide(asked: RefundDue): Decision {
+    const refund = store.refund(asked.id);
+    if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
+      return refusal('REFUND_CHANGED', 'It changed meanwhile; look again.');
+    const amount = lamports(BigInt(refund.lamports));
+    const used = paidToday();
+    if (used + amount > p.maxRefundsDay) {
+      const left = p.maxRefundsDay - used;
+      const text = `The day's limit of refunds leaves ${solText(left > 0n ? left : 0n)}.`;
+      return refusal('REFUND_LIMIT_REACHED', text);
+    }
+    const operations = refund.operations + 1;
+    const operationId = refundId(refund.id, operations);
+    save({ ...refund, state: 'begun', operations, operationId });
+    const { signature: payment, payer, createdAt: since, doubtedAt } = refund;
+    const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
+    const reserved = lamports(amount + MEMO_TRANSFER_FEE);
+    return { ok: true, intent: { amount, reserved, plan, claims: [] } };
+  }
+
+  /** Why the finalized chain does not bear a refund out; undefined when it does. */
+  async function objection(refund: RefundDue): Promise<string | undefined> {
+    const transaction = await p.transaction(refund.signature);
+    if (!transaction || transaction.failed) return 'the chain does not show this payment';
+    const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
+    if (owedOf(refund.signature) > credit) return 'more is recorded as owed than was paid';
+    if (payerOf(transaction, p.treasuryAddress) !== refund.payer) return 'the chain shows another payer';
+    return undefined;
+  }
+
+  /** Takes over operations that a rebuilt journal holds and the refund's row does not know. */
+  function adopt(refund: RefundDue): RefundDue {
+    let adopted = refund;
+    for (;;) {
+      const id = refundId(refund.id, adopted.operations + 1);
+      if (!journal.get(id)) return adopted;
+      const operations = adopted.operations + 1;
+      adopted = storage.transaction(() => save({ ...adopted, operations, operationId: id, state: 'begun' }));
+    }
+  }
+
+  /** Books how a refund's operation ended. */
+  function settle(refund: RefundDue, operation: Operation): void {
+    if (operation.state !== 'done' && operation.state !== 'failed') return;
+    storage.transaction(() => {
+      const stored = store.refund(refund.id);
+      if (stored?.state !== 'begun' || stored.operationId !== operation.id) return;
+      if (operation.state === 'failed') {
+        save({ ...stored, state: 'due' });
+        log({ level: 'alarm', event: 'refund_failed', operation: operation.id, reason: operation.reason });
+        return;
+      }
+      const paidBy = operation.outcome.paidBy;
+      const refundSignature = typeof paidBy === 'string' ? paidBy : (operation.signing?.signature ?? null);
+      const paidAt = operation.landing?.blockTime ? operation.landing.blockTime * 1_000 : now();
+      save({ ...stored, state: 'paid', refundSignature, paidAt });
+    });
+  }
+
+  function settleEnded(): void {
+    for (const refund of store.refundsIn('begun', BATCH)) {
+      const operation = refund.operationId === null ? undefined : journal.get(refund.operationId);
+      if (operation) settle(refund, operation);
+    }
+  }
+
+  /** What became of one refund, in words. */
+  async function pay(refund: RefundDue): Promise<string> {
+    if (refund.payer === null) return 'several paid: send it by hand';
+    if (p.heldPayers.has(refund.payer)) return "an exchange's wallet paid: ask the customer, send it by hand";
+    if (BigInt(refund.lamports) <= DUST) return 'less than its transaction is worth';
+    let why: string | undefined;
+    try {
+      why = await objection(refund);
+    } catch (error) {
+      why = `the chain cannot be read (${failureReason(error)})`;
+    }
+    if (why !== undefined) return `not paid: ${why}`;
+    const id = refundId(refund.id, refund.operations + 1);
+    const begun = await tools.begin('refund', id, () => decide(refund));
+    if (begun.type === 'refused') return told(begun.refusal);
+    settleEnded();
+    return 'on its way';
+  }
+
+  return {
+    owe,
+    owedOf,
+    settleEnded,
+
+    isMoving: (): boolean => store.refundsIn('begun', 1).length > 0,
+
+    /** Pays back what is owed of a request or of one payment. */
+    async refund(id: string): Promise<OpsAnswer> {
+      const found = [...store.refundsOf(id, LISTED), ...store.refundsOfPayment(id)];
+      if (found.length === 0) return { ok: false, message: 'Nothing is or was owed of this.' };
+      const rows: Row[] = [];
+      let ok = true;
+      for (const row of found) {
+        const refund = row.state === 'paid' ? row : adopt(row);
+        const outcome = refund.state === 'due' ? await pay(refund) : wasBegun(refund);
+        const after = store.refund(refund.id) ?? refund;
+        ok &&= after.state !== 'due';
+        rows.push({
+          payment: after.signature,
+          reason: after.reason,
+          lamports: after.lamports,
+          payer: after.payer,
+          outcome: after.state === 'paid' ? 'paid' : outcome,
+          operation: after.operationId,
+          refund: after.refundSignature ?? signatureOf(after),
+        });
+      }
+      const message = ok ? 'What is owed is paid or on its way.' : 'Not all of it is paid; see the rows.';
+      return { ok, message, rows };
+    },
+
+    /**
+     * After the journal was in doubt: what was paid by an instance that nobody remembers belongs to its refund again,
+     * and the rest is looked up on the chain before it is paid.
+     */
+    holdDoubtful(): void {
+      for (const state of ['due', 'begun'] as const) {
+        for (const refund of store.refundsIn(state, -1)) {
+          const adopted = adopt(refund);
+          const isKnown = adopted.operationId !== null && journal.get(adopted.operationId) !== undefined;
+          const left = adopted.state === 'begun' && !isKnown ? 'due' : adopted.state;
+          storage.transaction(() => save({ ...adopted, state: left, doubtedAt: now() }));
+        }
+      }
+      settleEnded();
+    },
+  };
+
+  function signatureOf({ operationId }: RefundDue): string | null {
+    const operation = operationId === null ? undefined : journal.get(operationId);
+    return operation?.signing?.signature ?? null;
+  }
+
+  function wasBegun({ operationId }: RefundDue): string {
+    const operation = operationId === null ? undefined : journal.get(operationId);
+    const reason = operation?.reason ?? null;
+    return reason === null ? 'on its way' : `on its way (${reason})`;
+  }
+}
+
+const told = ({ code, message }: Refusal): string => `not paid: ${code}: ${message}`;

@@ -1,0 +1,108 @@
+/**
+ * Brings requests, their payments, tokens and refunds back from D1 after the journal was lost or restored to an older
+ * state. What D1 never heard of is found again by the treasury's scan; a payment that was booked is never booked again.
+ * @module
+ */
+import type { ChainTransaction } from '../providers/solana-rpc.ts';
+import type { Journal } from './journal.ts';
+import { refundOfMemo } from './kinds/refund.ts';
+import { eachRecord } from './mirror-records.ts';
+import type { Mirror, Storage } from './ports.ts';
+import type { Recognized } from './reconcile.ts';
+import { DUST } from './refund-desk.ts';
+import type { PaymentPart, PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
+import type { TreasuryStore } from './treasury-store.ts';
+
+export type RequestRecoveryPorts = {
+  readonly mirror: Pick<Mirror, 'recordsAfter'>;
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly store: RequestStore;
+  readonly payments: TreasuryStore;
+  /** The walk that is under way: as if it had found what is restored, so that it goes on past it. */
+  readonly walk: number;
+  readonly now: () => number;
+};
+
+const isOlder = (own: { readonly changes?: number } | undefined, changes: number | undefined): boolean =>
+  own === undefined || (own.changes ?? 0) < (changes ?? 0);
+
+/** Takes over what D1 knows better. The number of rows that changed. @throws when D1 cannot be read */
+export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> {
+  const { mirror, journal, storage, store, now } = p;
+  let restored = 0;
+  const put = (write: () => void): void => {
+    storage.transaction(write);
+    restored++;
+  };
+  for (const table of ['invoices', 'listings'] as const) {
+    await eachRecord(mirror, table, (text) => {
+      // The record of a listing that came with its token has no request of its own.
+      const { row } = JSON.parse(text) as { row?: PaymentRequest };
+      if (row && isOlder(store.get(row.id), row.changes)) put(() => restoreRequest(p, row));
+    });
+  }
+  await eachRecord(mirror, 'tokens', (text) => {
+    const token = JSON.parse(text) as TokenEntry;
+    const own = store.tokenByMint(token.mint);
+    if (own && (own.listedAt || !token.listedAt)) return;
+    const tokenId = own?.tokenId ?? (store.tokenById(token.tokenId) ? store.nextTokenId() : token.tokenId);
+    put(() => store.putToken({ ...token, tokenId }));
+  });
+  await eachRecord(mirror, 'refunds', (text) => {
+    const refund = JSON.parse(text) as RefundDue;
+    if (!isOlder(store.refund(refund.id), refund.changes)) return;
+    put(() => {
+      store.putRefund(refund);
+      journal.claim(`payment:${refund.signature}`, refund.purpose, now());
+    });
+  });
+  return restored;
+}
+
+/** A request with the payments that it counts: none of them is ever booked again. */
+function restoreRequest({ store, journal, payments, walk, now }: RequestRecoveryPorts, row: PaymentRequest) {
+  store.put(row);
+  const purpose = `${row.kind}:${row.id}`;
+  for (const part of row.parts ?? []) {
+    journal.claim(`payment:${part.signature}`, purpose, now());
+    const { signature, payer, blockTime } = part;
+    const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
+    payments.record({ signature, payer, blockTime, ...amounts }, purpose, walk);
+  }
+}
+
+/**
+ * D1 may have taken the row of a request without the refunds that were recorded with it: what is owed follows from the
+ * request again.
+ */
+export function repairRequests(
+  store: RequestStore,
+  storage: Storage,
+  refunds: {
+    owe(request: PaymentRequest, payment: PaymentPart, amount: bigint, reason: 'overpaid'): void;
+    oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void;
+    owedOf(signature: string): bigint;
+  },
+): void {
+  for (const request of store.inState('expired', -1)) {
+    const reason = request.paymentSignature === null ? 'underpaid' : 'failed';
+    storage.transaction(() => refunds.oweAll(request, reason));
+  }
+  for (const request of [...store.inState('paid', -1), ...store.inState('completed', -1)]) {
+    const last = request.parts.find(({ signature }) => signature === request.paymentSignature);
+    const excess = BigInt(request.received) - BigInt(request.fee);
+    if (!last || excess <= DUST || refunds.owedOf(last.signature) > 0n) continue;
+    storage.transaction(() => refunds.owe(request, last, excess, 'overpaid'));
+  }
+}
+
+/** What a forgotten transaction of ours was, where requests and refunds can tell. */
+export const recognizeRequests =
+  (store: RequestStore) =>
+  (transaction: ChainTransaction, memo: string | undefined): Recognized | undefined => {
+    const refund = refundOfMemo(memo);
+    if (refund !== undefined && memo !== undefined) return { id: memo, kind: 'refund', plan: { refund } };
+    const request = store.byMint(transaction.accounts);
+    return request && { id: `token:${request.id}`, kind: 'token', plan: { invoiceId: request.id } };
+  };

@@ -1,0 +1,159 @@
+/** The payment desk by itself, over a chain of transactions that the test writes. */
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { lamports } from '../../src/core/amount.ts';
+import type { OpenRequest } from '../../src/custody/api.ts';
+import type { DeskTools } from '../../src/custody/desk.ts';
+import { openJournal } from '../../src/custody/journal.ts';
+import { plannedOperation } from '../../src/custody/operation.ts';
+import { flushOutbox } from '../../src/custody/outbox.ts';
+import { createPaymentDesk } from '../../src/custody/payment-desk.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { createFakeMirror, type FakeMirror } from './fake-mirror.ts';
+import { signingOf } from './sample-operations.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+
+export const TREASURY = 'treasury';
+const START = 1_800_000_000_000;
+export const address = (n: number): string =>
+  encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
+export const signature = (n: number): string =>
+  encodeBase58(Uint8Array.from({ length: 64 }, (_, i) => (n * 13 + i) % 251));
+
+/** The desk over a chain that the test writes; creations and refunds are counted and end as the state says. */
+export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
+
+export function createPaymentWorld(
+  options: { creates?: 'done' | 'failed' | 'never'; mirror?: FakeMirror; heldPayers?: string[] } = {},
+) {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const mirror = options.mirror ?? createFakeMirror();
+  const state = {
+    now: START,
+    random: 1,
+    creates: options.creates ?? 'done',
+    refunds: 'done' as 'done' | 'failed' | 'never',
+    /** Why nothing may begin. */
+    refuses: undefined as string | undefined,
+    unreadable: false,
+  };
+  const chain: ChainTransaction[] = [];
+  const created: string[] = [];
+  const refunded: string[] = [];
+  /** The operation ends so; a failed one moved nothing. */
+  function finish(id: string, end: 'done' | 'failed'): void {
+    const planned = journal.get(id);
+    if (!planned) throw new Error(`no ${id}`);
+    const amount = end === 'failed' ? lamports(0n) : planned.amount;
+    const none = lamports(0n);
+    journal.update(
+      planned,
+      { ...planned, state: end, dueAt: null, amount, reserved: none, signing: signingOf(id) },
+      state.now,
+    );
+  }
+  const tools: DeskTools = {
+    journal,
+    storage,
+    now: () => state.now,
+    log: () => undefined,
+    async begin(kind, id, decide) {
+      const known = journal.get(id);
+      if (known) return { type: 'known', operation: known };
+      if (state.refuses) return { type: 'refused', refusal: { code: state.refuses, message: '' } };
+      const planned = storage.transaction(() => {
+        const decision = decide();
+        if (!decision.ok) return decision.refusal;
+        const { claims: _claims, ...intent } = decision.intent;
+        return journal.insert(plannedOperation({ id, kind, ...intent, now: state.now }));
+      });
+      if ('code' in planned) return { type: 'refused', refusal: planned };
+      (kind === 'refund' ? refunded : created).push(id);
+      const end = kind === 'refund' ? state.refunds : state.creates;
+      if (end !== 'never') finish(id, end);
+      return { type: 'begun', operation: planned };
+    },
+  };
+  const nextRandom = (): number => {
+    state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state.random;
+  };
+  const desk = createPaymentDesk(tools, {
+    treasuryAddress: TREASURY,
+    reserveAddress: 'reserve',
+    maxRefundsDay: lamports(100_000_000n),
+    heldPayers: new Set(options.heldPayers),
+    mirror,
+    signatures: async ({ limit }) =>
+      chain
+        .slice(0, limit)
+        .map(({ signature: text, slot, blockTime }) => ({ signature: text, slot, err: null, blockTime })),
+    async transaction(text) {
+      if (state.unreadable) throw new Error('the node is down');
+      return chain.find((transaction) => transaction.signature === text) ?? null;
+    },
+    randomBytes: (length) => Uint8Array.from({ length }, () => nextRandom() >> 7),
+    randomId: () => `request-${++state.random}`,
+    mintAddress: (id) => `mint of ${id}`,
+    metadataUri: (mint) => `https://sluice.test/${mint}`,
+    creationCost: () => 5_000n,
+  });
+  const open = (over: Partial<OpenRequest> = {}) => {
+    const subject = {
+      name: 'Moon',
+      symbol: 'MOON',
+      decimals: 9,
+      supply: '1',
+      program: 'token',
+      mint: `foreign ${++state.random}`,
+    };
+    const opened = desk.open({
+      kind: 'token',
+      subject,
+      baseFeeLamports: 20_000_000n,
+      client: `client ${state.random}`,
+      ...over,
+    });
+    if (opened.type === 'refused') throw new Error(opened.refusal.code);
+    return opened.request;
+  };
+  const pay = (lamports: bigint, references: string[] = [], over: Partial<ChainTransaction> = {}): string => {
+    const n = chain.length + 1;
+    chain.unshift({
+      signature: signature(n),
+      slot: BigInt(n),
+      blockTime: Math.floor(state.now / 1_000),
+      failed: false,
+      fee: 5_000n,
+      accounts: ['payer', TREASURY, ...references],
+      signers: ['payer'],
+      preLamports: [10n ** 12n, 0n, ...references.map(() => 0n)],
+      postLamports: [10n ** 12n - lamports - 5_000n, lamports, ...references.map(() => 0n)],
+      preTokens: null,
+      postTokens: null,
+      ...over,
+    });
+    return signature(n);
+  };
+  const within = <T>(work: Promise<T>) => work;
+  const confirm = (id: string, text: string) => desk.confirm(id, text, within);
+  /** What waits for D1 is written there. */
+  const flush = () => flushOutbox(journal, storage, mirror, () => undefined);
+  return {
+    desk,
+    state,
+    chain,
+    created,
+    refunded,
+    finish,
+    journal,
+    storage,
+    mirror,
+    flush,
+    open,
+    pay,
+    confirm,
+  };
+}
+
+export const fee = (request: { feeLamports: string }): bigint => BigInt(request.feeLamports);

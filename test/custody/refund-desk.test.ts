@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { refundOfMemo } from '../../src/custody/kinds/refund.ts';
+import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
+
+/** A completed request whose payer gave so much too much. */
+async function overpaid(world: PaymentWorld, excess: bigint, payer = 'payer') {
+  const request = world.open();
+  const paid = world.pay(fee(request) + excess, [request.reference], {
+    accounts: [payer, 'treasury', request.reference],
+    signers: [payer],
+  });
+  await world.desk.run();
+  return { request, paid };
+}
+
+const outcomes = async (world: PaymentWorld, id: string) =>
+  (await world.desk.refund(id)).rows?.map(({ outcome }) => outcome);
+
+describe('a refund', () => {
+  it('goes to the recorded payer with the recorded amount, as an operation of its own, and is shown', async () => {
+    const world = createPaymentWorld();
+    const { request, paid } = await overpaid(world, 50_000n);
+    expect(await world.desk.refund(request.id)).toMatchObject({ ok: true, rows: [{ outcome: 'paid' }] });
+    const id = `refund:${paid}:1`;
+    expect(world.journal.get(id)).toMatchObject({
+      kind: 'refund',
+      amount: 50_000n,
+      plan: { payer: 'payer', payment: paid },
+    });
+    expect(world.desk.find(request.id)?.refunds).toMatchObject([
+      { status: 'paid', refundSignature: `signature-${id}` },
+    ]);
+  });
+
+  it('is paid once, however often it is asked for, by its request or by its payment', async () => {
+    const world = createPaymentWorld();
+    world.state.refunds = 'never';
+    const { request, paid } = await overpaid(world, 50_000n);
+    await Promise.all([
+      world.desk.refund(request.id),
+      world.desk.refund(paid),
+      world.desk.refund(request.id),
+    ]);
+    expect(world.refunded).toEqual([`refund:${paid}:1`]);
+    expect(await outcomes(world, paid)).toEqual(['on its way']);
+    world.finish(`refund:${paid}:1`, 'done');
+    await world.desk.run();
+    expect(await outcomes(world, request.id)).toEqual(['paid']);
+    expect(world.refunded).toHaveLength(1);
+  });
+
+  it('whose operation moved nothing is due again, and a new operation pays it', async () => {
+    const world = createPaymentWorld();
+    world.state.refunds = 'failed';
+    const { request, paid } = await overpaid(world, 50_000n);
+    expect(await world.desk.refund(request.id)).toMatchObject({ ok: false });
+    expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'due' }]);
+    world.state.refunds = 'done';
+    await world.desk.refund(request.id);
+    expect(world.refunded).toEqual([`refund:${paid}:1`, `refund:${paid}:2`]);
+    expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
+  });
+
+  it('stops at the limit of a day, and goes on the day after', async () => {
+    const world = createPaymentWorld();
+    const [first, second] = [await overpaid(world, 60_000_000n), await overpaid(world, 60_000_000n)];
+    expect(await outcomes(world, first.request.id)).toEqual(['paid']);
+    expect(await outcomes(world, second.request.id)).toEqual([
+      "not paid: REFUND_LIMIT_REACHED: The day's limit of refunds leaves 0.04 SOL.",
+    ]);
+    world.state.now += 25 * 3_600_000;
+    expect(await outcomes(world, second.request.id)).toEqual(['paid']);
+  });
+
+  it('of what is owed of one payment for two reasons is one transaction, unless the first has left', async () => {
+    for (const early of [false, true]) {
+      const world = createPaymentWorld({ creates: 'never' });
+      const { request, paid } = await overpaid(world, 50_000n);
+      if (early) await world.desk.refund(request.id);
+      world.finish(`token:${request.id}`, 'failed');
+      await world.desk.run();
+      await world.desk.refund(request.id);
+      expect(world.refunded).toEqual(
+        early ? [`refund:${paid}:1`, `refund:${paid}.2:1`] : [`refund:${paid}:1`],
+      );
+      const moved = world.refunded.reduce((sum, id) => sum + (world.journal.get(id)?.amount ?? 0n), 0n);
+      expect(moved).toBe(fee(request) + 50_000n);
+    }
+  });
+
+  it('of a request that several paid in parts goes to each his own', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    for (const payer of ['alice', 'bob']) {
+      world.pay(3_000_000n, [request.reference], {
+        accounts: [payer, 'treasury', request.reference],
+        signers: [payer],
+      });
+    }
+    await world.desk.run();
+    world.state.now += 41 * 60_000;
+    await world.desk.run();
+    await world.desk.refund(request.id);
+    expect(world.refunded.map((id) => world.journal.get(id)?.plan.payer).sort()).toEqual(['alice', 'bob']);
+  });
+});
+
+describe('nothing is paid back', () => {
+  it.each([
+    [
+      'when several paid together',
+      (world: PaymentWorld) => {
+        const request = world.open();
+        const lamports = fee(request) + 90_000n;
+        world.pay(lamports, [request.reference], {
+          accounts: ['a', 'b', 'treasury', request.reference],
+          signers: ['a', 'b'],
+          preLamports: [10n ** 12n, 10n ** 12n, 0n, 0n],
+          postLamports: [10n ** 12n - lamports + 1_000_000n - 5_000n, 10n ** 12n - 1_000_000n, lamports, 0n],
+        });
+        return request;
+      },
+      'several paid: send it by hand',
+    ],
+    [
+      "to an exchange's wallet",
+      (world: PaymentWorld) => {
+        const request = world.open();
+        world.pay(fee(request) + 90_000n, [request.reference], {
+          accounts: ['exchange', 'treasury', request.reference],
+          signers: ['exchange'],
+        });
+        return request;
+      },
+      "an exchange's wallet paid: ask the customer, send it by hand",
+    ],
+    [
+      'that is less than its transaction is worth',
+      (world: PaymentWorld) => {
+        const request = world.open();
+        world.pay(9_000n, [request.reference]);
+        return request;
+      },
+      'less than its transaction is worth',
+    ],
+  ])('%s', async (_name, make, outcome) => {
+    const world = createPaymentWorld({ heldPayers: ['exchange'] });
+    const request = make(world);
+    await world.desk.run();
+    world.state.now += 41 * 60_000;
+    await world.desk.run();
+    expect(await outcomes(world, request.id)).toEqual([outcome]);
+    expect(world.refunded).toEqual([]);
+  });
+
+  it.each([
+    ['another payer', { payer: 'thief' }, 'not paid: the chain shows another payer'],
+    ['a larger amount', { lamports: '900000000' }, 'not paid: more is recorded as owed than was paid'],
+    ['another payment', { signature: signature(77) }, 'not paid: the chain does not show this payment'],
+  ])('on the word of a row with %s than the chain shows', async (_name, forged, outcome) => {
+    const world = createPaymentWorld();
+    const { request, paid } = await overpaid(world, 50_000n);
+    const [stored] = world.storage.exec('SELECT row FROM refunds WHERE signature = ?', paid);
+    const row = JSON.stringify({ ...JSON.parse(String(stored?.row)), ...forged });
+    world.storage.exec('UPDATE refunds SET row = ? WHERE signature = ?', row, paid);
+    expect(await outcomes(world, request.id)).toEqual([outcome]);
+    expect(world.refunded).toEqual([]);
+  });
+
+  it('while nothing may begin or the chain cannot be read, and afterwards it is', async () => {
+    const world = createPaymentWorld();
+    const { request } = await overpaid(world, 50_000n);
+    world.state.refuses = 'SWAPS_PAUSED';
+    expect(await outcomes(world, request.id)).toEqual(['not paid: SWAPS_PAUSED: ']);
+    world.state.refuses = undefined;
+    world.state.unreadable = true;
+    expect(await outcomes(world, request.id)).toEqual(['not paid: the chain cannot be read (unexpected)']);
+    world.state.unreadable = false;
+    expect(await outcomes(world, request.id)).toEqual(['paid']);
+  });
+
+  it('for an id that nobody knows', async () => {
+    expect(await createPaymentWorld().desk.refund('nobody')).toMatchObject({ ok: false });
+  });
+});
+
+it('refunds never move more of a payment than it brought, and none more than once, in any order of events', async () => {
+  const steps = fc.array(
+    fc.record({
+      act: fc.constantFrom('pay', 'payOver', 'refund', 'run', 'wait', 'finish', 'restore'),
+      who: fc.nat(2),
+      end: fc.constantFrom('done' as const, 'failed' as const),
+    }),
+    { minLength: 5, maxLength: 40 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      steps,
+      fc.constantFrom('done' as const, 'failed' as const),
+      async (schedule, creates) => {
+        const world = createPaymentWorld({ creates });
+        world.state.refunds = 'never';
+        const requests = [world.open(), world.open(), world.open({ kind: 'listing' })];
+        const ended = new Map<string, string>();
+        for (const { act, who, end } of schedule) {
+          const request = requests[who];
+          if (!request) continue;
+          if (act === 'pay') world.pay(9_000_000n, [request.reference]);
+          if (act === 'payOver') world.pay(fee(request) + 30_000n, [request.reference]);
+          if (act === 'refund') await world.desk.refund(request.id);
+          if (act === 'run') await world.desk.run();
+          if (act === 'wait') world.state.now += 15 * 60_000;
+          if (act === 'restore') world.desk.holdDoubtful();
+          const open = world.refunded.find((id) => !ended.has(id));
+          if (act === 'finish' && open) {
+            ended.set(open, end);
+            world.finish(open, end);
+          }
+        }
+        const moved = new Map<string, bigint>();
+        for (const id of world.refunded) {
+          const row = world.journal.get(id);
+          const payment = String(row?.plan.payment);
+          moved.set(payment, (moved.get(payment) ?? 0n) + (row?.amount ?? 0n));
+        }
+        for (const { signature: paid, postLamports } of world.chain)
+          expect(moved.get(paid) ?? 0n).toBeLessThanOrEqual(postLamports[1] ?? 0n);
+        // One operation of a refund at a time, and none after the one that paid it.
+        const byRefund = Map.groupBy(world.refunded, (id) => id.slice(0, id.lastIndexOf(':')));
+        for (const ids of byRefund.values())
+          expect(ids.slice(0, -1).every((id) => ended.get(id) === 'failed')).toBe(true);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('only a refund of ours has a refund for its memo', () => {
+  const paid = signature(5);
+  expect(refundOfMemo(`refund:${paid}:1`)).toBe(paid);
+  expect(refundOfMemo(`refund:${paid}.2:31`)).toBe(`${paid}.2`);
+  for (const memo of [undefined, '', `refund:${paid}:0`, `refund:${paid}`, ` refund:${paid}:1`, 'refund:x:1'])
+    expect(refundOfMemo(memo)).toBeUndefined();
+});
