@@ -202,7 +202,21 @@ async function sendTransaction(call: RpcCall): Promise<unknown> {
 }
 
 interface Simulation {
-  value: { replacementBlockhash?: unknown };
+  value: { replacementBlockhash?: unknown; accounts?: unknown[] | null };
+}
+
+/** Accounts outside the transaction, which a real node shows as they are and the virtual machine leaves out. */
+async function showOthers(call: RpcCall, wire: WireTransaction, shown: unknown[]): Promise<void> {
+  const { accounts } = configParam(call, 1) as { accounts?: { addresses?: string[]; encoding?: string } };
+  for (const [index, address] of (accounts?.addresses ?? []).entries()) {
+    if (shown[index] !== null || wire.writableAccounts.includes(address)) continue;
+    const encoding = accounts?.encoding ?? 'base64';
+    const { value } = await call.ledger.surfpool.get<{ value: unknown }>('getAccountInfo', [
+      address,
+      { encoding, commitment: 'processed' },
+    ]);
+    shown[index] = value;
+  }
 }
 
 async function simulateTransaction(call: RpcCall): Promise<unknown> {
@@ -219,6 +233,7 @@ async function simulateTransaction(call: RpcCall): Promise<unknown> {
     base64.encode(bytes),
     { ...config, encoding: 'base64', commitment: 'processed', minContextSlot: undefined },
   ]);
+  if (value.accounts) await showOthers(call, wire, value.accounts);
   const { blockhash, lastValidBlockHeight } = call.ledger.clock.blockhashAt(slot);
   value.replacementBlockhash =
     config.replaceRecentBlockhash === true ? { blockhash, lastValidBlockHeight } : null;

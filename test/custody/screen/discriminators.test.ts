@@ -6,7 +6,8 @@ import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/screen/compute-budg
 import { TRACKER_PROGRAM } from '../../../src/custody/screen/lifi-tracker.ts';
 import { screenSwap } from '../../../src/custody/screen/screen.ts';
 import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
-import { draftSwap, finish, type Instruction, RESERVE, THIEF } from './draft.ts';
+import type { Instruction } from '../../world/lifi-transaction.ts';
+import { draftSwap, finish, RESERVE, THIEF } from './draft.ts';
 
 const CHECK_OF: Record<string, RegExp> = {
   [SYSTEM_PROGRAM]: /^(system_|nonce_)/,

@@ -1,6 +1,6 @@
 /** A LI.FI swap as an honest service would answer it, in parts that a test may change before it is put together. */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../../src/bridges/lifi-chainflip.ts';
 import type { Tool } from '../../../src/bridges/lifi-quote.ts';
@@ -12,7 +12,6 @@ import type { DecodedTransaction } from '../../../src/chain/solana/message-decod
 import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/screen/compute-budget.ts';
 import { LIFI_COLLECTOR } from '../../../src/custody/screen/instructions.ts';
 import { CLOCK_SYSVAR, TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
 import type { AccountView } from '../../../src/custody/screen/lookup-tables.ts';
@@ -21,27 +20,41 @@ import type { AccountState, SimulationResult } from '../../../src/custody/screen
 import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
 import type { OneClickQuote, OneClickStatus } from '../../../src/providers/near-intents.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
+import {
+  budget,
+  compileTransaction,
+  type Instruction,
+  tableData,
+  tableEntries,
+  tracked,
+  transferOf,
+  type Unsigned,
+  u32,
+  u64,
+  type VaultOrder,
+  vaultSwapOf,
+} from '../../world/lifi-transaction.ts';
 
-export const wallet = (seed: number): string => {
+const secretOf = (seed: number): Uint8Array => {
   const secret = new Uint8Array(32);
   new DataView(secret.buffer).setUint32(0, seed, true);
-  return encodeBase58(ed25519.getPublicKey(secret));
+  return secret;
 };
+export const wallet = (seed: number): string => encodeBase58(ed25519.getPublicKey(secretOf(seed)));
 export const RESERVE = wallet(1);
+export const RESERVE_SECRET = secretOf(1);
 export const THIEF = wallet(2);
 /** Token accounts and mints of ours. */
 export const OWN = [wallet(11), wallet(12), wallet(13)];
 export const BITCOIN_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const QUOTE_SECRET = new Uint8Array(32).fill(8);
 const QUOTE_KEY = `ed25519:${encodeBase58(ed25519.getPublicKey(QUOTE_SECRET))}`;
-const NOW = Date.parse('2026-11-20T10:00:03Z');
-const EPOCH = 1_027n;
+export const NOW = Date.parse('2026-11-20T10:00:03Z');
+export const EPOCH = 1_027n;
 const BEFORE = 10_000_000_000n;
 export const RENT = 2_500_000n;
 const TRACKER_ACCOUNTS = [trackerAccount(EPOCH), trackerAccount(EPOCH - 1n)] as const;
 
-export type Account = { address: string; isSigner?: boolean; isWritable?: boolean };
-export type Instruction = { program: string; accounts: Account[]; data: Uint8Array };
 type Deep<T> = T extends object ? { -readonly [K in keyof T]: Deep<T[K]> } : T;
 
 export type Draft = {
@@ -72,74 +85,13 @@ export type Draft = {
   onTable: (view: AccountView, node: number) => AccountView | null;
 };
 
-export const u32 = (value: number) => new Uint8Array(Uint32Array.of(value).buffer);
-export const u64 = (value: bigint) => new Uint8Array(BigUint64Array.of(value).buffer);
-export const transfer = (to: string, amount: bigint, from = RESERVE): Instruction => ({
-  program: SYSTEM_PROGRAM,
-  accounts: [
-    { address: from, isSigner: true, isWritable: true },
-    { address: to, isWritable: true },
-  ],
-  data: concatBytes(u32(2), u64(amount)),
-});
-export const budget = (opcode: number, value: Uint8Array): Instruction => ({
-  program: COMPUTE_BUDGET_PROGRAM,
-  accounts: [],
-  data: concatBytes(Uint8Array.of(opcode), value),
-});
+/** Out of the reserve, unless told otherwise. */
+export const transfer = (to: string, amount: bigint, from = RESERVE): Instruction =>
+  transferOf(from, to, amount);
 
-export type VaultOrder = {
-  amount: bigint;
-  address?: string;
-  refund?: string;
-  minimum: bigint;
-  seed: Uint8Array;
-  retry?: number;
-  brokerBps?: number;
-  boost?: number;
-  chain?: number;
-  token?: number;
-};
-
-function vaultSwapData(o: VaultOrder): Uint8Array {
-  const price = ((o.minimum << 128n) + o.amount - 1n) / o.amount;
-  const priceBytes = concatBytes(
-    ...[0n, 64n, 128n, 192n].map((shift) => u64(BigInt.asUintN(64, price >> shift))),
-  );
-  const parameters = concatBytes(
-    Uint8Array.of(1),
-    u32(o.retry ?? 100),
-    addressSeed(o.refund ?? RESERVE),
-    priceBytes,
-    Uint8Array.of(0, 0, 0, o.boost ?? 0),
-    new Uint8Array(32).fill(0x22),
-    Uint8Array.of((o.brokerBps ?? 15) & 255, (o.brokerBps ?? 15) >> 8, 0),
-  );
-  const address = utf8ToBytes(o.address ?? BITCOIN_ADDRESS);
-  return concatBytes(
-    hexToBytes('a3265ce2f3698dc4'),
-    u64(o.amount),
-    u32(o.chain ?? 3),
-    u32(address.length),
-    address,
-    u32(o.token ?? 5),
-    Uint8Array.of(0),
-    u32(parameters.length),
-    parameters,
-    u32(32),
-    o.seed,
-  );
-}
-
-export const vaultSwap = (order: VaultOrder): Instruction => ({
-  program: SWAP_ENDPOINT_PROGRAM,
-  accounts: vaultSwapAccounts(RESERVE, order.seed).map((address, place) => ({
-    address,
-    isSigner: place === 2,
-    isWritable: place > 0 && place < 5,
-  })),
-  data: vaultSwapData(order),
-});
+type Order = Pick<VaultOrder, 'amount' | 'minimum' | 'seed'> & Partial<VaultOrder>;
+export const vaultSwap = (order: Order): Instruction =>
+  vaultSwapOf({ from: RESERVE, address: BITCOIN_ADDRESS, refund: RESERVE, ...order });
 
 const bytes32 = (random: Random) => Uint8Array.from({ length: 32 }, () => random.between(0, 255));
 
@@ -185,11 +137,7 @@ export function draftSwap(tool: Tool, seed: number): Draft {
     instructions: [
       budget(2, u32(units)),
       budget(3, u64(price)),
-      {
-        program: TRACKER_PROGRAM,
-        accounts: [{ address: CLOCK_SYSVAR }, { address: notes }],
-        data: Uint8Array.from([0, ...id]),
-      },
+      tracked(notes, id),
       transfer(LIFI_COLLECTOR, fee),
       leg,
     ],
@@ -305,68 +253,25 @@ function nearStatus(paid: bigint, minimum: bigint, depositAddress: string): Deep
   };
 }
 
-/** Keys in the order of the format: signers, writable, read-only; those of a table last. */
-function compile(draft: Draft): DecodedTransaction {
-  const uses = draft.instructions.flatMap(({ accounts }) => accounts);
-  const programs = draft.instructions.map(({ program }) => program);
-  const isWritable = (address: string) => uses.some((use) => use.address === address && use.isWritable);
-  const signers = [RESERVE, ...draft.otherSigners];
-  const all = [...new Set([...uses.map(({ address }) => address), ...programs])].filter(
-    (key) => !signers.includes(key),
-  );
-  const inTable = all.filter((key) => draft.inTable.includes(key) && !programs.includes(key));
-  const rest = all.filter((key) => !inTable.includes(key));
-  const readonly = rest.filter((key) => !isWritable(key));
-  const keys = [...signers, ...rest.filter(isWritable), ...readonly];
-  const [tableWritable, tableReadonly] = [
-    inTable.filter(isWritable),
-    inTable.filter((key) => !isWritable(key)),
-  ];
-  const order = [...keys, ...tableWritable, ...tableReadonly];
-  const places = (list: string[]) => list.map((key) => inTable.indexOf(key));
-  return {
-    version: draft.version,
-    signatures: signers.map(() => new Uint8Array(64)),
-    requiredSignatures: signers.length,
-    readonlySigned: 0,
-    readonlyUnsigned: readonly.length,
-    keys,
-    blockhash: draft.blockhash,
-    instructions: draft.instructions.map(({ program, accounts, data }) => ({
-      program: order.indexOf(program),
-      accounts: accounts.map(({ address }) => order.indexOf(address)),
-      data,
-    })),
-    tables:
-      inTable.length === 0
-        ? []
-        : [{ table: TABLE, writable: places(tableWritable), readonly: places(tableReadonly) }],
-  };
-}
-
 export const TABLE = wallet(21);
 
-function tableData(entries: readonly string[]): Uint8Array {
-  const header = new Uint8Array(56);
-  header[0] = 1;
-  header.fill(0xff, 4, 12);
-  return concatBytes(header, ...entries.map(addressSeed));
-}
+const unsignedOf = ({ version, instructions, blockhash, inTable, otherSigners }: Draft): Unsigned => ({
+  payer: RESERVE,
+  otherSigners,
+  version,
+  instructions,
+  blockhash,
+  table: TABLE,
+  inTable,
+});
+
+/** What the draft's lookup table holds. */
+export const tableOf = (draft: Draft): string[] => tableEntries(unsignedOf(draft));
 
 export function finish(draft: Draft): ScreenInput {
-  const transaction = draft.onTransaction(compile(draft));
-  const uses = new Set(
-    draft.instructions.flatMap(({ accounts, program }) => [program, ...accounts.map((a) => a.address)]),
-  );
-  const programs = draft.instructions.map(({ program }) => program);
-  // The same order in which `compile` counts places.
-  const all = [
-    ...new Set([...draft.instructions.flatMap((one) => one.accounts.map((a) => a.address)), ...programs]),
-  ];
-  const entries = all.filter(
-    (key) => uses.has(key) && draft.inTable.includes(key) && !programs.includes(key) && key !== RESERVE,
-  );
-  const view = { owner: LOOKUP_TABLE_PROGRAM, data: tableData(entries) };
+  const unsigned = unsignedOf(draft);
+  const transaction = draft.onTransaction(compileTransaction(unsigned));
+  const view = { owner: LOOKUP_TABLE_PROGRAM, data: tableData(tableOf(draft)) };
   const views = [0, 1].map((node) => draft.onTable({ owner: view.owner, data: view.data.slice() }, node));
   return {
     quote: draft.quote,

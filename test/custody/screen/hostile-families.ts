@@ -15,20 +15,16 @@ import type { ScreenReason } from '../../../src/custody/screen/refusal.ts';
 import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
 import { ownWrappedSol, WRAPPED_SOL } from '../../../src/custody/screen/token.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
+import { type Account, budget, type Instruction, u32, u64 } from '../../world/lifi-transaction.ts';
 import {
-  type Account,
   BITCOIN_ADDRESS,
-  budget,
   type Draft,
   draftSwap,
-  type Instruction,
   OWN,
   RESERVE,
   TABLE,
   THIEF,
   transfer,
-  u32,
-  u64,
   vaultSwap,
   wallet,
 } from './draft.ts';

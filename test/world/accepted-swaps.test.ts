@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { executeAccepted } from './accepted-swaps.ts';
+
+const COUNT = 40;
+
+test('what the screen lets pass costs on the chain what it foresaw, and changes nothing else of ours', async () => {
+  const all = await executeAccepted({ count: COUNT, seed: 7_000 });
+  expect(all).toHaveLength(COUNT);
+  for (const { refused, error, lost, foreseen, amount, bound, changed } of all) {
+    expect({ refused, error, changed }).toEqual({ refused: null, error: null, changed: [] });
+    expect(lost).toBe(foreseen);
+    expect(lost).toBeGreaterThanOrEqual(amount);
+    expect(lost).toBeLessThanOrEqual(bound);
+  }
+  expect(new Set(all.map(({ tool }) => tool))).toEqual(new Set(['near', 'chainflip']));
+});
