@@ -4,11 +4,25 @@
  */
 import type { Assets } from './build/assets.ts';
 import { Document, type Page } from './layout.tsx';
+import { asry } from './pages/asry.tsx';
 import { missing } from './pages/missing.tsx';
 import { overview } from './pages/overview.tsx';
+import { pools } from './pages/pools.tsx';
 import { reserves } from './pages/reserves.tsx';
+import { swap } from './pages/swap.tsx';
+import { newToken, token, tokens } from './pages/tokens.tsx';
 
-export const PAGES: readonly Page[] = [overview, reserves, missing];
+export const PAGES: readonly Page[] = [
+  overview,
+  reserves,
+  swap,
+  tokens,
+  newToken,
+  token,
+  asry,
+  pools,
+  missing,
+];
 
 /** File name to content. */
 export function prerender(assets: Assets): ReadonlyMap<string, string> {

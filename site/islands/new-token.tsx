@@ -1,0 +1,4 @@
+import { TokenCreator } from '../parts/token-form.tsx';
+import { mount } from './mount.tsx';
+
+mount({ creator: TokenCreator });

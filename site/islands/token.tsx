@@ -1,0 +1,4 @@
+import { TokenDetail } from '../parts/token-detail.tsx';
+import { mount } from './mount.tsx';
+
+mount({ token: TokenDetail });

@@ -1,0 +1,21 @@
+import { Live, type Page, Title } from '../layout.tsx';
+import { Pools } from '../parts/pools-live.tsx';
+
+export const pools: Page = {
+  path: '/pools',
+  title: 'Pools',
+  description: 'Prices and depth of the pools around the reserve, with their source and age.',
+  script: 'pools',
+  Content: () => (
+    <>
+      <Title name="Pools">
+        Prices and depth of the pools around the reserve. When the pool’s own API does not answer, the figures
+        are read from the chain, and it says so.
+      </Title>
+      <Live name="pools" json="/api/dex/pool-default">
+        <Pools />
+      </Live>
+      <p class="fine below">Coins in pools do not back ABSR and are not counted in the reserve.</p>
+    </>
+  ),
+};

@@ -1,0 +1,20 @@
+import { parseAmount } from '../../src/core/amount.ts';
+
+/** What is wrong with a typed amount; null while it is empty or right. */
+export function amountFault(text: string, decimals: number, unit: string): string | null {
+  const trimmed = text.trim();
+  if (trimmed === '') return null;
+  const parsed = parseAmount(trimmed, decimals);
+  if (parsed.ok) return parsed.atoms === 0n ? `More than 0 ${unit}.` : null;
+  switch (parsed.reason) {
+    case 'not_a_decimal':
+      return 'Digits and one point, such as 0.5';
+    case 'too_many_digits':
+      return `At most ${decimals} digits after the point.`;
+    case 'too_large':
+      return 'That is too much.';
+  }
+}
+
+export const isAmount = (text: string, decimals: number, unit: string): boolean =>
+  text.trim() !== '' && amountFault(text, decimals, unit) === null;

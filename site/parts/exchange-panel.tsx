@@ -1,0 +1,243 @@
+import { useEffect, useState } from 'hono/jsx';
+import type { ExchangeCreated, ExchangeEstimate, ExchangeMinimum, ExchangeStatus } from '../api/answers.ts';
+import { call, type Failure, failureFrom } from '../api/call.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { fromAddressBar, toAddressBar } from './address-bar.ts';
+import { amountFault, isAmount } from './amount-text.ts';
+import { Identifier } from './copyable.tsx';
+import { Away } from './explorer-links.tsx';
+import { Check, Choice, Field, Form } from './field.tsx';
+import { grouped } from './format.ts';
+import { AsOf } from './freshness.tsx';
+import { Failed, Notice, Waiting } from './notice.tsx';
+
+const COINS = [
+  ['sol', 'SOL'],
+  ['btc', 'BTC'],
+  ['eth', 'ETH'],
+  ['xmr', 'XMR'],
+] as const;
+const MAX_DECIMALS = 18;
+const POLL_MS = 10_000;
+
+const STATES: Readonly<Record<string, string>> = {
+  waiting: 'waiting for your payment',
+  confirming: 'your payment is being confirmed',
+  exchanging: 'the provider exchanges',
+  sending: 'the provider pays out',
+  finished: 'paid out',
+  failed: 'failed',
+  refunded: 'refunded to you',
+  verifying: 'held: the provider asks who you are',
+  expired: 'expired',
+};
+
+function Progress({ id }: { id: string }) {
+  const status = useAnswer<ExchangeStatus>(`/api/exchange/status/${encodeURIComponent(id)}`, POLL_MS);
+  const now = status.value;
+  if (now === null)
+    return status.failure === null ? (
+      <Waiting what="Asking the provider." />
+    ) : (
+      <Failed failure={status.failure} retry={status.refresh} />
+    );
+  const waiting = now.providerStatus === 'waiting' || now.providerStatus === 'new';
+  return (
+    <>
+      <p class="row" role="status">
+        <span
+          class={`mark ${now.status === 'finished' ? 'good' : now.hold || now.status === 'failed' ? 'bad' : 'warn'}`}
+        >
+          {now.status}
+        </span>
+        <span>{STATES[now.providerStatus] ?? now.providerStatus}</span>
+      </p>
+      {now.hold ? (
+        <Notice kind="warn" title="The provider holds this exchange.">
+          <p>It may ask for documents. Only the provider can release it; this service cannot.</p>
+        </Notice>
+      ) : null}
+      <dl class="facts">
+        <dt>Pay exactly</dt>
+        <dd>
+          <strong>
+            {now.expectedAmountFrom ?? 'unknown'} {now.from.toUpperCase()}
+          </strong>
+        </dd>
+        <dt>To</dt>
+        <dd>
+          {waiting && now.payinAddress !== null ? (
+            <Identifier text={now.payinAddress} label="pay-in address" ends={10} />
+          ) : (
+            'paid'
+          )}
+        </dd>
+        {now.payinExtraId === null ? null : (
+          <>
+            <dt>With the memo</dt>
+            <dd>
+              <Identifier text={now.payinExtraId} label="memo" />
+            </dd>
+          </>
+        )}
+        <dt>You receive about</dt>
+        <dd>
+          {now.amountTo ?? now.expectedAmountTo ?? 'unknown'} {now.to.toUpperCase()}
+        </dd>
+        <dt>At the provider</dt>
+        <dd>
+          <Away href={now.statusUrl}>Follow it there</Away>
+        </dd>
+      </dl>
+      <AsOf at={now.as_of} stale={now.stale} away={status.failure !== null} />
+    </>
+  );
+}
+
+/** The visitor's own coins, through a provider that this service only forwards to. */
+export function ExchangePanel() {
+  const [from, setFrom] = useState('sol');
+  const [to, setTo] = useState('btc');
+  const [amount, setAmount] = useState('');
+  const [payout, setPayout] = useState('');
+  const [refund, setRefund] = useState('');
+  const [agreed, setAgreed] = useState(false);
+  const [estimate, setEstimate] = useState<ExchangeEstimate | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [key, setKey] = useState<string | null>(null);
+  const [id, setId] = useState<string | null>(null);
+  const pair = from === to ? null : `from=${from}&to=${to}`;
+  const range = useAnswer<ExchangeMinimum>(pair === null ? null : `/api/exchange/min?${pair}`);
+  useEffect(() => setId(fromAddressBar('exchange')), []);
+
+  const attempt = async (run: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await run();
+    } catch (thrown) {
+      setFailure(failureFrom(thrown));
+    }
+    setBusy(false);
+  };
+  const quote = () =>
+    attempt(async () => {
+      const path = `/api/exchange/estimate?${pair}&amount=${encodeURIComponent(amount.trim())}`;
+      setEstimate((await call<ExchangeEstimate>(path)).value);
+    });
+  const create = () =>
+    attempt(async () => {
+      const idempotencyKey = key ?? crypto.randomUUID();
+      setKey(idempotencyKey);
+      const body = {
+        from,
+        to,
+        amount: amount.trim(),
+        payoutAddress: payout.trim(),
+        refundAddress: refund.trim(),
+      };
+      const { value } = await call<ExchangeCreated>('/api/exchange/create', { body, idempotencyKey });
+      setKey(null);
+      toAddressBar('exchange', value.id);
+      setId(value.id);
+    });
+  const changed =
+    (set: (text: string) => void) =>
+    (text: string): void => {
+      set(text);
+      setEstimate(null);
+      setKey(null);
+    };
+  const fault = amountFault(amount, MAX_DECIMALS, from.toUpperCase());
+  const ready = isAmount(amount, MAX_DECIMALS, from) && pair !== null && !busy;
+
+  if (id !== null)
+    return (
+      <div class="card stack">
+        <Progress id={id} />
+        <button
+          type="button"
+          class="quiet start"
+          onClick={() => {
+            toAddressBar('exchange', null);
+            setId(null);
+          }}
+        >
+          Another exchange
+        </button>
+      </div>
+    );
+  return (
+    <div class="split">
+      <div class="card stack">
+        <Form label="Exchange" submit={quote}>
+          <div class="pair">
+            <Choice id="exchange-from" label="You pay" value={from} set={changed(setFrom)} options={COINS} />
+            <Choice id="exchange-to" label="You receive" value={to} set={changed(setTo)} options={COINS} />
+          </div>
+          <Field
+            id="exchange-amount"
+            label="Amount"
+            unit={from.toUpperCase()}
+            keys="decimal"
+            value={amount}
+            set={changed(setAmount)}
+            wrong={from === to ? 'Choose two different coins.' : fault}
+            hint={
+              range.value === null
+                ? (range.failure?.text ?? 'The provider sets the bounds.')
+                : `From ${range.value.minAmountExact}${range.value.maxAmountExact === null ? '' : ` to ${grouped(range.value.maxAmountExact)}`} ${from.toUpperCase()}`
+            }
+          />
+          <button type="submit" disabled={!ready}>
+            Ask what it brings
+          </button>
+        </Form>
+        {busy ? <Waiting what="Asking the provider." /> : null}
+        {estimate === null ? null : (
+          <Form label="Start the exchange" submit={create}>
+            <p>
+              About{' '}
+              <strong>
+                {estimate.estimatedAmountExact} {to.toUpperCase()}
+              </strong>
+              {estimate.minutes === null ? '' : `, in ${estimate.minutes} minutes`}.
+            </p>
+            <Field
+              id="exchange-payout"
+              label={`Your ${to.toUpperCase()} address`}
+              value={payout}
+              set={setPayout}
+              hint="Receives the coins. Check it twice."
+            />
+            <Field
+              id="exchange-refund"
+              label={`Your ${from.toUpperCase()} address for a refund`}
+              value={refund}
+              set={setRefund}
+              hint="Used when the exchange cannot be made."
+            />
+            <Check
+              id="exchange-agreed"
+              label="I know that the provider may hold coins and ask who I am"
+              on={agreed}
+              set={setAgreed}
+            />
+            <button type="submit" disabled={!agreed || payout.trim() === '' || refund.trim() === '' || busy}>
+              Show the pay-in address
+            </button>
+          </Form>
+        )}
+        {failure === null ? null : <Failed failure={failure} />}
+      </div>
+      <Notice kind="warn" title="Read this before you pay">
+        <p>
+          ChangeNOW does this exchange, not Sluice. It may stop a payment and ask for documents before it pays
+          out or refunds.
+        </p>
+        <p>Pay from a wallet of your own, exactly the amount that is shown, and only once.</p>
+      </Notice>
+    </div>
+  );
+}

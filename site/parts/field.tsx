@@ -1,0 +1,153 @@
+import type { Child } from 'hono/jsx';
+
+export type FieldProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+  readonly hint?: Child;
+  /** What is wrong with the value, and how it is right. */
+  readonly wrong?: string | null;
+  readonly unit?: string;
+  /** Which keyboard a phone shows. */
+  readonly keys?: 'decimal' | 'numeric' | 'text' | 'url';
+  readonly rows?: number;
+  readonly optional?: boolean;
+};
+
+const typed = (event: Event): string => {
+  const { target } = event;
+  return target instanceof HTMLInputElement ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+    ? target.value
+    : '';
+};
+
+/** One line or some lines of text, with its label, hint and error tied to it. */
+export function Field({
+  id,
+  label,
+  value,
+  set,
+  hint,
+  wrong,
+  unit,
+  keys = 'text',
+  rows,
+  optional,
+}: FieldProps) {
+  const told = [hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ');
+  const shared = {
+    id,
+    value,
+    onInput: (event: Event) => set(typed(event)),
+    autocomplete: 'off',
+    spellcheck: false,
+    ...(told ? { 'aria-describedby': told } : {}),
+    ...(wrong ? { 'aria-invalid': 'true' as const } : {}),
+  };
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {optional ? <span class="fine"> (optional)</span> : null}
+      </label>
+      {rows === undefined ? (
+        <span class={unit ? 'with-unit' : ''}>
+          <input type="text" inputmode={keys} {...shared} />
+          {unit ? <span>{unit}</span> : null}
+        </span>
+      ) : (
+        <textarea rows={rows} {...shared} />
+      )}
+      {hint ? (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      ) : null}
+      {wrong ? (
+        <span class="wrong" id={`${id}-wrong`}>
+          {wrong}
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+export const Check = ({
+  id,
+  label,
+  hint,
+  on,
+  set,
+}: {
+  id: string;
+  label: string;
+  hint?: Child;
+  on: boolean;
+  set: (on: boolean) => void;
+}) => (
+  <div class="check">
+    <input
+      type="checkbox"
+      id={id}
+      checked={on}
+      onChange={(event: Event) => set(event.target instanceof HTMLInputElement && event.target.checked)}
+      {...(hint ? { 'aria-describedby': `${id}-hint` } : {})}
+    />
+    <label for={id}>{label}</label>
+    {hint ? (
+      <span class="hint" id={`${id}-hint`}>
+        {hint}
+      </span>
+    ) : null}
+  </div>
+);
+
+export const Choice = ({
+  id,
+  label,
+  value,
+  set,
+  options,
+}: {
+  id: string;
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  options: readonly (readonly [string, string])[];
+}) => (
+  <div class="field">
+    <label for={id}>{label}</label>
+    <select id={id} onChange={(event: Event) => set(typed(event))}>
+      {options.map(([option, name]) => (
+        <option value={option} selected={option === value}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </div>
+);
+
+/** A form whose submit stays on the page. */
+export const Form = ({
+  label,
+  submit,
+  children,
+}: {
+  label: string;
+  submit: () => void;
+  children?: Child;
+}) => (
+  <form
+    aria-label={label}
+    novalidate
+    onSubmit={(event: Event) => {
+      event.preventDefault();
+      submit();
+    }}
+  >
+    {children}
+  </form>
+);

@@ -1,0 +1,160 @@
+import { useState } from 'hono/jsx';
+import type { Invoice } from '../api/answers.ts';
+import { call, type Failure, failureFrom } from '../api/call.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Identifier } from './copyable.tsx';
+import { SolanaTransaction } from './explorer-links.tsx';
+import { Field, Form } from './field.tsx';
+import { sol } from './format.ts';
+import { Failed, Notice, Waiting } from './notice.tsx';
+import { PaymentCard } from './payment-card.tsx';
+import { type Step, Steps } from './steps.tsx';
+import { Foreign } from './token-text.tsx';
+
+const POLL_MS = 2000;
+const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
+
+const PARTS: Readonly<Record<string, string>> = {
+  mintRent: 'Rent of the mint',
+  metadataRent: 'Rent of the metadata',
+  metadataFee: 'Fee of the metadata program',
+  accountRent: 'Rent of your token account',
+  networkFee: 'Network fees',
+  margin: 'Service',
+};
+
+function invoiceSteps(invoice: Invoice): Step[] {
+  const at = ORDER.indexOf(invoice.detail);
+  const over = at < 0;
+  const state = (from: number, to: number): Step['state'] =>
+    over ? 'failed' : at >= to ? 'done' : at >= from ? 'now' : 'open';
+  return [
+    {
+      name: 'Payment',
+      state: state(0, 1),
+      detail: invoice.payment_tx_signature ? (
+        <SolanaTransaction signature={invoice.payment_tx_signature} />
+      ) : (
+        'found by itself'
+      ),
+    },
+    { name: 'Final on the chain', state: state(1, 2), detail: 'about 15 seconds after you pay' },
+    { name: 'Token created', state: state(2, 4), detail: 'mint, name, supply and rights in one transaction' },
+    { name: 'Listed', state: at >= 4 ? 'done' : over ? 'failed' : 'open', detail: 'included' },
+  ];
+}
+
+/** Only for wallets whose payments do not carry the reference: usually nothing has to be pasted. */
+function PointAtPayment({ id }: { id: string }) {
+  const [signature, setSignature] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await call('/api/invoices/confirm', { body: { invoice_id: id, tx_signature: signature.trim() } });
+    } catch (thrown) {
+      setFailure(failureFrom(thrown));
+    }
+    setBusy(false);
+  };
+  return (
+    <details>
+      <summary>Paid, but nothing happens?</summary>
+      <Form label="Point at the payment" submit={confirm}>
+        <Field
+          id="payment-signature"
+          label="Signature of your payment"
+          value={signature}
+          set={setSignature}
+          hint="Your wallet shows it with the transaction."
+        />
+        <button type="submit" class="quiet start" disabled={busy || signature.trim() === ''}>
+          Look at this payment
+        </button>
+        {busy ? <Waiting what="Reading the payment from the chain." /> : null}
+        {failure === null ? null : <Failed failure={failure} />}
+      </Form>
+    </details>
+  );
+}
+
+export function InvoicePanel({ id }: { id: string }) {
+  const answer = useAnswer<Invoice>(`/api/invoices/${encodeURIComponent(id)}`, POLL_MS);
+  const invoice = answer.value;
+  if (invoice === null)
+    return answer.failure === null ? (
+      <Waiting what="Reading the invoice." />
+    ) : (
+      <Failed failure={answer.failure} retry={answer.refresh} />
+    );
+  const open = invoice.detail === 'awaiting_payment';
+  return (
+    <div class="stack" data-invoice={invoice.detail}>
+      <p class="row">
+        <strong>
+          <Foreign text={invoice.name ?? ''} />
+        </strong>
+        <span class="fine">
+          <Foreign text={invoice.symbol ?? ''} />
+        </span>
+      </p>
+      {open ? <PaymentCard payment={invoice} /> : null}
+      {invoice.status === 'completed' ? (
+        <Notice kind="good" title="Your token is made and listed.">
+          <p class="row">
+            <a class="button" href={`/token?id=${invoice.token_id}`}>
+              To its page
+            </a>
+            {invoice.mint_address === null ? null : (
+              <Identifier text={invoice.mint_address} label="mint address" ends={8} />
+            )}
+          </p>
+        </Notice>
+      ) : null}
+      {invoice.detail === 'expired' ? (
+        <Notice kind="warn" title="The invoice has expired.">
+          <p>Do not pay it any more. Start again: it costs nothing.</p>
+        </Notice>
+      ) : null}
+      {invoice.detail === 'refund_due' ? (
+        <Notice kind="warn" title="Your payment will be returned.">
+          <p>{invoice.reason ?? 'It could not be used for this token.'}</p>
+        </Notice>
+      ) : null}
+      <div role="status">
+        <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
+      </div>
+      {invoice.refunds.length === 0 ? null : (
+        <ul>
+          {invoice.refunds.map((refund) => (
+            <li>
+              {sol(refund.lamports)} SOL: {refund.status === 'paid' ? 'returned' : 'to be returned'} (
+              {refund.reason})
+            </li>
+          ))}
+        </ul>
+      )}
+      {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
+      <details>
+        <summary>What the price is made of</summary>
+        <dl class="facts">
+          {Object.entries(invoice.fee_breakdown ?? {})
+            .filter(([, lamports]) => lamports !== '0')
+            .map(([part, lamports]) => (
+              <>
+                <dt>{PARTS[part] ?? part}</dt>
+                <dd>{sol(lamports)} SOL</dd>
+              </>
+            ))}
+        </dl>
+        <p class="fine">
+          Too little is topped up until the time is over, or returned less the network fee. Too much is
+          returned. A payment after the time is returned.
+        </p>
+      </details>
+      {open ? <PointAtPayment id={id} /> : null}
+    </div>
+  );
+}

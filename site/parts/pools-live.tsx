@@ -1,0 +1,133 @@
+import { useAnswer } from '../api/use-answer.ts';
+import { Identifier } from './copyable.tsx';
+import { Away } from './explorer-links.tsx';
+import { grouped, rounded, units } from './format.ts';
+import { AsOf } from './freshness.tsx';
+import { Failed, Waiting } from './notice.tsx';
+import { Foreign } from './token-text.tsx';
+
+/** The pool API hands on what the provider says; only what is shown is read from it, and any of it may be missing. */
+type PoolToken = { readonly symbol?: unknown; readonly name?: unknown; readonly decimals?: unknown };
+type Pool = {
+  readonly data?: {
+    readonly address?: unknown;
+    readonly price?: unknown;
+    readonly tvlUsdc?: unknown;
+    readonly feeRate?: unknown;
+    readonly tokenBalanceA?: unknown;
+    readonly tokenBalanceB?: unknown;
+    readonly tokenA?: PoolToken;
+    readonly tokenB?: PoolToken;
+    readonly stats?: { readonly '24h'?: { readonly volume?: unknown } | null } | null;
+    readonly hasWarning?: unknown;
+  };
+};
+
+const POLL_MS = 20_000;
+const DIGITS = 6;
+/** Fee rates are in hundredths of a basis point. */
+const FEE_UNITS_PER_PERCENT = 10_000;
+
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+const DECIMAL = /^\d{1,40}(\.\d+)?$/;
+const decimal = (value: unknown, digits: number): string => {
+  const text = textOf(value);
+  return text !== null && DECIMAL.test(text) ? grouped(rounded(text, digits)) : 'unknown';
+};
+const balance = (atoms: unknown, token: PoolToken | undefined): string => {
+  const text = textOf(atoms);
+  const decimals = token?.decimals;
+  return text !== null && typeof decimals === 'number'
+    ? units(text, Math.min(Math.max(decimals, 0), 30))
+    : 'unknown';
+};
+/** B in A, from A in B, to six digits: only to look at. */
+function inverse(price: unknown): string {
+  const value = Number(textOf(price));
+  return Number.isFinite(value) && value > 0 ? String(Number((1 / value).toPrecision(DIGITS))) : 'unknown';
+}
+
+export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers | null; away: boolean }) {
+  const { data = {} } = pool;
+  const a = textOf(data.tokenA?.symbol) ?? 'A';
+  const b = textOf(data.tokenB?.symbol) ?? 'B';
+  const address = textOf(data.address);
+  const fee = Number(textOf(data.feeRate) ?? Number.NaN) / FEE_UNITS_PER_PERCENT;
+  const source = headers?.get('x-data-source');
+  return (
+    <>
+      <h3>
+        <Foreign text={a} /> and <Foreign text={b} />
+      </h3>
+      {data.hasWarning === true ? <p class="mark warn">the provider warns about this pool</p> : null}
+      <p class="tile-value number">
+        {decimal(data.price, DIGITS)}{' '}
+        <span class="unit fine">
+          <Foreign text={b} /> for 1 <Foreign text={a} />
+        </span>
+      </p>
+      <dl class="facts">
+        <dt>The other way</dt>
+        <dd>
+          {inverse(data.price)} <Foreign text={a} /> for 1 <Foreign text={b} />
+        </dd>
+        <dt>In the pool</dt>
+        <dd>
+          {balance(data.tokenBalanceA, data.tokenA)} <Foreign text={a} />
+          <br />
+          {balance(data.tokenBalanceB, data.tokenB)} <Foreign text={b} />
+        </dd>
+        <dt>Worth</dt>
+        <dd>{decimal(data.tvlUsdc, 2)} USDC</dd>
+        <dt>Volume of 24 h</dt>
+        <dd>{decimal(data.stats?.['24h']?.volume, 2)} USDC</dd>
+        <dt>Fee</dt>
+        <dd>{Number.isFinite(fee) ? `${fee} %` : 'unknown'}</dd>
+        <dt>Address</dt>
+        <dd>
+          {address === null ? (
+            'unknown'
+          ) : (
+            <span class="stacked">
+              <Identifier text={address} label="pool address" ends={8} />
+              <Away href={`https://www.orca.so/pools/${encodeURIComponent(address)}`}>At Orca</Away>
+            </span>
+          )}
+        </dd>
+        <dt>Source</dt>
+        <dd>{source === 'orca' ? 'Orca’s API' : source ? 'read from the chain' : 'unknown'}</dd>
+      </dl>
+      <AsOf
+        at={headers?.get('x-data-as-of') ?? null}
+        stale={headers?.get('x-data-stale') === 'true'}
+        away={away}
+      />
+    </>
+  );
+}
+
+export function PoolView({ path }: { path: string }) {
+  const answer = useAnswer<Pool>(path, POLL_MS);
+  return (
+    <div class="card stack">
+      {answer.value === null ? (
+        answer.failure === null ? (
+          <Waiting what="Reading the pool." />
+        ) : (
+          <Failed failure={answer.failure} retry={answer.refresh} />
+        )
+      ) : (
+        <PoolCard pool={answer.value} headers={answer.headers} away={answer.failure !== null} />
+      )}
+    </div>
+  );
+}
+
+export const Pools = () => (
+  <div class="columns">
+    <PoolView path="/api/dex/pool-default" />
+    <PoolView path="/api/dex/pool-saeth-sausd-default" />
+    <PoolView path="/api/dex/pool-sausd-usdc-default" />
+  </div>
+);

@@ -1,0 +1,24 @@
+import encodeQR from 'qr';
+
+const QUIET = 4;
+
+/** Dark on light in either theme: that is what cameras look for. */
+export function QrCode({ text, label }: { text: string; label: string }) {
+  const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 0 });
+  const size = rows.length + QUIET * 2;
+  const d = rows
+    .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x + QUIET} ${y + QUIET}h1v1h-1z` : '')))
+    .join('');
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
+      <path d={`M0 0h${size}v${size}H0z`} fill="#fff" />
+      <path d={d} fill="#000" />
+    </svg>
+  );
+}

@@ -1,0 +1,127 @@
+import { useEffect, useState } from 'hono/jsx';
+import type { ListingList, TokenView } from '../api/answers.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { fromAddressBar } from './address-bar.ts';
+import { Identifier } from './copyable.tsx';
+import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
+import { grouped } from './format.ts';
+import { Moment } from './freshness.tsx';
+import { ListingRequest } from './listing-request.tsx';
+import { Failed, Notice, Waiting } from './notice.tsx';
+import { TokenBadges } from './token-list.tsx';
+import { Foreign, Initial } from './token-text.tsx';
+
+export function TokenFacts({ token }: { token: TokenView }) {
+  return (
+    <>
+      <div class="token-head">
+        <Initial symbol={token.symbol} />
+        <div>
+          <h1>
+            <Foreign text={token.name} />
+          </h1>
+          <p class="row">
+            <span class="soft">
+              <Foreign text={token.symbol} />
+            </span>
+            <TokenBadges token={token} />
+          </p>
+        </div>
+      </div>
+      {token.warning === null ? null : (
+        <Notice kind="warn" title="The name or symbol is that of a well-known token.">
+          <p>Anybody may choose any name. Compare the mint address before you trust it.</p>
+        </Notice>
+      )}
+      {token.description === '' ? null : (
+        <p class="prose">
+          <Foreign text={token.description} />
+        </p>
+      )}
+      <div class="card">
+        <dl class="facts">
+          <dt>Mint address</dt>
+          <dd>
+            <Identifier text={token.mint_address} label="mint address" ends={10} />
+          </dd>
+          <dt>Supply</dt>
+          <dd>
+            {grouped(token.supply_ui)} <Foreign text={token.symbol} />, {token.decimals} decimals
+          </dd>
+          <dt>Creator</dt>
+          <dd>
+            {token.creator_address === null ? (
+              'not known'
+            ) : (
+              <Identifier text={token.creator_address} label="creator" ends={8} />
+            )}
+          </dd>
+          <dt>Created</dt>
+          <dd>
+            <Moment iso={token.created_at} />
+          </dd>
+          <dt>Listed</dt>
+          <dd>{token.listed_at === null ? 'not yet' : <Moment iso={token.listed_at} />}</dd>
+          <dt>Metadata</dt>
+          <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
+          <dt>Picture</dt>
+          <dd>{token.image === null ? 'none' : <Away href={token.image}>Open it at its own site</Away>}</dd>
+          <dt>Explorers</dt>
+          <dd class="row">
+            <Away href={solanaAddressUrl(token.mint_address)}>Solana Explorer</Away>
+            <Away href={solscanUrl(token.mint_address)}>Solscan</Away>
+            <Away href={orbUrl(token.mint_address)}>Orb</Away>
+          </dd>
+        </dl>
+      </div>
+    </>
+  );
+}
+
+export function TokenDetail() {
+  const [id, setId] = useState<string | null | undefined>(undefined);
+  useEffect(() => setId(fromAddressBar('id')), []);
+  const token = useAnswer<TokenView>(id ? `/api/tokens/${encodeURIComponent(id)}` : null);
+  const listings = useAnswer<ListingList>(token.value ? `/api/listings?token_id=${token.value.id}` : null);
+  if (id === null)
+    return (
+      <Notice kind="warn" title="No token is named in the address.">
+        <p>
+          <a href="/tokens">Find one in the list</a>
+        </p>
+      </Notice>
+    );
+  if (token.value === null)
+    return token.failure === null ? (
+      <Waiting what="Reading the token." />
+    ) : (
+      <Failed failure={token.failure} retry={token.refresh} />
+    );
+  const paid = listings.value?.listings.find(({ status }) => status === 'confirmed');
+  return (
+    <>
+      <TokenFacts token={token.value} />
+      <section>
+        <h2>Listing</h2>
+        {token.value.listed_at === null ? (
+          <div class="card">
+            <ListingRequest tokenId={token.value.id} />
+          </div>
+        ) : (
+          <p>
+            Found by search.{' '}
+            {paid?.payment_tx_signature ? (
+              <span>
+                Paid by <SolanaTransaction signature={paid.payment_tx_signature} />
+              </span>
+            ) : null}
+          </p>
+        )}
+        <p class="fine">
+          Listed means paid for and found by search. It is no judgement of the token. Wallets may still show
+          it as unverified.
+        </p>
+      </section>
+    </>
+  );
+}

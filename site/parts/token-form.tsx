@@ -1,0 +1,232 @@
+import { useEffect, useState } from 'hono/jsx';
+import { isWellKnown } from '../../src/chain/solana/token-text.ts';
+import { formatAmount } from '../../src/core/amount.ts';
+import type { InvoiceCreated } from '../api/answers.ts';
+import { call, type Failure, failureFrom } from '../api/call.ts';
+import { fromAddressBar, toAddressBar } from './address-bar.ts';
+import { Check, Choice, Field, Form } from './field.tsx';
+import { grouped } from './format.ts';
+import { InvoicePanel } from './invoice-panel.tsx';
+import { Failed, Notice, Waiting } from './notice.tsx';
+import {
+  decimalsOf,
+  draftFaults,
+  EMPTY_DRAFT,
+  invoiceBody,
+  supplyAtoms,
+  type TokenDraft,
+} from './token-draft.ts';
+import { Foreign, Initial } from './token-text.tsx';
+
+export function TokenPreview({ draft }: { draft: TokenDraft }) {
+  const atoms = supplyAtoms(draft);
+  const decimals = decimalsOf(draft);
+  return (
+    <div class="stack">
+      <div class="card stack">
+        <h3>How wallets show it</h3>
+        <p class="wallet-line">
+          <Initial symbol={draft.symbol || '?'} />
+          <span>
+            <strong>
+              <Foreign text={draft.name || 'Name'} />
+            </strong>
+            <br />
+            <span class="fine number">
+              {atoms === null || decimals === null ? '0' : grouped(formatAmount(atoms, decimals))}{' '}
+              <Foreign text={draft.symbol || 'SYMBOL'} />
+            </span>
+          </span>
+        </p>
+        <dl class="facts">
+          <dt>Smallest units</dt>
+          <dd>{atoms === null ? 'none yet' : grouped(atoms.toString())}</dd>
+          <dt>More can be minted</dt>
+          <dd>{draft.keepMinting ? 'yes, by you' : 'never'}</dd>
+          <dt>Accounts can be frozen</dt>
+          <dd>{draft.keepFreezing ? 'yes, by you' : 'never'}</dd>
+          <dt>Name can be changed</dt>
+          <dd>{draft.keepEditing ? 'yes, by you' : 'never'}</dd>
+        </dl>
+      </div>
+      {draft.keepFreezing ? (
+        <Notice kind="warn" title="Wallets will warn about this token.">
+          <p>Holders do not like that somebody can freeze their balance.</p>
+        </Notice>
+      ) : null}
+      {isWellKnown(draft.name) || isWellKnown(draft.symbol) ? (
+        <Notice kind="warn" title="That is the name of a well-known token.">
+          <p>Your token will be shown with a warning.</p>
+        </Notice>
+      ) : null}
+    </div>
+  );
+}
+
+export function TokenCreator() {
+  const [draft, setDraft] = useState<TokenDraft>(EMPTY_DRAFT);
+  const [tried, setTried] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [invoice, setInvoice] = useState<string | null>(null);
+  useEffect(() => setInvoice(fromAddressBar('invoice')), []);
+
+  const set =
+    <K extends keyof TokenDraft>(name: K) =>
+    (value: TokenDraft[K]): void =>
+      setDraft((before) => ({ ...before, [name]: value }));
+  const faults = draftFaults(draft);
+  /** An empty field is no mistake before the visitor says that he is done. */
+  const wrong = (name: keyof TokenDraft): string | null =>
+    (tried || draft[name] !== '' ? faults[name] : undefined) ?? null;
+
+  const submit = async (): Promise<void> => {
+    setTried(true);
+    const first = Object.keys(faults)[0];
+    if (first !== undefined) {
+      document.getElementById(`token-${first}`)?.focus();
+      return;
+    }
+    setBusy(true);
+    setFailure(null);
+    try {
+      const { value } = await call<InvoiceCreated>('/api/invoices', { body: invoiceBody(draft) });
+      toAddressBar('invoice', value.invoice_id);
+      setInvoice(value.invoice_id);
+      scrollTo({ top: 0 });
+    } catch (thrown) {
+      setFailure(failureFrom(thrown));
+    }
+    setBusy(false);
+  };
+
+  if (invoice !== null)
+    return (
+      <div class="card stack">
+        <InvoicePanel id={invoice} />
+        <button
+          type="button"
+          class="quiet start"
+          onClick={() => {
+            toAddressBar('invoice', null);
+            setInvoice(null);
+          }}
+        >
+          Another token
+        </button>
+      </div>
+    );
+  return (
+    <div class="split">
+      <div class="card">
+        <Form label="New token" submit={submit}>
+          <div class="pair">
+            <Field
+              id="token-name"
+              label="Name"
+              value={draft.name}
+              set={set('name')}
+              wrong={wrong('name')}
+              hint="Up to 32 bytes"
+            />
+            <Field
+              id="token-symbol"
+              label="Symbol"
+              value={draft.symbol}
+              set={set('symbol')}
+              wrong={wrong('symbol')}
+              hint="Up to 10 bytes"
+            />
+          </div>
+          <div class="pair">
+            <Field
+              id="token-supply"
+              label="Supply"
+              keys="decimal"
+              value={draft.supply}
+              set={set('supply')}
+              wrong={wrong('supply')}
+              hint="Whole tokens, all to you"
+            />
+            <Field
+              id="token-decimals"
+              label="Decimals"
+              keys="numeric"
+              value={draft.decimals}
+              set={set('decimals')}
+              wrong={wrong('decimals')}
+              hint="0 to 9; 6 is usual"
+            />
+          </div>
+          <Field
+            id="token-creator"
+            label="Your wallet"
+            value={draft.creator}
+            set={set('creator')}
+            wrong={wrong('creator')}
+            hint="Receives the supply and the rights you keep"
+          />
+          <Field
+            id="token-description"
+            label="Description"
+            rows={3}
+            optional
+            value={draft.description}
+            set={set('description')}
+            wrong={wrong('description')}
+          />
+          <Field
+            id="token-image"
+            label="Picture"
+            keys="url"
+            optional
+            value={draft.image}
+            set={set('image')}
+            wrong={wrong('image')}
+            hint="An https address. Wallets load it; this site does not."
+          />
+          <fieldset>
+            <legend>Rights that you keep</legend>
+            <Check
+              id="token-keepMinting"
+              label="Mint more"
+              hint="Off: the supply is fixed for ever."
+              on={draft.keepMinting}
+              set={set('keepMinting')}
+            />
+            <Check
+              id="token-keepFreezing"
+              label="Freeze accounts"
+              hint="Off is what holders expect."
+              on={draft.keepFreezing}
+              set={set('keepFreezing')}
+            />
+            <Check
+              id="token-keepEditing"
+              label="Change name and picture"
+              hint="On lets you correct a mistake."
+              on={draft.keepEditing}
+              set={set('keepEditing')}
+            />
+          </fieldset>
+          <Choice
+            id="token-program"
+            label="Kind"
+            value={draft.program}
+            set={(kind) => set('program')(kind === 'token' ? 'token' : 'token-2022')}
+            options={[
+              ['token-2022', 'Token-2022, name inside the mint (cheaper)'],
+              ['token', 'Classic SPL token with Metaplex metadata'],
+            ]}
+          />
+          <button type="submit" disabled={busy}>
+            Check and show the price
+          </button>
+          {busy ? <Waiting what="Checking everything on the chain before anything is charged." /> : null}
+          {failure === null ? null : <Failed failure={failure} />}
+        </Form>
+      </div>
+      <TokenPreview draft={draft} />
+    </div>
+  );
+}
