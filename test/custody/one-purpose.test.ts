@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { ClaimAnswer, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
+import { wallet } from './asry-simulation.ts';
+import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
+
+const PURPOSES = ['invoice', 'second invoice', 'listing', 'claim'] as const;
+type Purpose = (typeof PURPOSES)[number];
+const PAIRS = PURPOSES.flatMap((first) =>
+  PURPOSES.filter((second) => second !== first).map((second) => [first, second] as const),
+);
+const TRIALS = 1_000;
+const SECOND = 1_000;
+
+type Answer = PaymentConfirmed | ClaimAnswer | undefined;
+const codeOf = (answer: Answer): string =>
+  !answer ? 'lost' : answer.type === 'refused' ? answer.refusal.code : answer.type;
+
+/** What one transaction is asked to serve. */
+type Party = { readonly purpose: Purpose; readonly request: RequestView | undefined };
+
+async function party(run: RequestSimulation, purpose: Purpose): Promise<Party> {
+  if (purpose === 'claim') return { purpose, request: undefined };
+  return { purpose, request: await run.open(purpose === 'listing' ? 'listing' : 'token') };
+}
+
+const ask =
+  (signature: string, { request }: Party) =>
+  (custody: Parameters<Parameters<RequestSimulation['call']>[0]>[0]): Promise<Answer> =>
+    request
+      ? custody.confirmPayment(request.id, signature)
+      : custody.claimDeposit({ signature, asset: 'USDC', skipReward: false, client: 'ip' });
+
+/** One payment that two purposes ask for; who of them has it in the end, and what the other is told. */
+async function trial(seed: number, [first, second]: readonly [Purpose, Purpose]) {
+  const run = createRequestSimulation({
+    seed,
+    crashes: seed % 4,
+    replacements: seed % 3 === 0 ? 1 : 0,
+    wild: true,
+  });
+  await run.ready;
+  const { random } = run;
+  const parties = [await party(run, first), await party(run, second)];
+  const [a, b] = parties.map(({ request }) => request);
+  const bound = a && b ? random.pick([[a], [b], [a, b], []]) : [a ?? b].filter((each) => each !== undefined);
+  const priced = random.pick([a, b].filter((each) => each !== undefined)) ?? a;
+  const usdc = parties.some(({ request }) => !request) ? 50_000_000n : 0n;
+  const signature = run.pay({
+    payer: wallet(40 + seed),
+    lamports: BigInt(priced?.feeLamports ?? 0),
+    references: random.chance(0.7) ? bound.map(({ reference }) => reference) : [],
+    usdc,
+  });
+  const start = run.scheduler.now();
+  const parallel = random.chance(0.5);
+  const final = random.chance(0.5) ? 0 : 4 * SECOND;
+  for (const [index, each] of parties.entries()) {
+    for (let repeat = 0; repeat < 3; repeat++) {
+      const when = parallel ? random.between(0, 300) : index * 6 * SECOND + repeat * 500;
+      run.at(start + final + when, ask(signature, each), () => undefined);
+    }
+  }
+  await run.play(start + 20 * SECOND);
+  const told: Answer[] = [];
+  for (const each of parties) told.push(await run.call(ask(signature, each)));
+  return { run, parties, signature, told };
+}
+
+const KIND: Record<Purpose, string> = {
+  invoice: 'token',
+  'second invoice': 'token',
+  listing: 'listing',
+  claim: 'asry',
+};
+
+describe.each(PAIRS)(
+  'one transaction for %s and %s, called in any order, with crashes and lost answers of D1',
+  (first, second) => {
+    it('serves one of them, and the other learns which', async () => {
+      const share = Math.ceil(TRIALS / PAIRS.length);
+      const pair = PAIRS.findIndex(([a, b]) => a === first && b === second);
+      let served = 0;
+      for (let n = 0; n < share; n++) {
+        const { run, parties, signature, told } = await trial(1 + pair * share + n, [first, second]);
+        const where = `seed ${1 + pair * share + n}`;
+        const benefits = [
+          ...run
+            .requests()
+            .filter(({ parts }) => parts.some((part) => part.signature === signature))
+            .map(({ id }) => id),
+          ...(run.claims() > 0 ? ['claim'] : []),
+        ];
+        expect(benefits.length, where).toBeLessThanOrEqual(1);
+        expect(run.landed().length, where).toBeLessThanOrEqual(1);
+        expect(run.errors, where).toEqual([]);
+        const winner = parties.findIndex(({ request }) => benefits[0] === (request?.id ?? 'claim'));
+        if (winner >= 0) {
+          served++;
+          const loser = told[1 - winner];
+          expect(codeOf(loser), where).toBe(
+            parties[1 - winner]?.request ? 'PAYMENT_ALREADY_USED' : 'DEPOSIT_ALREADY_USED',
+          );
+          expect(loser?.type === 'refused' && loser.refusal.details, where).toEqual({
+            purpose: KIND[parties[winner]?.purpose ?? 'claim'],
+          });
+          expect(run.claimant(`payment:${signature}`), where).toMatch(
+            new RegExp(`^${KIND[parties[winner]?.purpose ?? 'claim']}:`),
+          );
+        }
+        run.release();
+      }
+      expect(served).toBeGreaterThan(share / 2);
+    });
+  },
+);
