@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SECRETS } from '../../scripts/doctor/finding.ts';
+import { KNOWN, parseSettings } from '../../scripts/doctor/read-settings.ts';
+import { readConfig } from '../../src/config.ts';
+
+const EXAMPLE = readFileSync('.dev.vars.example', 'utf8');
+const toFill = parseSettings(EXAMPLE);
+/** Lines that show a default behind a `#`. */
+const defaults = parseSettings(
+  [...EXAMPLE.matchAll(/^# ([A-Z][A-Z0-9_]*=\S.*)$/gm)].map(([, line]) => line).join('\n'),
+);
+
+describe('.dev.vars.example', () => {
+  it('names every variable of the configuration once, and no other', () => {
+    const names = [...EXAMPLE.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
+    expect(names.sort()).toEqual([...KNOWN].sort());
+  });
+
+  it('can be taken as it is: nothing in it is invalid or secret', () => {
+    expect(readConfig(toFill).invalid).toEqual([]);
+    expect(Object.values(toFill).join('')).toBe('');
+    for (const name of SECRETS) expect(Object.keys(toFill)).toContain(name);
+  });
+
+  it.each(Object.keys(defaults))('shows the default of %s as it is', (name) => {
+    const shown = readConfig({ [name]: defaults[name] });
+    expect(shown.invalid).toEqual([]);
+    expect(shown).toEqual(readConfig({}));
+  });
+
+  it('leaves a value to fill in where there is no default', () => {
+    const config = readConfig({});
+    const undecided = KNOWN.filter((name) => {
+      const value: unknown = Reflect.get(config, name);
+      return value === undefined || (Array.isArray(value) && value.length === 0);
+    });
+    expect(Object.keys(toFill).sort()).toEqual(undecided.sort());
+  });
+});
+
+it('the README’s table of configuration names every variable, and the secrets as such', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const table = readme.slice(readme.indexOf('## Configuration'), readme.indexOf('## Safety'));
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([A-Z0-9_]+)`/g)]);
+  expect(named.map(([, name]) => name).sort()).toEqual([...KNOWN].sort());
+  for (const name of SECRETS) expect(table).toMatch(new RegExp(`\`${name}\` \\(secret`));
+});
