@@ -4,13 +4,17 @@
  */
 import type { Assets } from './build/assets.ts';
 import { Document, type Page } from './layout.tsx';
+import { agents } from './pages/agents.tsx';
 import { asry } from './pages/asry.tsx';
 import { missing } from './pages/missing.tsx';
+import { nostr } from './pages/nostr.tsx';
 import { overview } from './pages/overview.tsx';
 import { pools } from './pages/pools.tsx';
 import { reserves } from './pages/reserves.tsx';
+import { status } from './pages/status.tsx';
 import { swap } from './pages/swap.tsx';
 import { newToken, token, tokens } from './pages/tokens.tsx';
+import { visitors } from './pages/visitors.tsx';
 
 export const PAGES: readonly Page[] = [
   overview,
@@ -21,6 +25,10 @@ export const PAGES: readonly Page[] = [
   token,
   asry,
   pools,
+  nostr,
+  agents,
+  status,
+  visitors,
   missing,
 ];
 

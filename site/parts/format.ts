@@ -38,6 +38,13 @@ export const usd = (amount: number): string =>
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
+/** At most so many digits that say something, rounded down; whole digits all stay. */
+export function significant(decimal: string, digits: number): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  if (whole.replace(/^0+/, '') !== '') return rounded(decimal, Math.max(0, digits - whole.length));
+  return rounded(decimal, (/^0*/.exec(fraction)?.[0].length ?? 0) + digits);
+}
+
 /** The two ends of an address or signature; whole where it is short. */
 export const shortened = (text: string, ends = 6): string =>
   text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;

@@ -1,7 +1,7 @@
 import { useAnswer } from '../api/use-answer.ts';
 import { Identifier } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
-import { grouped, rounded, units } from './format.ts';
+import { grouped, rounded, significant, units } from './format.ts';
 import { AsOf } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { Foreign } from './token-text.tsx';
@@ -35,6 +35,10 @@ const decimal = (value: unknown, digits: number): string => {
   const text = textOf(value);
   return text !== null && DECIMAL.test(text) ? grouped(rounded(text, digits)) : 'unknown';
 };
+const price = (value: unknown): string => {
+  const text = textOf(value);
+  return text !== null && DECIMAL.test(text) ? grouped(significant(text, DIGITS)) : 'unknown';
+};
 const balance = (atoms: unknown, token: PoolToken | undefined): string => {
   const text = textOf(atoms);
   const decimals = token?.decimals;
@@ -43,9 +47,9 @@ const balance = (atoms: unknown, token: PoolToken | undefined): string => {
     : 'unknown';
 };
 /** B in A, from A in B, to six digits: only to look at. */
-function inverse(price: unknown): string {
-  const value = Number(textOf(price));
-  return Number.isFinite(value) && value > 0 ? String(Number((1 / value).toPrecision(DIGITS))) : 'unknown';
+function inverse(rate: unknown): string {
+  const value = Number(textOf(rate));
+  return Number.isFinite(value) && value > 0 ? price((1 / value).toFixed(2 * DIGITS)) : 'unknown';
 }
 
 export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers | null; away: boolean }) {
@@ -62,7 +66,7 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
       </h3>
       {data.hasWarning === true ? <p class="mark warn">the provider warns about this pool</p> : null}
       <p class="tile-value number">
-        {decimal(data.price, DIGITS)}{' '}
+        {price(data.price)}{' '}
         <span class="unit fine">
           <Foreign text={b} /> for 1 <Foreign text={a} />
         </span>

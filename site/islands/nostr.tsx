@@ -1,0 +1,4 @@
+import { NostrFeedView, OwnPosts } from '../parts/nostr-live.tsx';
+import { mount } from './mount.tsx';
+
+mount({ feed: NostrFeedView, own: OwnPosts });

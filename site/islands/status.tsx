@@ -1,0 +1,4 @@
+import { StatusLive } from '../parts/status-live.tsx';
+import { mount } from './mount.tsx';
+
+mount({ status: StatusLive });

@@ -1,0 +1,4 @@
+import { Visitors } from '../parts/visitors-live.tsx';
+import { mount } from './mount.tsx';
+
+mount({ visitors: Visitors });

@@ -1,0 +1,19 @@
+import { Live, type Page, Title } from '../layout.tsx';
+import { StatusLive } from '../parts/status-live.tsx';
+
+export const status: Page = {
+  path: '/status',
+  title: 'Status',
+  description: 'Whether every part of the service works: upstreams, clock work, custody, caps and backing.',
+  script: 'status',
+  Content: () => (
+    <>
+      <Title name="Status">
+        Whether every part works, how much room the caps leave, and what was done last.
+      </Title>
+      <Live name="status" json="/api/status">
+        <StatusLive />
+      </Live>
+    </>
+  ),
+};

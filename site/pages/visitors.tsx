@@ -1,0 +1,34 @@
+import { Live, type Page, Title } from '../layout.tsx';
+import { Visitors } from '../parts/visitors-live.tsx';
+
+export const visitors: Page = {
+  path: '/visitors',
+  title: 'Visitors',
+  description: 'Page views of this site, counted without cookies, and what is kept about them.',
+  script: 'visitors',
+  Content: () => (
+    <>
+      <Title name="Visitors">
+        Page views, for everybody to see. No cookie is set. With Do Not Track or Global Privacy Control
+        nothing is sent.
+      </Title>
+      <Live name="visitors" json="/api/analytics/stats">
+        <Visitors />
+      </Live>
+      <section>
+        <h2>What is kept</h2>
+        <ul>
+          <li>
+            The path of the page, without its query, and the address of the page that led to it, without its
+            query.
+          </li>
+          <li>
+            Your network address, in the log only, dropped after the operator’s retention time. In public only
+            its network is shown: the last part is left out.
+          </li>
+          <li>A key that counts visitors of one day, made with a salt that changes each day.</li>
+        </ul>
+      </section>
+    </>
+  ),
+};

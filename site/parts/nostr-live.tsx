@@ -1,0 +1,137 @@
+import { useState } from 'hono/jsx';
+import type { NostrFeed } from '../api/answers.ts';
+import { call, type Failure, failureFrom } from '../api/call.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Check, Field, Form } from './field.tsx';
+import { AsOf } from './freshness.tsx';
+import { NostrPost, type Post } from './nostr-post.tsx';
+import { Failed, Notice, Waiting } from './notice.tsx';
+
+type Page = Pick<NostrFeed, 'posts' | 'next_cursor' | 'relay_status' | 'as_of' | 'stale' | 'ok' | 'error'>;
+
+const STATES: Readonly<Record<string, string>> = {
+  eose: 'answered',
+  closed: 'refused',
+  unreachable: 'not reached',
+  lost: 'lost on the way',
+  timeout: 'too slow',
+  too_large: 'sent too much',
+  forged: 'sent forged posts',
+};
+
+const Relays = ({ relays }: { relays: Page['relay_status'] }) => (
+  <details>
+    <summary>
+      {relays.filter(({ ok }) => ok).length} of {relays.length} relays answered
+    </summary>
+    <ul>
+      {relays.map(({ relay, ok, state, events }) => (
+        <li>
+          <code>{relay}</code> <span class={`mark ${ok ? 'good' : 'warn'}`}>{STATES[state] ?? state}</span>{' '}
+          {events} posts
+        </li>
+      ))}
+    </ul>
+  </details>
+);
+
+function Posts({ path }: { path: string }) {
+  const first = useAnswer<Page>(path);
+  const [more, setMore] = useState<{
+    readonly of: string;
+    readonly posts: Post[];
+    readonly next: string | null;
+  } | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [busy, setBusy] = useState(false);
+  const page = first.value;
+  if (page === null)
+    return first.failure === null ? (
+      <div class="card">
+        <Waiting what="Asking the relays." />
+      </div>
+    ) : (
+      <Failed failure={first.failure} retry={first.refresh} />
+    );
+  if (!page.ok) return <Notice kind="info" title={page.error ?? 'No posts can be shown.'} />;
+  const extra = more?.of === path ? more : null;
+  const cursor = extra ? extra.next : page.next_cursor;
+  const older = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      const { value } = await call<Page>(
+        `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor ?? '')}`,
+      );
+      setMore({ of: path, posts: [...(extra?.posts ?? []), ...value.posts], next: value.next_cursor });
+    } catch (thrown) {
+      setFailure(failureFrom(thrown));
+    }
+    setBusy(false);
+  };
+  const posts = [...page.posts, ...(extra?.posts ?? [])];
+  return (
+    <>
+      <AsOf at={page.as_of} stale={page.stale} away={first.failure !== null} />
+      {posts.length === 0 ? (
+        <p class="card empty">No post matches. Try other labels, or all posts.</p>
+      ) : (
+        <ul class="posts" aria-label="Posts">
+          {posts.map((post) => (
+            <NostrPost post={post} />
+          ))}
+        </ul>
+      )}
+      {busy ? <Waiting what="Asking for older posts." /> : null}
+      {failure === null ? null : <Failed failure={failure} />}
+      {cursor === null ? null : (
+        <button type="button" class="quiet start" disabled={busy} onClick={older}>
+          Older posts
+        </button>
+      )}
+      <Relays relays={page.relay_status} />
+    </>
+  );
+}
+
+export function NostrFeedView() {
+  const [labels, setLabels] = useState('ai, blockchain, defi');
+  const [all, setAll] = useState(false);
+  const [path, setPath] = useState('/api/nostr/feed?limit=10');
+  const show = (everything: boolean): void => {
+    const query = everything ? 'ai_only=false' : `topic_labels=${encodeURIComponent(labels.trim())}`;
+    setPath(`/api/nostr/feed?limit=10&${query}`);
+  };
+  return (
+    <>
+      <div class="card">
+        <Form label="Filter" submit={() => show(all)}>
+          <div class="pair">
+            <Field
+              id="nostr-labels"
+              label="Labels"
+              value={labels}
+              set={setLabels}
+              hint="A post must carry one of them"
+            />
+            <Check
+              id="nostr-all"
+              label="All posts, whatever their label"
+              on={all}
+              set={(on) => {
+                setAll(on);
+                show(on);
+              }}
+            />
+          </div>
+          <button type="submit" class="start quiet">
+            Show
+          </button>
+        </Form>
+      </div>
+      <Posts path={path} />
+    </>
+  );
+}
+
+export const OwnPosts = () => <Posts path="/api/nostr/posts?limit=5" />;

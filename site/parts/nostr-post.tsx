@@ -1,0 +1,54 @@
+import type { NostrFeed } from '../api/answers.ts';
+import { CopyButton } from './copyable.tsx';
+import { Away } from './explorer-links.tsx';
+import { fromUnixSeconds, instant, shortened } from './format.ts';
+import { Foreign } from './token-text.tsx';
+
+export type Post = NostrFeed['posts'][number];
+
+const MAX_CHARS = 2000;
+
+/** A stranger's words: text and nothing else, hidden behind its own warning where it has one. */
+const Words = ({ text }: { text: string }) => (
+  <p class="prose">
+    <bdi>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>
+  </p>
+);
+
+export const NostrPost = ({ post }: { post: Post }) => (
+  <li>
+    <article class="card stack post">
+      <p class="row fine">
+        <code title={post.pubkey}>{shortened(post.pubkey, 8)}</code>
+        <time dateTime={fromUnixSeconds(post.created_at)}>{instant(fromUnixSeconds(post.created_at))}</time>
+        {post.labels.map((label) => (
+          <span class="mark">
+            <Foreign text={label} />
+          </span>
+        ))}
+      </p>
+      {post.content_warning === null ? (
+        <Words text={post.content} />
+      ) : (
+        <details>
+          <summary>
+            Hidden by its author: <Foreign text={post.content_warning || 'no reason given'} />
+          </summary>
+          <Words text={post.content} />
+        </details>
+      )}
+      <p class="row fine">
+        {post.root?.url ? (
+          <span>
+            About{' '}
+            <Away href={post.root.url}>
+              <Foreign text={post.root.url} />
+            </Away>
+          </span>
+        ) : null}
+        <Away href={`https://njump.me/${encodeURIComponent(post.nevent)}`}>Open at njump.me</Away>
+        <CopyButton text={post.nevent} label="the link of the post" />
+      </p>
+    </article>
+  </li>
+);
