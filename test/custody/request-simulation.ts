@@ -141,12 +141,16 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
   });
   const rowsOf = (sql: string) =>
     (d1.database.prepare(sql) as never as { all(): Promise<{ results: Record<string, unknown>[] }> }).all();
-  /** The model's database serves every run of the process. */
-  const ready = (async () => {
+  /** Whatever is wrong with D1 at the moment. */
+  async function forget(where: string): Promise<void> {
     const kept = faults;
     faults = CALM;
-    for (const table of MIRRORED) await rowsOf(`DELETE FROM ${table}`);
+    await rowsOf(`DELETE FROM ${where}`);
     faults = kept;
+  }
+  /** The model's database serves every run of the process. */
+  const ready = (async () => {
+    for (const table of MIRRORED) await forget(table);
   })();
   const nodeRandom = random.fork();
   const nodes = ['node-1', 'node-2'].map((name) =>
@@ -498,7 +502,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
     loseJournal: (rows: Contents = []): void => host.restore(rows, 'lost'),
     remember: (): Contents => host.disk.contents(),
     /** What D1 has forgotten of a table. */
-    forget: (where: string): Promise<unknown> => rowsOf(`DELETE FROM ${where}`),
+    forget,
     calm: (): void => {
       faults = CALM;
     },

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RequestView } from '../../src/custody/api.ts';
+import { wallet } from './asry-simulation.ts';
+import {
+  createRequestSimulation,
+  type RequestSimulation,
+  type RequestSimulationOptions,
+} from './request-simulation.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const PAYER = wallet(51);
+
+const running: RequestSimulation[] = [];
+afterEach(() => {
+  for (const run of running.splice(0)) {
+    expect(run.errors).toEqual([]);
+    run.release();
+  }
+});
+
+async function start(more: Partial<RequestSimulationOptions> = {}): Promise<RequestSimulation> {
+  const run = createRequestSimulation({ seed: 3, crashes: 0, replacements: 0, wild: false, ...more });
+  running.push(run);
+  await run.ready;
+  return run;
+}
+
+const fee = ({ feeLamports }: RequestView): bigint => BigInt(feeLamports);
+const pay = (run: RequestSimulation, { reference }: RequestView, lamports: bigint): string =>
+  run.pay({ payer: PAYER, lamports, references: [reference] });
+const find = (run: RequestSimulation, { id }: RequestView) => run.call((custody) => custody.findRequest(id));
+const refundsOnChain = (run: RequestSimulation) =>
+  run.landed().filter(({ order }) => order.memo?.startsWith('refund:'));
+
+describe('an emptied journal', () => {
+  it('knows every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
+    const run = await start();
+    const made = await run.open('token');
+    const listed = await run.open('listing');
+    const part = await run.open('token');
+    const open = await run.open('listing');
+    pay(run, made, fee(made) + 70_000n);
+    pay(run, listed, fee(listed));
+    const first = pay(run, part, 5_000_000n);
+    await run.pass(30 * SECOND);
+    const before = {
+      requests: run.requests(),
+      refunds: run.refunds().map(({ doubtedAt: _, changes: __, ...rest }) => rest),
+      views: await Promise.all([made, listed, part, open].map((each) => find(run, each))),
+    };
+    run.loseJournal();
+    const refused = await run.call((custody) =>
+      custody.openRequest({ kind: 'token', subject: {}, baseFeeLamports: 1n, client: 'ip' }),
+    );
+    expect(refused).toBeUndefined();
+    expect(await run.reconcile()).toMatchObject({ ok: true });
+    const sorted = <T extends { id: string }>(rows: readonly T[]) =>
+      rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(sorted(run.requests())).toEqual(sorted(before.requests));
+    expect(run.refunds().map(({ doubtedAt: _, changes: __, ...rest }) => rest)).toEqual(before.refunds);
+    expect(await Promise.all([made, listed, part, open].map((each) => find(run, each)))).toEqual(
+      before.views,
+    );
+    expect(run.claimant(`payment:${first}`)).toBe(`token:${part.id}`);
+    // What was paid counts, the rest completes it, and the scan that starts anew counts nothing twice.
+    pay(run, part, fee(part) - 5_000_000n);
+    pay(run, open, fee(open));
+    await run.pass(MINUTE);
+    expect(await find(run, part)).toMatchObject({
+      status: 'completed',
+      receivedLamports: part.feeLamports,
+      refunds: [],
+    });
+    expect(await find(run, open)).toMatchObject({ status: 'completed' });
+    expect(run.landed()).toHaveLength(2);
+  });
+
+  it('finds a creation on the chain that D1 never heard of, and makes no second one', async () => {
+    const run = await start();
+    const made = await run.open('token');
+    const older = run.remember();
+    pay(run, made, fee(made));
+    await run.pass(30 * SECOND);
+    expect(await find(run, made)).toMatchObject({ status: 'completed' });
+    await run.forget(`operations WHERE id = 'token:${made.id}'`);
+    await run.forget('tokens');
+    await run.forget('tokens_text');
+    await run.forget('listings');
+    run.loseJournal(older);
+    expect(await run.reconcile()).toMatchObject({ ok: true });
+    await run.pass(2 * MINUTE);
+    expect(await find(run, made)).toMatchObject({ status: 'completed', refunds: [] });
+    expect(run.landed()).toHaveLength(1);
+  });
+});
+
+describe('a refund that only the chain remembers', () => {
+  it.each(['its operation', 'its operation and that it was begun'])(
+    'is not paid again: D1 lacks %s',
+    async (what) => {
+      const run = await start();
+      const made = await run.open('token');
+      const paid = pay(run, made, fee(made) + 70_000n);
+      await run.pass(30 * SECOND);
+      const older = run.remember();
+      expect(await run.refund(made.id)).toMatchObject({ ok: true });
+      await run.pass(30 * SECOND);
+      expect(refundsOnChain(run)).toHaveLength(1);
+      await run.forget("operations WHERE kind = 'refund'");
+      if (what !== 'its operation') await run.forget('refunds');
+      run.loseJournal(older);
+      await run.reconcile();
+      for (let tries = 0; tries < 3; tries++) {
+        await run.refund(made.id);
+        await run.pass(15 * MINUTE);
+      }
+      expect(refundsOnChain(run)).toHaveLength(1);
+      expect(await find(run, made)).toMatchObject({ refunds: [{ signature: paid, status: 'paid' }] });
+    },
+  );
+
+  it('is not paid again while it is still on its way', async () => {
+    const run = await start();
+    const made = await run.open('token');
+    pay(run, made, fee(made) + 70_000n);
+    await run.pass(30 * SECOND);
+    const older = run.remember();
+    await run.refund(made.id);
+    // Sent, and not final yet; D1 has not heard of it.
+    await run.forget("operations WHERE kind = 'refund'");
+    await run.forget('refunds');
+    run.loseJournal(older);
+    await run.reconcile();
+    await run.refund(made.id);
+    expect(refundsOnChain(run).length).toBeLessThanOrEqual(1);
+    await run.pass(20 * MINUTE);
+    await run.refund(made.id);
+    await run.pass(5 * MINUTE);
+    expect(refundsOnChain(run)).toHaveLength(1);
+    expect(await find(run, made)).toMatchObject({ refunds: [{ status: 'paid' }] });
+  });
+});
+
+describe('120 runs in which the operator pays refunds while everything fails', () => {
+  it.each(Array.from({ length: 10 }, (_, part) => part))('part %i pays each exactly once', async (partOf) => {
+    for (let n = 0; n < 12; n++) {
+      const seed = 10_000 + partOf * 12 + n;
+      const run = createRequestSimulation({
+        seed,
+        crashes: seed % 5,
+        replacements: seed % 3,
+        wild: seed % 4 > 0,
+      });
+      await run.ready;
+      const { random } = run;
+      const over = await run.open('token');
+      const twice = await run.open('listing');
+      const owed = new Map<string, bigint>();
+      owed.set(pay(run, over, fee(over) + 80_000n), 80_000n);
+      pay(run, twice, fee(twice));
+      await run.pass(20 * SECOND);
+      owed.set(pay(run, twice, 4_000_000n), 4_000_000n);
+      // A request that waits keeps the scan awake.
+      await run.open('listing');
+      let snapshot = run.remember();
+      const from = run.scheduler.now();
+      for (let call = 0; call < 6; call++) {
+        const id = random.pick([over.id, twice.id]);
+        run.at(
+          from + random.between(0, 40 * SECOND),
+          (custody) => custody.ops({ name: 'refund', id }),
+          () => undefined,
+        );
+      }
+      if (random.chance(0.3))
+        run.scheduler.at(from + random.between(0, 20 * SECOND), () => (snapshot = run.remember()));
+      const isLost = random.chance(0.5);
+      if (isLost) {
+        await run.pass(random.between(1, 45) * SECOND);
+        if (random.chance(0.5)) await run.forget("operations WHERE kind = 'refund'");
+        run.loseJournal(random.chance(0.5) ? snapshot : []);
+        for (let tries = 0; tries < 50 && !(await run.reconcile())?.ok; tries++) await run.pass(2 * SECOND);
+      }
+      await run.play(run.scheduler.now() + 30 * SECOND);
+      for (let tries = 0; tries < 4; tries++) {
+        for (const { id } of [over, twice]) await run.refund(id);
+        await run.play(run.scheduler.now() + 12 * MINUTE);
+        for (const { operationId } of run.refunds())
+          if (operationId !== null)
+            await run.call((custody) => custody.ops({ name: 'retry', id: operationId }));
+      }
+      const where = `seed ${seed}`;
+      expect(run.errors, where).toEqual([]);
+      for (const [payment, lamports] of owed) {
+        const moved = refundsOnChain(run).filter(({ order }) => order.intent.includes(payment));
+        expect(
+          moved.map(({ order }) => [order.to, order.lamports]),
+          where,
+        ).toEqual([[PAYER, lamports]]);
+      }
+      expect(
+        run.refunds().map(({ state }) => state),
+        where,
+      ).toEqual(['paid', 'paid']);
+      run.release();
+    }
+  });
+});
