@@ -29,7 +29,7 @@ it('relays are a list of WebSocket URLs, by default those that Clawstr reads', (
   const config = readConfig({ NOSTR_RELAYS: 'wss://a.test, ws://127.0.0.1:7000\nwss://b.test/path' });
   expect(config.NOSTR_RELAYS).toEqual(['wss://a.test', 'ws://127.0.0.1:7000', 'wss://b.test/path']);
   for (const wrong of ['https://a.test', 'wss://a.test,nope', ','])
-    expect(readConfig({ NOSTR_RELAYS: wrong }).NOSTR_RELAYS).toBeUndefined();
+    expect(readConfig({ NOSTR_RELAYS: wrong }).invalid).toEqual(['NOSTR_RELAYS']);
 });
 
 it('a default pool that is no address counts as missing', () => {

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { base58, hex } from '@scure/base';
+import * as nip19 from 'nostr-tools/nip19';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { decodeWif } from '../../src/chain/bitcoin/wif.ts';
+import type { ApiDocument } from '../../src/features/openapi/api-document.ts';
+import { isUpstream } from '../world/bindings.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { tourService } from './service-tour.ts';
+
+const WEBHOOK_PATH = 'hook-canary-a91f4c7d20';
+const NOSTR_KEY = new Uint8Array(32).fill(0x5b);
+
+let world: World;
+/** Everything that anybody was told. */
+const said: string[] = [];
+/** Each secret as it is configured, and its key in the other forms that a dump might have. */
+let secrets: [string, string | Uint8Array][];
+
+beforeAll(async () => {
+  world = await startWorld({
+    vars: {
+      ALARM_WEBHOOK_URL: `http://127.0.0.1:9/${WEBHOOK_PATH}`,
+      NOSTR_NPUB: undefined,
+      NOSTR_NSEC: nip19.nsecEncode(NOSTR_KEY),
+    },
+  });
+  const { bindings } = world;
+  const text = (name: string): string => bindings[name] ?? '';
+  const solana = base58.decode(text('SOLANA_PRIVATE_KEY'));
+  const bitcoin = decodeWif(text('BTC_PRIVATE_KEY_WIF')).secretKey;
+  const named = [
+    'SOLANA_PRIVATE_KEY',
+    'BTC_PRIVATE_KEY_WIF',
+    'NEAR_INTENTS_JWT',
+    'CHANGENOW_API_KEY',
+    'MINT_KEY_SEED',
+    'OPS_SECRET',
+  ];
+  secrets = [
+    ...named.map((name): [string, string] => [name, text(name)]),
+    ['ALARM_WEBHOOK_URL', WEBHOOK_PATH],
+    ['NOSTR_NSEC', nip19.nsecEncode(NOSTR_KEY)],
+    ['the Nostr key', NOSTR_KEY],
+    ['the Nostr key in hex', hex.encode(NOSTR_KEY)],
+    ['the Solana seed', solana.slice(0, 32)],
+    ['the Solana seed in hex', hex.encode(solana.slice(0, 32))],
+    ['the Solana seed as numbers', solana.slice(0, 32).join(',')],
+    ['the Bitcoin key', bitcoin],
+    ['the Bitcoin key in hex', hex.encode(bitcoin)],
+  ];
+  for (const visit of await tourService(
+    world,
+    (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument,
+  ))
+    said.push(JSON.stringify(visit.body));
+  await complain();
+});
+afterAll(() => world?.stop());
+
+/** What the service says while everything around it fails, and to callers who send it nonsense or its own secrets. */
+async function complain(): Promise<void> {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await world.fetch(path, init);
+    said.push(JSON.stringify([...response.headers]), await response.text());
+  };
+  const post = (path: string, body: unknown) =>
+    ask(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  for (const kind of ['500', 'html', 'drop']) {
+    for (const name of Object.keys(world.endpoints))
+      if (isUpstream(world.endpoints, name)) world.faults.set(name, { kind });
+    for (const path of [
+      '/api/reserves',
+      '/api/swap/estimate?amountSol=0.5',
+      '/api/ready',
+      '/api/status',
+      '/api/nostr/feed',
+    ])
+      await ask(path);
+    await post('/api/swap/create', { amountSol: 0.5 });
+    await post('/api/exchanges/create', { from: 'sol', to: 'btc', amount: '1', payoutAddress: 'x' });
+    await world.control.cron();
+    world.faults.clear();
+  }
+  await ask('/api/ops', { method: 'POST', headers: { authorization: 'Bearer wrong' } });
+  await ask('/api/ops', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${world.bindings.OPS_SECRET}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ command: 'operations' }),
+  });
+}
+
+const holds = (bytes: Buffer, secret: string | Uint8Array): boolean =>
+  bytes.includes(typeof secret === 'string' ? Buffer.from(secret, 'utf8') : Buffer.from(secret));
+
+it('says none of its secrets in any answer', () => {
+  const all = Buffer.from(said.join('\n'));
+  expect(all.length).toBeGreaterThan(20_000);
+  expect(secrets.filter(([, secret]) => holds(all, secret)).map(([name]) => name)).toEqual([]);
+});
+
+it('writes none of its secrets to its log', () => {
+  const log = Buffer.from(world.worker.logs().join('\n'));
+  expect(log.toString()).toContain('"level":"error"');
+  expect(secrets.filter(([, secret]) => holds(log, secret)).map(([name]) => name)).toEqual([]);
+});
+
+it('stores none of its secrets in D1, KV or the custodian', () => {
+  const folder = join(world.folder, 'storage');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const found = files.flatMap((file) => {
+    const bytes = readFileSync(join(file.parentPath, file.name));
+    return secrets.filter(([, secret]) => holds(bytes, secret)).map(([name]) => `${name} in ${file.name}`);
+  });
+  const size = (name: RegExp) => files.filter((file) => name.test(file.parentPath)).length;
+  expect([size(/d1/i), size(/kv/i), size(/do|durable/i)].every((count) => count > 0)).toBe(true);
+  expect(found).toEqual([]);
+});

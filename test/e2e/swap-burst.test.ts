@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
+import { startWorld } from '../world/world.ts';
+import { openSwapDesk, until } from './swap-desk.ts';
+
+const CALLERS = 500;
+/** Centi-SOL of unlike sizes, so that the gap that is left under the cap is a small one. */
+const amountOf = (caller: number): number => 30 + (caller % 7);
+const LAMPORTS = 10_000_000n;
+const LARGEST_LAMPORTS = 36n * LAMPORTS;
+const CAP_LAMPORTS = 400n * LAMPORTS;
+
+it.each([1, 2, 3])(
+  '500 creates at once exceed no cap, and leave room for less than one swap (round %i)',
+  async (round) => {
+    const world = await startWorld({
+      cron: false,
+      blockMs: 300,
+      vars: {
+        SWAP_MAX_SOL_HOUR: '4',
+        SWAP_MAX_UNSETTLED_SOL: '9',
+        SWAP_MAX_COST_SOL_DAY: '1',
+        ABSR_MINT_ADDRESS: undefined,
+      },
+    });
+    try {
+      const desk = openSwapDesk(world);
+      const start = await desk.lamports();
+      let callers = 0;
+      const call = async () => {
+        callers += 1;
+        const amount = amountOf(callers + round);
+        const ip = `10.${round}.${callers >> 8}.${callers & 255}`;
+        const { status, body } = await desk.create(amount / 100, { ip });
+        return { status, code: body.error_code, lamports: BigInt(amount) * LAMPORTS };
+      };
+      const answers = await Promise.all(Array.from({ length: CALLERS }, call));
+      // A caller whom a busy price venue failed has left its place to the next one.
+      const isFailed = ({ code }: { code: unknown }): boolean => code === 'PRICE_UNAVAILABLE';
+      for (let failed = answers.filter(isFailed).length; failed > 0 && callers < 2 * CALLERS; ) {
+        const more = await Promise.all(Array.from({ length: 7 }, call));
+        failed = more.filter(isFailed).length;
+        answers.push(...more);
+      }
+      const codes = answers.filter((answer) => !isFailed(answer)).map(({ code }) => code ?? 'made');
+      expect([...new Set(codes)].toSorted()).toEqual(['SWAP_LIMIT_REACHED', 'made']);
+      const made = answers.filter(({ status }) => status === 200);
+      const spent = made.reduce((sum, { lamports }) => sum + lamports, 0n);
+      await until('all of them landed', () => (desk.payments().length >= made.length ? true : undefined));
+      expect(start - (await desk.lamports())).toBe(spent + BigInt(made.length) * TRANSFER_FEE);
+      expect(spent).toBeLessThanOrEqual(CAP_LAMPORTS);
+      expect(CAP_LAMPORTS - spent).toBeLessThan(LARGEST_LAMPORTS);
+    } finally {
+      await world.stop();
+    }
+  },
+);
