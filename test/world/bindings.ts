@@ -26,6 +26,7 @@ export const isUpstream = (endpoints: Endpoints, name: string): name is Upstream
 export interface WorldSecrets {
   readonly oneClickToken: string;
   readonly changenowKey: string;
+  readonly lifiKey: string;
   readonly quoteKey: string;
   readonly npub: string;
 }
@@ -59,6 +60,7 @@ export function createBindings(options: {
     COINBASE_API_URL: endpoints.coinbase,
     KRAKEN_API_URL: endpoints.kraken,
     LIFI_API_URL: `${endpoints.lifi}/v1`,
+    LIFI_API_KEY: secrets.lifiKey,
     ORCA_API_URL: `${endpoints.orca}/v2/solana`,
     POOL_DEFAULT_ADDRESS: options.pools.sabtcUsdc.address,
     POOL_SAETH_SAUSD_ADDRESS: options.pools.saethSausd.address,

@@ -49,8 +49,15 @@ export interface OneClickOptions {
   readonly settleDelayMs: number;
 }
 
+export interface OneClick extends Upstream {
+  /** A quote for another service of this world, past the gate and its faults. */
+  quoteFor(request: Readonly<Record<string, unknown>>): Promise<Answer>;
+  /** The swap behind a deposit address. */
+  swap(depositAddress: string): Swap | undefined;
+}
+
 /** US cents of a price's decimal text, rounded down: enough for a simulator's arithmetic in integers. */
-const cents = (price: string): bigint => {
+export const cents = (price: string): bigint => {
   const [whole = '0', fraction = ''] = price.split('.');
   return BigInt(whole) * 100n + BigInt(`${fraction}00`.slice(0, 2));
 };
@@ -61,7 +68,7 @@ const message = (status: number, text: string): Answer => json(status, { message
  * A simulator of NEAR Intents 1Click for SOL to BTC: signed quotes, one-time deposit addresses on the world's chain, real
  * payments on both chains.
  */
-export async function startOneClick(options: OneClickOptions): Promise<Upstream> {
+export async function startOneClick(options: OneClickOptions): Promise<OneClick> {
   const { prices, faults, quoteKey } = options;
   const swaps = new Map<string, Swap>();
   const otherKey = createQuoteKey();
@@ -88,7 +95,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
     return json(200, [row(SOL_ASSET, 9, 'sol', 'SOL'), row(BTC_ASSET, 8, 'btc', 'BTC')]);
   }
 
-  async function quote(request: WorldRequest, bps: bigint): Promise<Answer> {
+  async function quote(request: Pick<WorldRequest, 'body' | 'label'>, bps: bigint): Promise<Answer> {
     const asked = readQuoteRequest(request.body);
     if (typeof asked === 'string') return message(400, asked);
     const take = (kind: string) => faults.take(NAME, kind, request.label);
@@ -205,6 +212,8 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
   const upstream = await startUpstream({ name: NAME, faults, counts: options.counts, handle });
   return {
     ...upstream,
+    quoteFor: (request) => quote({ body: JSON.stringify(request), label: 'partner' }, SPREAD_BPS),
+    swap: (depositAddress) => swaps.get(depositAddress),
     async stop() {
       settlement.stop();
       await upstream.stop();

@@ -140,6 +140,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const quoteKey = createQuoteKey();
     const oneClickToken = randomHex(16);
     const changenowKey = randomHex(16);
+    const lifiKey = randomHex(16);
     const reserveBitcoin = createBitcoinKey();
 
     const bundle = bundleWorker(ROOT, join(folder, 'bundle'), folder);
@@ -174,6 +175,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       quoteKey,
       oneClickToken,
       changenowKey,
+      lifiKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
     });
     stops.push(() => upstreams.stop());
@@ -188,7 +190,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         pools: upstreams.pools,
         solana,
         reserveBitcoin,
-        secrets: { oneClickToken, changenowKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
+        secrets: { oneClickToken, changenowKey, lifiKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
       }),
     };
     for (const [name, value] of Object.entries(options.vars ?? {})) {

@@ -67,7 +67,8 @@ async function askRoutes(d: ReadQuoteDeps, amount: Lamports): Promise<StoredQuot
     try {
       const verdict = await route.quote({ amount, dry: true });
       if (verdict.ok) return stored(verdict.quote);
-      failure = refused(verdict.reason);
+      // A route that did not answer might have taken what this one finds too small.
+      if (failure === undefined || verdict.reason !== 'amount_too_low') failure = refused(verdict.reason);
     } catch (error) {
       failure ??= error;
     }

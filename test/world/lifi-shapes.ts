@@ -1,0 +1,136 @@
+/** LI.FI's own shapes: steps, errors, statuses. Sources: docs.li.fi, lifinance/types src/{api,step,errors}.ts. */
+import { type Answer, json } from './fault-gate.ts';
+
+export const SOLANA_CHAIN_ID = 1_151_111_081_099_710;
+export const BITCOIN_CHAIN_ID = 20_000_000_000_001;
+export const SOL_TOKEN = '1'.repeat(32);
+
+type Prices = { price(coin: 'SOL' | 'BTC'): string };
+
+export const solToken = (prices: Prices) => ({
+  address: SOL_TOKEN,
+  chainId: SOLANA_CHAIN_ID,
+  symbol: 'SOL',
+  decimals: 9,
+  name: 'SOL',
+  coinKey: 'SOL',
+  logoURI: '',
+  priceUSD: prices.price('SOL'),
+});
+
+export const btcToken = (prices: Prices) => ({
+  address: 'bitcoin',
+  chainId: BITCOIN_CHAIN_ID,
+  symbol: 'BTC',
+  decimals: 8,
+  name: 'Bitcoin',
+  coinKey: 'BTC',
+  logoURI: '',
+  priceUSD: prices.price('BTC'),
+});
+
+const NAMES: Readonly<Record<string, string>> = { near: 'NearIntents', chainflip: 'Chainflip' };
+
+/** What a quote names and promises. */
+export interface Offer {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly tool: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly networkFee: bigint;
+  readonly fromAddress: string;
+  readonly toAddress: string;
+  readonly slippage: number;
+  readonly toAmount: bigint;
+  readonly toAmountMin: bigint;
+  readonly durationSeconds: number;
+}
+
+/** A `Step` of type `lifi`, as `GET /v1/quote` answers it. */
+export function showStep(offer: Offer, prices: Prices, data: unknown): Record<string, unknown> {
+  const [sol, btc] = [solToken(prices), btcToken(prices)];
+  const toolDetails = { key: offer.tool, name: NAMES[offer.tool] ?? offer.tool, logoURI: '' };
+  const action = {
+    fromChainId: SOLANA_CHAIN_ID,
+    toChainId: BITCOIN_CHAIN_ID,
+    fromToken: sol,
+    toToken: btc,
+    fromAmount: `${offer.amount}`,
+    fromAddress: offer.fromAddress,
+    toAddress: offer.toAddress,
+    slippage: offer.slippage,
+  };
+  const estimate = {
+    tool: offer.tool,
+    fromAmount: `${offer.amount}`,
+    toAmount: `${offer.toAmount}`,
+    toAmountMin: `${offer.toAmountMin}`,
+    approvalAddress: '0x1231DEB6f5749EF6cE6943a275A1D3E7486F4EaE',
+    executionDuration: offer.durationSeconds,
+    feeCosts: [
+      {
+        name: 'LIFI Fixed Fee',
+        description: 'Fixed LIFI fee',
+        percentage: '0.0025',
+        token: sol,
+        amount: `${offer.fee}`,
+        amountUSD: '0.1',
+        included: true,
+      },
+    ],
+    gasCosts: [
+      {
+        type: 'SEND',
+        price: '1',
+        estimate: `${offer.networkFee}`,
+        limit: `${offer.networkFee}`,
+        amount: `${offer.networkFee}`,
+        amountUSD: '0.003741046964580262',
+        token: sol,
+      },
+    ],
+  };
+  const collected = { ...action, toChainId: SOLANA_CHAIN_ID, toToken: sol };
+  const bridged = { ...action, fromAmount: `${offer.amount - offer.fee}` };
+  return {
+    type: 'lifi',
+    id: offer.id,
+    tool: offer.tool,
+    toolDetails,
+    integrator: 'lifi-api',
+    transactionId: offer.transactionId,
+    action,
+    estimate,
+    includedSteps: [
+      { id: `${offer.id}-fee`, type: 'protocol', tool: 'feeCollection', action: collected, estimate },
+      { id: `${offer.id}-cross`, type: 'cross', tool: offer.tool, toolDetails, action: bridged, estimate },
+    ],
+    transactionRequest: { data },
+  };
+}
+
+export const refusal = (status: number, code: number, message: string, errors?: unknown): Answer =>
+  json(status, { message, code, ...(errors === undefined ? {} : { errors }) });
+
+/** Why no tool has a route: as LI.FI answers now, or as a flat list, as its older pages have it. */
+export function noRoute(tools: readonly string[], code: string, isFlat: boolean): Answer {
+  const toolError = (tool: string) => ({
+    errorType: 'NO_QUOTE',
+    code,
+    tool,
+    message: code === 'AMOUNT_TOO_LOW' ? 'The amount is too low' : 'No route',
+    action: {},
+  });
+  const path = (tool: string) => `sol:SOL-${tool}-btc:BTC`;
+  const errors = isFlat
+    ? tools.map(toolError)
+    : {
+        filteredOut: [],
+        failed: tools.map((tool) => ({
+          overallPath: path(tool),
+          subpaths: { [path(tool)]: [toolError(tool)] },
+        })),
+      };
+  return refusal(404, 1002, 'No available quotes for the requested transfer', errors);
+}
