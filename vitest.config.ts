@@ -3,10 +3,6 @@ import { defineConfig } from 'vitest/config';
 
 const inWorkers = 'test/workers/**/*.test.ts';
 const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts'];
-/** The whole fault matrix: minutes on a quiet machine, `npm run test:long`. */
-const long = ['test/e2e/swap-faults.test.ts'];
-const runsLong = process.env.LONG === '1';
-
 /** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
 const PATIENCE_MS = 180_000;
 
@@ -54,8 +50,7 @@ export default defineConfig({
         test: {
           name: 'world',
           environment: 'node',
-          include: runsLong ? long : onTheWorld,
-          exclude: runsLong ? [] : long,
+          include: onTheWorld,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           fileParallelism: false,
