@@ -31,7 +31,7 @@ function checkWrangler(file: string): Finding[] {
           problem(
             'd1-not-bound',
             `${file} still has the placeholder as database_id.`,
-            'Run `npx wrangler d1 create sluice --update-config --binding DB` and keep the id it writes.',
+            'Run `npx wrangler d1 create sluice` and put the id that it prints there.',
           ),
         ]
       : []),
@@ -40,7 +40,7 @@ function checkWrangler(file: string): Finding[] {
           problem(
             'kv-not-bound',
             `${file} still has the placeholder as id of the KV namespace.`,
-            'Run `npx wrangler kv namespace create KV --update-config --binding KV` and keep the id it writes.',
+            'Run `npx wrangler kv namespace create KV` and put the id that it prints there.',
           ),
         ]
       : []),
