@@ -38,7 +38,12 @@ export async function startEdge(options: { port: number; target: () => string | 
     }
     const { [CLIENT_IP_HEADER]: named, 'cf-connecting-ip': _claimed, ...headers } = incoming.headers;
     const peer = incoming.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '127.0.0.1';
-    const upstream = forward(new URL(incoming.url ?? '/', target).href, {
+    const { hostname, port } = new URL(target);
+    // The target as it came: two slashes at its beginning are no host.
+    const upstream = forward({
+      hostname,
+      port,
+      path: incoming.url ?? '/',
       agent,
       method: incoming.method,
       headers: { ...headers, 'cf-connecting-ip': typeof named === 'string' ? named : peer },

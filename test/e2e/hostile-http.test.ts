@@ -1,0 +1,256 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorld, type World } from '../world/world.ts';
+import { SHAPES } from './hostile-shapes.ts';
+import { routeRequests } from './route-requests.ts';
+import { openSwapDesk } from './swap-desk.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ cron: false });
+});
+afterAll(() => world?.stop());
+
+const VIEW = '/api/analytics/pageview';
+const GOOD = '{"path":"/slow"}';
+
+/** A socket to the Worker itself: the world's edge would mend some of what these tests send. */
+function open(): Socket {
+  const { hostname, port } = new URL(world.worker.url() ?? '');
+  // What is sent to one that has already answered breaks the pipe.
+  return connect(Number(port), hostname).on('error', () => undefined);
+}
+
+async function whole(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+function ask(bytes: Buffer | string): Promise<string> {
+  const socket = open();
+  socket.write(bytes);
+  return whole(socket);
+}
+
+const askFor = (target: string, ...headers: string[]): Promise<string> =>
+  ask([`GET ${target} HTTP/1.1`, 'host: sluice.test', 'connection: close', ...headers, '', ''].join('\r\n'));
+
+/** Status, and the error code where there is one. */
+function told(answer: string): string {
+  const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'no answer';
+  const code = /"error_code":"(\w+)"/.exec(answer)?.[1];
+  return code === undefined ? status : `${status} ${code}`;
+}
+
+const header = (answer: string, name: string): string | undefined =>
+  new RegExp(`^${name}: (.*)\\r$`, 'im').exec(answer.split('\r\n\r\n')[0] ?? '')?.[1];
+
+describe('the stated answer to', () => {
+  it.each(SHAPES)('$name is $answer', async ({ bytes, answer }) => {
+    const given = await ask(bytes);
+    expect(told(given)).toBe(answer);
+    expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
+  });
+
+  it('at least 40 shapes, of which none was unexpected inside', () => {
+    expect(SHAPES.length).toBeGreaterThanOrEqual(40);
+    expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
+  });
+});
+
+it.each([
+  '//evil.test/',
+  '///evil.test//',
+  '/\\evil.test',
+  '/\\/evil.test/',
+  '/%2f%2fevil.test',
+  '/%5cevil.test',
+  '/.//evil.test',
+  '/reserves/../..//evil.test',
+  '/evil.test%0d%0aset-cookie:a=b/',
+])('a redirect of %s stays on this host', async (path) => {
+  const answer = await askFor(path);
+  const location = header(answer, 'location');
+  if (location !== undefined) expect(location).toMatch(/^\/(?![/\\])/);
+  expect(header(answer, 'set-cookie')).toBeUndefined();
+});
+
+describe('a cache in front of the service', () => {
+  const gets = routeRequests().filter(({ method }) => method === 'GET');
+  const poison = [
+    'x-forwarded-host: evil.test',
+    'x-forwarded-server: evil.test',
+    'x-host: evil.test',
+    'forwarded: host=evil.test;proto=gopher',
+    'x-forwarded-proto: gopher',
+    'x-forwarded-scheme: gopher',
+    'x-original-url: /evil.test',
+    'x-rewrite-url: /evil.test',
+    'origin: https://evil.test',
+    'referer: https://evil.test/',
+    'accept-language: evil.test',
+  ];
+
+  it.each(gets.map(({ path }) => [path] as const))(
+    'keeps nothing of what a stranger put into the headers of %s',
+    async (path) => {
+      const host = ['host: evil.test', 'connection: close'];
+      const answer = await ask([`GET ${path} HTTP/1.1`, ...host, ...poison, '', ''].join('\r\n'));
+      expect(answer).not.toMatch(/evil|gopher/);
+      const plain = await askFor(path);
+      expect(told(answer)).toBe(told(plain));
+      expect(header(answer, 'access-control-allow-origin')).toBe('*');
+      // What does not depend on a request header needs no Vary; what may not be shared is not public.
+      if (!told(answer).startsWith('2') && !told(answer).startsWith('3'))
+        expect(header(answer, 'cache-control')).toBe('no-store');
+    },
+  );
+
+  it.each(gets.map(({ path }) => [path.replace(/\?.*/, '')] as const))(
+    'is not talked into keeping %s as a file of the site',
+    async (path) => {
+      for (const suffix of ['/x.css', '%2fx.css', '%0ax.css', ';x.css', '%3fx.css']) {
+        const answer = await askFor(`${path}${suffix}`);
+        const cached = header(answer, 'cache-control') ?? '';
+        expect([suffix, told(answer).startsWith('2') ? cached : 'no-store']).toEqual([suffix, 'no-store']);
+      }
+    },
+  );
+
+  it('never keeps what a POST was answered', async () => {
+    for (const { path, init } of routeRequests().filter(({ method }) => method === 'POST')) {
+      const answer = await world.fetch(path, init);
+      await answer.text();
+      expect([path, answer.headers.get('cache-control')]).toEqual([path, 'no-store']);
+    }
+  });
+});
+
+it('no header makes a caller somebody else for the limits', async () => {
+  const spoofs = [
+    'X-Forwarded-For',
+    'X-Real-IP',
+    'True-Client-IP',
+    'CF-Connecting-IP',
+    'Forwarded',
+    'Client-IP',
+  ];
+  const codes: unknown[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    const claimed = `198.51.100.${index}`;
+    const named = Object.fromEntries(spoofs.map((name) => [name, claimed]));
+    const answer = await world.fetch('/api/invoices', {
+      ip: '203.0.113.9',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...named },
+      body: JSON.stringify({
+        name: 'Spoof',
+        symbol: 'SPF',
+        decimals: 0,
+        supply: '1',
+        creator_address: world.users[0]?.address,
+      }),
+    });
+    codes.push(((await answer.json()) as { error_code?: string }).error_code);
+  }
+  expect(codes).toEqual([...Array(10).fill(undefined), 'TOO_MANY_OPEN_REQUESTS', 'TOO_MANY_OPEN_REQUESTS']);
+});
+
+describe('an idempotency key', () => {
+  const key = 'attack-0123456789abcdef';
+
+  it('moves money once, whoever repeats it, and is neither logged nor stored', async () => {
+    const desk = openSwapDesk(world);
+    const before = desk.payments().length;
+    const first = await desk.create(0.3, { key, ip: '203.0.113.1' });
+    expect(first.status).toBe(200);
+    const stranger = await desk.create(0.3, { key, ip: '203.0.113.2' });
+    expect([stranger.status, stranger.body.id, stranger.headers.get('idempotency-replayed')]).toEqual([
+      200,
+      first.body.id,
+      'true',
+    ]);
+    const other = await desk.create(0.31, { key, ip: '203.0.113.2' });
+    expect([other.status, other.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(world.worker.logs().join('\n')).not.toContain(key);
+    expect(JSON.stringify(await desk.rows())).not.toContain(key);
+    await desk.settled(String(first.body.id));
+    expect(desk.payments()).toHaveLength(before + 1);
+  });
+
+  it('is another one in other letters, so that nobody meets a key by its spelling', async () => {
+    const desk = openSwapDesk(world);
+    const before = desk.payments().length;
+    const answer = await desk.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    await desk.settled(String(answer.body.id));
+    expect(desk.payments()).toHaveLength(before + 1);
+  });
+
+  it('does not get past the limit of an address, however many keys it makes up', async () => {
+    const desk = openSwapDesk(world);
+    const before = desk.payments().length;
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        desk.create(0.25, { key: `flood-0123456789-${index}`, ip: '203.0.113.4' }),
+      ),
+    );
+    const made = answers.filter(({ status }) => status === 200);
+    expect(made.length).toBeLessThanOrEqual(6);
+    for (const { body } of made) await desk.settled(String(body.id));
+    expect(desk.payments()).toHaveLength(before + made.length);
+  });
+});
+
+describe('a client that takes its time', () => {
+  const head = `POST ${VIEW} HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${GOOD.length}\r\n`;
+  const alive = async () => expect(told(await askFor('/api/health'))).toBe('200');
+
+  it.each([
+    ['in its headers', head.slice(0, 60), `${head.slice(60)}\r\n${GOOD}`],
+    ['in its body', `${head}\r\n${GOOD.slice(0, 3)}`, GOOD.slice(3)],
+  ])(
+    '%s keeps nobody else waiting, 200 at a time, and is answered in the end',
+    async (_where, begin, rest) => {
+      const slow = Array.from({ length: 200 }, open);
+      for (const socket of slow) socket.write(begin);
+      await sleep(200);
+      await alive();
+      for (const socket of slow) socket.write(rest);
+      const answers = await Promise.all(slow.map(whole));
+      expect(new Set(answers.map(told))).toEqual(new Set(['204']));
+    },
+  );
+
+  it('to read keeps nobody else waiting', async () => {
+    const deaf = Array.from({ length: 100 }, open);
+    for (const socket of deaf) {
+      socket.pause();
+      socket.write('GET /api/openapi.json HTTP/1.1\r\nhost: sluice.test\r\n\r\n'.repeat(5));
+    }
+    await sleep(200);
+    await alive();
+    for (const socket of deaf) socket.destroy();
+    await alive();
+  });
+
+  it('and leaves in the middle is no surprise inside', async () => {
+    for (let index = 0; index < 50; index += 1) {
+      const socket = open();
+      socket.write(`${head}\r\n${GOOD.slice(0, 5)}`, () => socket.destroy());
+    }
+    await sleep(500);
+    await alive();
+    expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
+  });
+
+  it('gets two answers in order when it asks two things at once', async () => {
+    const both = `${head.replace('connection: close\r\n', '')}\r\n${GOOD}GET /api/health HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\n\r\n`;
+    expect([...(await ask(both)).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
+      '204',
+      '200',
+    ]);
+  });
+});
