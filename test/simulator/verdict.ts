@@ -162,7 +162,8 @@ function judgeOutputs(world: World, rows: readonly Operation[]): void {
 function judgeCaps(world: World, rows: readonly Operation[], landed: readonly ChainEntry[]): void {
   const spends = landed.flatMap((entry) => {
     const op = rows.find((row) => row.signing?.signature === entry.signature);
-    return entry.failed || !op || op.kind !== 'swap' || !entry.movement
+    // By what the chain says that it was: a payout that nobody remembers is recovered as a swap.
+    return entry.failed || !op || !entry.movement?.intent.startsWith('amount:')
       ? []
       : [{ at: op.createdAt, lamports: entry.movement.lamports, cost: op.cost }];
   });
