@@ -1,0 +1,132 @@
+/**
+ * Breaks the code that guards money in small ways, one at a time, and counts how many its unit tests notice.
+ * `npm run mutate -- [--area machine]`. The exit code is 1 where fewer than 85 % of all are noticed.
+ * @module
+ */
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createVitest, type TestSpecification, type Vitest } from 'vitest/node';
+import { AREAS, type Area } from './mutate/areas.ts';
+import { instrument, type Mutation } from './mutate/instrument.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const GOAL = 0.85;
+/** Only ends what hangs in waiting; endless loops end by their count. */
+const PATIENCE_MS = 60_000;
+
+interface Result {
+  readonly mutation: Mutation;
+  readonly killed: boolean;
+  /** Whether any test comes by. */
+  readonly reached: boolean;
+}
+
+/** The sources with all their switches. */
+function prepare(area: Area) {
+  const mutations: Mutation[] = [];
+  const code = new Map<string, string>();
+  for (const file of area.files) {
+    const path = join(ROOT, file);
+    const made = instrument(file, readFileSync(path, 'utf8'), mutations.length);
+    code.set(path, made.code);
+    mutations.push(...made.mutations);
+  }
+  return { mutations, code };
+}
+
+const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vitest> =>
+  createVitest(
+    'test',
+    {
+      root: ROOT,
+      config: false,
+      watch: false,
+      bail,
+      include: ['test/**/*.test.ts'],
+      setupFiles: [join(ROOT, 'scripts/mutate/switch.ts')],
+      testTimeout: PATIENCE_MS,
+      reporters: [{}],
+      pool: 'threads',
+      maxWorkers: Number(process.env.MUTATE_WORKERS ?? 2),
+    },
+    {
+      plugins: [
+        { name: 'mutate', enforce: 'pre', load: (id: string) => code.get(id.split('?')[0] ?? '') ?? null },
+      ],
+    },
+  );
+
+async function passes(
+  vitest: Vitest,
+  tests: readonly TestSpecification[],
+  mutant: number,
+  seenPath = '',
+): Promise<boolean> {
+  const project = vitest.getRootProject();
+  project.provide('mutant', mutant);
+  project.provide('seenPath', seenPath);
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications([...tests]);
+  return unhandledErrors.length === 0 && testModules.every((module) => module.ok());
+}
+
+/** Which switches each test file comes by. @throws when a test fails without a mutant */
+async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promise<Map<string, Set<number>>> {
+  const seenPath = join(tmpdir(), `mutate-${process.pid}.jsonl`);
+  try {
+    if (!(await passes(vitest, tests, -1, seenPath))) throw new Error('the tests fail without a mutant');
+    const lines = readFileSync(seenPath, 'utf8').trim().split('\n');
+    const entries = lines.map((line) => JSON.parse(line) as [string, number[]]);
+    return new Map(entries.map(([file, seen]) => [file, new Set(seen)]));
+  } finally {
+    rmSync(seenPath, { force: true });
+  }
+}
+
+async function mutateArea(area: Area): Promise<Result[]> {
+  const { mutations, code } = prepare(area);
+  const vitest = await openVitest(code, 1);
+  try {
+    const tests = (
+      await Promise.all(area.tests.map((test) => vitest.getRelevantTestSpecifications([test])))
+    ).flat();
+    if (tests.length !== area.tests.length) throw new Error(`${area.name}: ${tests.length} test files found`);
+    const seenBy = await reach(vitest, tests);
+    const results: Result[] = [];
+    for (const [number, mutation] of mutations.entries()) {
+      const near = tests.filter(({ moduleId }) => seenBy.get(moduleId)?.has(number));
+      const killed = near.length > 0 && !(await passes(vitest, near, number));
+      results.push({ mutation, killed, reached: near.length > 0 });
+      process.stderr.write(killed ? '.' : 'S');
+    }
+    process.stderr.write('\n');
+    return results;
+  } finally {
+    await vitest.close();
+  }
+}
+
+const percent = (results: readonly Result[]): string =>
+  `${((100 * results.filter(({ killed }) => killed).length) / Math.max(results.length, 1)).toFixed(1)} %`;
+
+const { values } = parseArgs({ options: { area: { type: 'string', default: '' } } });
+const all: Result[] = [];
+const rows: string[] = [];
+for (const area of AREAS.filter(({ name }) => name.includes(values.area))) {
+  const results = await mutateArea(area);
+  all.push(...results);
+  const killed = results.filter((result) => result.killed).length;
+  rows.push(`| ${area.name} | ${results.length} | ${killed} | ${percent(results)} |`);
+  for (const { mutation, reached } of results.filter((result) => !result.killed)) {
+    const { file, line, was, becomes } = mutation;
+    const short = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 70);
+    console.log(
+      `${relative(ROOT, join(ROOT, file))}:${line} ${short(was)} -> ${short(becomes)}${reached ? '' : ' (no test comes by)'}`,
+    );
+  }
+}
+console.log('| area | mutants | killed | share |\n|---|---|---|---|');
+for (const row of rows) console.log(row);
+console.log(`| all | ${all.length} | ${all.filter(({ killed }) => killed).length} | ${percent(all)} |`);
+process.exit(all.filter(({ killed }) => killed).length >= GOAL * all.length ? 0 : 1);

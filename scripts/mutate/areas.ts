@@ -1,0 +1,80 @@
+/**
+ * What is mutated, and the unit tests that must notice.
+ * @module
+ */
+export interface Area {
+  readonly name: string;
+  readonly files: readonly string[];
+  /** Quick ones first: the first that fails ends the run of a mutant. */
+  readonly tests: readonly string[];
+}
+
+export const AREAS: readonly Area[] = [
+  {
+    name: 'machine',
+    files: ['src/custody/machine.ts'],
+    tests: [
+      'test/custody/machine.test.ts',
+      'test/custody/machine-settlement.test.ts',
+      'test/custody/judge-attempt.test.ts',
+      'test/custody/machine-walk.test.ts',
+    ],
+  },
+  {
+    name: 'ledger',
+    files: ['src/custody/ledger.ts'],
+    tests: ['test/custody/ledger.test.ts', 'test/custody/ledger-model.test.ts'],
+  },
+  { name: 'curve', files: ['src/custody/asry-curve.ts'], tests: ['test/custody/asry-curve.test.ts'] },
+  {
+    name: 'screen',
+    files: [
+      'src/custody/screen/associated-token.ts',
+      'src/custody/screen/chainflip-vault-swap.ts',
+      'src/custody/screen/compute-budget.ts',
+      'src/custody/screen/instruction.ts',
+      'src/custody/screen/instructions.ts',
+      'src/custody/screen/lifi-tracker.ts',
+      'src/custody/screen/lookup-tables.ts',
+      'src/custody/screen/quote.ts',
+      'src/custody/screen/screen.ts',
+      'src/custody/screen/simulation.ts',
+      'src/custody/screen/system.ts',
+      'src/custody/screen/token.ts',
+    ],
+    tests: [
+      'test/custody/screen/honest.test.ts',
+      'test/custody/screen/hostile.test.ts',
+      'test/custody/screen/discriminators.test.ts',
+    ],
+  },
+  {
+    name: 'payment matching',
+    files: ['src/custody/payment-desk.ts', 'src/custody/treasury-scan.ts'],
+    tests: [
+      'test/custody/payment-desk.test.ts',
+      'test/custody/treasury-scan.test.ts',
+      'test/custody/refund-desk.test.ts',
+      'test/custody/one-purpose.test.ts',
+      'test/custody/request-recovery.test.ts',
+    ],
+  },
+  {
+    name: 'signed messages',
+    files: [
+      'src/chain/bitcoin/bip137.ts',
+      'src/chain/bitcoin/bip322.ts',
+      'src/chain/bitcoin/bip322-transaction.ts',
+      'src/chain/bitcoin/signed-message.ts',
+      'src/chain/bitcoin/proof-check.ts',
+      'src/chain/bitcoin/proof-message.ts',
+    ],
+    tests: [
+      'test/chain/bitcoin/bip137.test.ts',
+      'test/chain/bitcoin/signed-message.test.ts',
+      'test/chain/bitcoin/proof-message.test.ts',
+      'test/chain/bitcoin/proof-check.test.ts',
+      'test/chain/bitcoin/bip322.test.ts',
+    ],
+  },
+];
