@@ -90,7 +90,11 @@ export function StatusReport({ status }: { status: Status }) {
             rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
               trigger === 'minute' ? 'every minute' : 'daily',
               lastRunAt === null ? 'not yet' : <Moment iso={lastRunAt} />,
-              <Well ok={ok} yes="on time" no={lastRunAt === null ? 'not yet run' : 'late'} />,
+              lastRunAt === null ? (
+                <span class="mark warn">not yet run</span>
+              ) : (
+                <Well ok={ok} yes="on time" no="late" />
+              ),
             ])}
             empty="Not known."
           />

@@ -1,0 +1,155 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import {
+  DESK,
+  expectNothingWrong,
+  PHONE,
+  settled,
+  sidewaysScroll,
+  siteUrl,
+  useBrowser,
+  violations,
+  visit,
+} from './visit.ts';
+
+useBrowser();
+
+const PAGES = [
+  ['/', 'A Bitcoin reserve that anybody can check'],
+  ['/reserves', 'Reserves and proof'],
+  ['/swap', 'Swap and exchange'],
+  ['/tokens', 'Tokens'],
+  ['/tokens/new', 'Create a token'],
+  ['/asry', 'ASRY rewards'],
+  ['/pools', 'Pools'],
+  ['/nostr', 'Nostr feed'],
+  ['/agents', 'For agents and their developers'],
+  ['/status', 'Status'],
+  ['/visitors', 'Visitors'],
+] as const;
+const SCRIPT_BYTES = 60 * 1024;
+
+describe.each(PAGES)('%s', (path, heading) => {
+  it.each([
+    ['on a desk, light', DESK, 'light'],
+    ['on a phone, dark', PHONE, 'dark'],
+  ] as const)(
+    '%s: complete, accessible, within the screen, asking nobody else',
+    async (_name, viewport, colorScheme) => {
+      const visited = await visit(path, { viewport, colorScheme });
+      const { page } = visited;
+      await settled(page);
+      expect(await page.locator('h1').allInnerTexts()).toEqual([heading]);
+      expect(await page.locator('.notice.bad').allInnerTexts()).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      expectNothingWrong(visited);
+      await visited.close();
+    },
+  );
+
+  it('loads at most 60 KB of script, gzipped, with all that it may load later', async () => {
+    const visited = await visit(path);
+    const { page } = visited;
+    const sizes = new Map<string, number>();
+    page.on('response', async (response) => {
+      if (response.request().resourceType() === 'script')
+        sizes.set(response.url(), gzipSync(await response.body(), { level: 9 }).length);
+    });
+    await page.reload();
+    await settled(page);
+    const verify = page.getByRole('button', { name: 'Verify in this browser' });
+    if ((await verify.count()) > 0) {
+      await verify.click();
+      await page.locator('.checks .ok').nth(4).waitFor();
+    }
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    expect(sizes.size).toBeGreaterThan(0);
+    expect(total).toBeLessThanOrEqual(SCRIPT_BYTES);
+    await visited.close();
+  });
+
+  it('can be read without JavaScript', async () => {
+    const visited = await visit(path, { javaScriptEnabled: false });
+    const { page } = visited;
+    expect(await page.locator('h1').innerText()).toBe(heading);
+    expect(await page.locator('.waiting:visible, .skeleton:visible').count()).toBe(0);
+    expect((await page.locator('main').innerText()).length).toBeGreaterThan(120);
+    const json = page.locator('noscript a').first();
+    if ((await json.count()) > 0) {
+      const answer = await fetch(new URL((await json.getAttribute('href')) ?? '', siteUrl));
+      expect(answer.status).toBe(200);
+    }
+    await visited.close();
+  });
+
+  it('can be walked by keyboard, starting with the way past the menu', async () => {
+    const visited = await visit(path);
+    const { page } = visited;
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe(
+      'Skip to the content',
+    );
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+    await visited.close();
+  });
+});
+
+describe('the page view', () => {
+  const views = async (prepare: string): Promise<number> => {
+    let sent = 0;
+    const visited = await visit('/agents', {}, async (page) => {
+      page.on('request', (request) => {
+        if (request.url().endsWith('/api/analytics/pageview')) sent += 1;
+      });
+      await page.addInitScript(prepare);
+    });
+    await settled(visited.page);
+    await visited.close();
+    return sent;
+  };
+
+  it('is sent once', async () => {
+    expect(await views('')).toBe(1);
+  });
+
+  it.each([
+    ['Do Not Track', "Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' })"],
+    [
+      'Global Privacy Control',
+      "Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })",
+    ],
+  ])('is not sent with %s', async (_name, script) => {
+    expect(await views(script)).toBe(0);
+  });
+});
+
+it.each([
+  ['/proof-of-reserves.html', '/reserves'],
+  ['/reserves-bitcoin.html', '/reserves'],
+  ['/nostr.html', '/nostr'],
+  ['/visitors.html', '/visitors'],
+  ['/api.html', '/agents'],
+  ['/index.html', '/'],
+])('the old address %s leads to %s', async (from, to) => {
+  const response = await fetch(new URL(from, siteUrl), { redirect: 'manual' });
+  expect(response.status).toBe(301);
+  expect(new URL(response.headers.get('location') ?? '', siteUrl).pathname).toBe(to);
+});
+
+it('an address that leads nowhere says so, with a way on', async () => {
+  const visited = await visit('/no-such-page');
+  expect(await visited.page.locator('h1').innerText()).toBe('No page here');
+  expect(await violations(visited.page)).toEqual([]);
+  await visited.close();
+});
+
+it('every page forbids script, style and pictures of others, and frames', async () => {
+  const policy = (await fetch(siteUrl)).headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("style-src 'self';");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain('unsafe');
+});

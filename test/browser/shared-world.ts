@@ -1,0 +1,19 @@
+import type { TestProject } from 'vitest/node';
+import { startWorld } from '../world/world.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where site and API are served. */
+    siteUrl: string;
+    /** The world's own endpoint, by which tests pay, break and mend. */
+    controlUrl: string;
+  }
+}
+
+/** One world for all files; each takes seconds to start, and pages only add to it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const world = await startWorld({ blockMs: 1000, settleDelayMs: 500 });
+  project.provide('siteUrl', world.url);
+  project.provide('controlUrl', world.controlUrl);
+  return () => world.stop();
+}

@@ -1,0 +1,94 @@
+/** A browser that notes whatever a page must not do. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export const siteUrl: string = inject('siteUrl');
+export const PHONE = { width: 390, height: 844 };
+export const DESK = { width: 1280, height: 900 };
+
+export type Visit = {
+  readonly page: Page;
+  /** Errors on the console, thrown errors, refused policies. */
+  readonly complaints: readonly string[];
+  /** Requests to any other origin. */
+  readonly strangers: readonly string[];
+  close(): Promise<void>;
+};
+
+let browser: Browser;
+
+/** Call once a file. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    if (!existsSync(CHROMIUM)) throw new Error(`no browser at ${CHROMIUM}: apt-get install -y chromium`);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser?.close());
+}
+
+/** @param prepare runs before the page is loaded: routes, scripts */
+export async function visit(
+  path: string,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<unknown> = async () => undefined,
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const strangers: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== siteUrl && protocol !== 'data:') strangers.push(request.url());
+  });
+  await prepare(page);
+  await page.goto(new URL(path, siteUrl).href);
+  return { page, complaints, strangers, close: () => context.close() };
+}
+
+/** Until nothing is awaited on the page any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction("document.querySelectorAll('main .waiting').length === 0");
+}
+
+const source = readFileSync(AXE, 'utf8');
+
+/** What axe finds, one line each. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(source);
+  const found = await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.flatMap((violation) =>
+       violation.nodes.map((node) => violation.id + ': ' + node.html.slice(0, 160) + ' ' + node.failureSummary.split('\\n')[1])))`,
+  );
+  return found as string[];
+}
+
+export async function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** Whatever a page did on its way, it did nothing it must not. */
+export function expectNothingWrong({ complaints, strangers }: Visit): void {
+  expect(complaints).toEqual([]);
+  expect(strangers).toEqual([]);
+}
+
+/** A call to the world's own endpoint. */
+export async function control<T>(call: string, body?: unknown): Promise<T> {
+  const [method = 'GET', path = '/'] = call.split(' ');
+  const response = await fetch(new URL(path, inject('controlUrl')), {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${call}: ${await response.text()}`);
+  return (await response.json()) as T;
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+
+/** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
+const PATIENCE_MS = 120_000;
+
+export default defineConfig({
+  test: {
+    name: 'browser',
+    include: ['test/browser/**/*.test.ts'],
+    globalSetup: ['test/browser/shared-world.ts'],
+    // One world and one browser at a time: pages of different files would see each other's changes half done.
+    fileParallelism: false,
+    testTimeout: PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
+  },
+});

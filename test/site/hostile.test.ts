@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../../site/api/call.ts';
+import { Identifier } from '../../site/parts/copyable.tsx';
+import { Away, BitcoinTransaction, SolanaTransaction } from '../../site/parts/explorer-links.tsx';
+import { NostrPost, type Post } from '../../site/parts/nostr-post.tsx';
+import { Failed } from '../../site/parts/notice.tsx';
+import { PoolCard } from '../../site/parts/pools-live.tsx';
+import { StatusReport } from '../../site/parts/status-live.tsx';
+import { TokenFacts } from '../../site/parts/token-detail.tsx';
+import { EMPTY_DRAFT } from '../../site/parts/token-draft.ts';
+import { TokenPreview } from '../../site/parts/token-form.tsx';
+import { TokenRow } from '../../site/parts/token-list.tsx';
+import { Foreign, Initial } from '../../site/parts/token-text.tsx';
+import { VisitorReport } from '../../site/parts/visitors-live.tsx';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { HOSTILE_TEXTS } from './hostile-texts.ts';
+
+const post = (text: string): Post => ({
+  id: text,
+  pubkey: text,
+  created_at: 1_795_195_475,
+  content: text,
+  kind: 1111,
+  labels: [text],
+  content_warning: text,
+  root: { tag: 'I', value: text, kind: text, url: text },
+  nevent: text,
+});
+
+const token = (text: string) => ({
+  id: 1,
+  name: text,
+  symbol: text,
+  decimals: 6,
+  supply: text,
+  supply_ui: text,
+  mint_address: text,
+  creator_address: text,
+  token_program: 'token' as const,
+  description: text,
+  image: text,
+  uri: text,
+  created_at: text,
+  listed_at: text,
+  warning: 'well_known_name' as const,
+});
+
+const stats = (text: string) => ({
+  ok: true as const,
+  totals: { pageviews: 1, last_24h: 1, last_7d: 1, visitors_24h: 1, filtered_bots: 0 },
+  by_path: [{ path: text, count: 1 }],
+  by_referrer: [{ host: text, count: 1 }],
+  recent: [{ t: text, path: text, referrer: text, ip: text }],
+  series: [],
+  series_hourly: [],
+  as_of: text,
+});
+
+const pool = (text: string) => ({
+  data: {
+    address: text,
+    price: text,
+    tvlUsdc: text,
+    feeRate: text,
+    tokenBalanceA: text,
+    tokenBalanceB: text,
+    tokenA: { symbol: text, name: text, decimals: text },
+    tokenB: { symbol: text, name: text, decimals: 6 },
+    stats: { '24h': { volume: text } },
+  },
+});
+
+/** A real answer with every text in it replaced. */
+function withText<T>(value: T, text: string): T {
+  if (typeof value === 'string') return text as T;
+  if (Array.isArray(value)) return value.map((entry) => withText(entry, text)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withText(entry, text)])) as T;
+}
+
+const status = (text: string): Parameters<typeof StatusReport>[0]['status'] => {
+  const real = JSON.parse(JSON.stringify(EXAMPLES.getStatus?.responses[0]?.body ?? {}));
+  return withText(
+    { ...real, custody: { ...real.custody, paused: 'x', mint: { ...real.custody.mint, reason: 'x' } } },
+    text,
+  );
+};
+
+const failure = (text: string) =>
+  failureOf(500, new Headers(), {
+    error_code: text,
+    error: text,
+    action: text,
+    request_id: text,
+    retryable: true,
+  });
+
+/** Every part of the site that shows what somebody outside has written. */
+const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
+  ['a post', (text) => NostrPost({ post: post(text) })],
+  ['a token in a list', (text) => TokenRow({ token: token(text) })],
+  ['a token on its page', (text) => TokenFacts({ token: token(text) })],
+  [
+    'a token that is being made',
+    (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text } }),
+  ],
+  ['the visitors', (text) => VisitorReport({ stats: stats(text) })],
+  ['a pool', (text) => PoolCard({ pool: pool(text), headers: new Headers(), away: false })],
+  ['the status', (text) => StatusReport({ status: status(text) })],
+  ['a failure', (text) => Failed({ failure: failure(text) })],
+  ['an identifier', (text) => Identifier({ text, label: text })],
+  ['a Solana transaction', (text) => SolanaTransaction({ signature: text })],
+  ['a Bitcoin transaction', (text) => BitcoinTransaction({ txid: text })],
+  ['a link of a stranger', (text) => Away({ href: text, children: text })],
+  ['a name', (text) => Foreign({ text })],
+  ['an initial', (text) => Initial({ symbol: text })],
+];
+
+/** Tags that the site itself writes in these parts. */
+const OWN_TAGS =
+  /^(a|article|bdi|br|button|code|dd|details|div|dl|dt|figcaption|figure|h1|h2|h3|li|p|section|span|strong|summary|table|tbody|td|th|thead|time|tr|ul)$/;
+/** Attributes that are addresses or run, with what they may hold. */
+const HREF = /^(https:\/\/|\/|#)/;
+
+/** Tags as a browser's parser would meet them: escaped text holds none. */
+function tagsOf(html: string) {
+  return [...html.matchAll(/<([a-zA-Z][^\s/>]*)((?:[^>"]|"[^"]*")*)>/g)].map(([, name = '', rest = '']) => ({
+    name,
+    attributes: [...rest.matchAll(/([^\s=]+)(?:="([^"]*)")?/g)].map(([, key = '', value = '']) => ({
+      key,
+      value,
+    })),
+  }));
+}
+
+const namesOf = (html: string): string[] => tagsOf(html).map(({ name }) => name);
+
+it('the corpus holds fifty different texts', () => {
+  expect(new Set(HOSTILE_TEXTS).size).toBe(50);
+});
+
+describe.each(SHOWN)('%s', (_name, show) => {
+  it.each(HOSTILE_TEXTS.map((text) => [text]))('shows %j as text', (text) => {
+    const html = String(show(text));
+    for (const { name, attributes } of tagsOf(html)) {
+      expect(name).toMatch(OWN_TAGS);
+      for (const { key, value } of attributes) {
+        expect(key.toLowerCase()).not.toMatch(/^on|^style$|^srcdoc$|^src$/);
+        if (key === 'href') expect(value).toMatch(HREF);
+      }
+    }
+    expect(namesOf(html)).toEqual(namesOf(String(show('harmless'))));
+  });
+});
+
+it('a link is made of addresses of the web only', () => {
+  const linked = (href: string) => String(Away({ href, children: 'x' })).includes('href=');
+  expect(linked('https://example.com/a')).toBe(true);
+  expect(linked('http://example.com/a')).toBe(true);
+  for (const href of [
+    'javascript:1',
+    ' javascript:1',
+    'data:text/html,1',
+    '//evil.example',
+    'https:',
+    'blob:https://a',
+  ])
+    expect(linked(href)).toBe(false);
+});
