@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { MUTANTS } from '../simulator/mutants.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/custody.md'), 'utf8');
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
+
+it('the runbook has a row for every reason for which an operation is held', () => {
+  const reasons = [...new Set(sources.flatMap((text) => text.match(/(?<=')held_[a-z_]+(?=')/g) ?? []))];
+  expect(reasons.length).toBeGreaterThan(3);
+  expect(reasons.filter((reason) => !page.includes(`| \`${reason}\` |`))).toEqual([]);
+});
+
+it('the page names every broken rule that the simulator catches, and no other', () => {
+  const rows = [...page.matchAll(/^\| (.+) \| \d+ \| [a-z_]+ \|$/gm)].map(([, name]) => name);
+  expect(rows).toEqual(MUTANTS.map(({ name }) => name));
+});
