@@ -36,6 +36,7 @@ import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { READ_QUOTES_PER_WINDOW } from './features/swap/read-quote.ts';
 import { createSwapStore } from './features/swap/swap-store.ts';
 import { createSearchStore } from './features/tokens/search-store.ts';
+import { createTokenFacts } from './features/tokens/token-facts.ts';
 import { createTokenStore } from './features/tokens/token-store.ts';
 import { type Cache, createCache } from './http/cached.ts';
 import { createChangeNow } from './providers/changenow.ts';
@@ -145,6 +146,10 @@ function buildApiDeps(env: Env): Deps {
     randomAddress: () => encodeBase58(crypto.getRandomValues(new Uint8Array(32))),
     listingFee: config.LISTING_FEE_SOL,
     tokens: createTokenStore(env.DB),
+    tokenFacts: createTokenFacts({
+      readAccounts: (addresses) => rpc.first((node) => node.accounts(addresses, 'confirmed')),
+      now: Date.now,
+    }),
     search: createSearchStore(env.DB),
     requirePayments: () => {
       const absent = missingForPayments(config);

@@ -11,6 +11,8 @@ export type Mint = {
   readonly program: string;
   /** Who may make more of it; null when nobody may. */
   readonly mintAuthority: string | null;
+  /** Who may freeze its accounts; null when nobody may. */
+  readonly freezeAuthority: string | null;
   /** Atoms. */
   readonly supply: bigint;
   readonly decimals: number;
@@ -28,5 +30,14 @@ export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
   const supply = read.u64();
   const decimals = read.u8();
   if (read.u8() === 0) return undefined;
-  return { program: owner, mintAuthority: hasAuthority ? authority : null, supply, decimals, extensions };
+  const canFreeze = read.u32() === 1;
+  const freezer = read.address();
+  return {
+    program: owner,
+    mintAuthority: hasAuthority ? authority : null,
+    freezeAuthority: canFreeze ? freezer : null,
+    supply,
+    decimals,
+    extensions,
+  };
 }

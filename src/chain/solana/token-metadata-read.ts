@@ -16,9 +16,9 @@ export type TokenMetadata = { readonly name: string; readonly symbol: string; re
 
 /** Extension types of Token-2022. */
 const METADATA_POINTER = 18;
-const TOKEN_METADATA = 19;
+export const TOKEN_METADATA = 19;
 /** First byte of Metaplex's account: Key::MetadataV1. */
-const METADATA_V1 = 4;
+export const METADATA_V1 = 4;
 
 export const metaplexAddress = (mint: string): string =>
   programAddress(METAPLEX_PROGRAM, [

@@ -14,12 +14,14 @@ import { Token } from './routes.ts';
 import { decodeCursor, encodeCursor } from './search-cursor.ts';
 import type { SearchStore } from './search-store.ts';
 import { paymentAnswer, tokenAnswer } from './token-answer.ts';
+import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
 export type ListingDeps = RequestListingDeps & {
   readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
   readonly tokens: TokenStore;
   readonly search: SearchStore;
+  readonly tokenFacts: ReadTokenFacts;
   readonly requirePayments: () => string;
 };
 
@@ -227,7 +229,14 @@ export const listingRoutes = newRouter<ListingDeps>()
     const from = cursor === undefined ? null : decodeCursor(cursor);
     if (from === undefined) throw new AppError('INVALID_INPUT', 'cursor: not one of this service.');
     const { tokens, next } = await c.var.deps.search.search(q, from, limit);
-    return c.json({ tokens: tokens.map(tokenAnswer), next_cursor: next && encodeCursor(next) }, 200);
+    const facts = await c.var.deps.tokenFacts(tokens);
+    return c.json(
+      {
+        tokens: tokens.map((token) => tokenAnswer(token, facts.get(token.mint))),
+        next_cursor: next && encodeCursor(next),
+      },
+      200,
+    );
   })
   .openapi(listRoute, async (c) => {
     const rows = await c.var.deps.tokens.listings(c.req.valid('query').token_id, LIST_LIMIT);

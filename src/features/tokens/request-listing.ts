@@ -1,6 +1,7 @@
 import { decodeMint, type Mint } from '../../chain/solana/mint.ts';
 import {
   decodeMetaplexMetadata,
+  METAPLEX_PROGRAM,
   metadataInMint,
   metaplexAddress,
 } from '../../chain/solana/token-metadata-read.ts';
@@ -67,7 +68,8 @@ async function readToken(d: RequestListingDeps, address: string) {
   const mint = account && decodeMint(account.owner, account.data);
   if (!mint) throw new AppError('NOT_A_MINT', 'The chain has no token mint at this address.');
   const metadata =
-    metadataInMint(address, mint) ?? (beside ? decodeMetaplexMetadata(address, beside.data) : undefined);
+    metadataInMint(address, mint) ??
+    (beside?.owner === METAPLEX_PROGRAM ? decodeMetaplexMetadata(address, beside.data) : undefined);
   if (!metadata) {
     throw new AppError('NO_METADATA', 'This token has no name on the chain, so nobody could find it.');
   }

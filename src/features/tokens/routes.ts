@@ -3,11 +3,17 @@ import { isAddress } from '../../chain/solana/address.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { tokenAnswer } from './token-answer.ts';
+import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
-export type TokenDeps = { readonly tokens: TokenStore };
+export type TokenDeps = { readonly tokens: TokenStore; readonly tokenFacts: ReadTokenFacts };
 
 const instant = z.iso.datetime();
+const authority = (who: string) =>
+  z
+    .string()
+    .nullable()
+    .openapi({ description: `${who}; null with an as_of: nobody` });
 export const Token = z
   .object({
     id: z.number().int(),
@@ -19,6 +25,14 @@ export const Token = z
     mint_address: z.string(),
     creator_address: z.string().nullable(),
     token_program: z.enum(['token', 'token-2022']),
+    mint_authority: authority('Who may make more of it'),
+    freeze_authority: authority('Who may freeze its accounts'),
+    update_authority: authority('Who may change name, symbol and uri'),
+    as_of: instant
+      .nullable()
+      .openapi({
+        description: 'When supply and authorities were read from the chain; null when they could not be',
+      }),
     description: z.string(),
     image: z.string().nullable(),
     uri: z.string().nullable(),
@@ -92,7 +106,8 @@ export const tokenRoutes = newRouter<TokenDeps>()
     const { creator } = c.req.valid('query');
     const { tokens } = c.var.deps;
     const rows = creator ? await tokens.ofCreator(creator, LIST_LIMIT) : await tokens.list(LIST_LIMIT);
-    return c.json({ tokens: rows.map(tokenAnswer) }, 200);
+    const facts = await c.var.deps.tokenFacts(rows);
+    return c.json({ tokens: rows.map((row) => tokenAnswer(row, facts.get(row.mint))) }, 200);
   })
   .openapi(metadataRoute, async (c) => {
     const token = await c.var.deps.tokens.byMint(c.req.valid('param').mint_address);
@@ -107,5 +122,6 @@ export const tokenRoutes = newRouter<TokenDeps>()
     const { id } = c.req.valid('param');
     const token = /^[1-9]\d{0,14}$/.test(id) ? await c.var.deps.tokens.byId(Number(id)) : undefined;
     if (!token) throw new AppError('NOT_FOUND', 'No token has this id.');
-    return c.json(tokenAnswer(token), 200);
+    const facts = await c.var.deps.tokenFacts([token]);
+    return c.json(tokenAnswer(token, facts.get(token.mint)), 200);
   });

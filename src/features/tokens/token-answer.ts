@@ -6,18 +6,24 @@
 import { isWellKnown } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import type { RequestView } from '../../custody/api.ts';
+import type { TokenFacts } from './token-facts.ts';
 import type { TokenRow } from './token-store.ts';
 
-export const tokenAnswer = (token: TokenRow) => ({
+/** @param facts what the chain says now; undefined while it cannot be read */
+export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
   id: token.tokenId,
   name: token.name,
   symbol: token.symbol,
   decimals: token.decimals,
-  supply: token.supply.toString(),
-  supply_ui: formatAmount(token.supply, token.decimals),
+  supply: (facts?.supply ?? token.supply).toString(),
+  supply_ui: formatAmount(facts?.supply ?? token.supply, token.decimals),
   mint_address: token.mint,
   creator_address: token.creator,
   token_program: token.program,
+  mint_authority: facts?.mintAuthority ?? null,
+  freeze_authority: facts?.freezeAuthority ?? null,
+  update_authority: facts?.updateAuthority ?? null,
+  as_of: facts ? new Date(facts.asOf).toISOString() : null,
   description: token.description,
   image: token.image,
   uri: token.uri,

@@ -44,6 +44,7 @@ it('an account and a mint read as the token library wrote them, under both progr
     expect(decodeMint(program, mint)).toEqual({
       program,
       mintAuthority: OWNER,
+      freezeAuthority: null,
       supply: U64_MAX,
       decimals: 6,
       extensions: new Map(),

@@ -18,6 +18,7 @@ const NAMES = { name: 'Café Coin ☕', symbol: 'CAFÉ', uri: 'https://example.o
 const mintWith = (...extensions: [number, Uint8Array][]): Mint => ({
   program: TOKEN_2022_PROGRAM,
   mintAuthority: null,
+  freezeAuthority: null,
   supply: 0n,
   decimals: 6,
   extensions: new Map(extensions),

@@ -1,0 +1,56 @@
+/**
+ * Who may still change a token, as its accounts say.
+ * @see solana-program/token interface/src/state.rs (`Mint`)
+ * @see solana-program/token-metadata interface/src/state.rs
+ * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
+ * @module
+ */
+import { createByteReader } from './byte-reader.ts';
+import type { Mint } from './mint.ts';
+import { METADATA_V1, TOKEN_METADATA } from './token-metadata-read.ts';
+
+/** Addresses; null where nobody may, ever again. */
+export type TokenAuthorities = {
+  readonly mintAuthority: string | null;
+  readonly freezeAuthority: string | null;
+  /** Of name, symbol and uri. */
+  readonly updateAuthority: string | null;
+};
+
+const NOBODY = '11111111111111111111111111111111';
+
+/** @param metaplex data of the Metaplex account beside the mint, if there is one */
+export function tokenAuthorities(mint: Mint, metaplex: Uint8Array | undefined): TokenAuthorities {
+  const { mintAuthority, freezeAuthority, extensions } = mint;
+  const inMint = extensions.get(TOKEN_METADATA);
+  const updateAuthority = inMint ? metadataAuthority(inMint) : metaplex ? metaplexAuthority(metaplex) : null;
+  return { mintAuthority, freezeAuthority, updateAuthority };
+}
+
+/** OptionalNonZeroPubkey: all zero is nobody, which reads as the system program's address. */
+function metadataAuthority(value: Uint8Array): string | null {
+  if (value.length < 32) return null;
+  const authority = createByteReader(value).address();
+  return authority === NOBODY ? null : authority;
+}
+
+/** Null when the account says that it can never change again. */
+function metaplexAuthority(data: Uint8Array): string | null {
+  if (data[0] !== METADATA_V1) return null;
+  try {
+    const read = createByteReader(data, 1);
+    const authority = read.address();
+    read.address(); // mint
+    for (let text = 0; text < 3; text++) read.string();
+    read.u16(); // seller fee, in basis points
+    if (read.u8() === 1) read.bytes(read.u32() * CREATOR_BYTES);
+    read.u8(); // primary sale happened
+    return read.u8() === 1 ? authority : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** A creator: key, verified, share. */
+const CREATOR_BYTES = 32 + 1 + 1;
