@@ -63,6 +63,32 @@ describe('what the bridge says is only where to look', () => {
   });
 });
 
+describe('partial, in the words of the bridge', () => {
+  const partial = (...txids: string[]): BridgeReport => ({ state: 'partial', txids });
+  const incomplete = (arrived: boolean, outcome: object, claims: string[] = []) => ({
+    settlement: { state: 'incomplete', reason: 'partial', arrived, outcome },
+    claims,
+  });
+
+  it.each([9_000n, 124_500n])('is never complete: %i sats are booked as what arrived', async (sats) => {
+    const { settle, ports } = setUp(partial(TXID));
+    ports.indexes = [() => bitcoinTx(TXID, [{ value: sats }])];
+    const outcome = { btcTxid: TXID, btcVout: 0, btcSats: sats.toString() };
+    expect(await settle()).toEqual(incomplete(true, outcome, [`output:${TXID}:0`]));
+  });
+
+  it('waits for a transaction that our view does not show yet', async () => {
+    expect(await setUp(partial(TXID)).settle()).toEqual(pending('settling'));
+  });
+
+  it.each([[[]], [['2ZE7R9signatureOnAnotherChain']]])(
+    'keeps the exposure when it names no Bitcoin transaction: %j',
+    async (txids) => {
+      expect(await setUp(partial(...txids)).settle()).toEqual(incomplete(false, {}));
+    },
+  );
+});
+
 describe('delivery', () => {
   const both = (tx: BitcoinTx) => [() => tx, () => tx];
 

@@ -1,0 +1,167 @@
+/** Payments that a third party has built, from quote to landing: priced, bounded, foreseen. */
+import { describe, expect, it } from 'vitest';
+import type { ForeignOffer, SwapQuote } from '../../src/bridges/route.ts';
+import { sats } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
+import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../src/custody/kinds/swap.ts';
+import type { ScreenedPayment } from '../../src/custody/kinds/swap-screened.ts';
+import { claimsOf } from '../../src/custody/operation.ts';
+import { forgetPrograms, programMemory } from '../../src/custody/program-memory.ts';
+import { ready, row, setUp } from './driven.ts';
+import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from './fake-bridge.ts';
+import { land } from './fake-chain.ts';
+import { FEE, NOW, planned, SOL } from './sample-operations.ts';
+import { draftSwap, finish } from './screen/draft.ts';
+
+const OVERHEAD = 3_505_000n;
+const offer: ForeignOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };
+const foreignQuote = (change: Partial<SwapQuote> = {}): SwapQuote =>
+  quoteFor(oneSol, { route: 'lifi', fixedFeeSats: null, expiresAt: null, foreign: offer, ...change });
+const screened = (change: Partial<ScreenedPayment> = {}): ScreenedPayment => ({
+  ok: true,
+  message: Uint8Array.of(9),
+  lastValidBlockHeight: 1_000n,
+  slot: 900n,
+  minimumSats: sats(123_750n),
+  spend: SOL + 15_000n,
+  claims: ['lifi:q', 'lifi-message:m', 'deposit:d'],
+  plan: { tool: 'near', depositAddress: 'd', quoteId: 'q', messageHash: 'm', vaultSwap: null },
+  ...change,
+});
+function world(screen?: () => Promise<ScreenedPayment | { ok: false; reason: string }>) {
+  const [first, second] = [createFakeBridge(), createFakeBridge()];
+  first.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
+  second.nextQuote = () => ({ ok: true, quote: foreignQuote() });
+  const asked: unknown[] = [];
+  const ports = {
+    ...createSwapPorts([first, second]),
+    overhead: OVERHEAD,
+    ...(screen
+      ? {
+          screen: (...given: unknown[]) => {
+            asked.push(given);
+            return screen();
+          },
+        }
+      : {}),
+  };
+  return { first, second, ports, asked };
+}
+
+describe('a quote with foreign bytes', () => {
+  it('is taken once the screen has passed it, with the floor of an independent price', async () => {
+    const { ports, asked } = world(async () => screened());
+    const quoted = await quoteSwap(ports, oneSol, false);
+    // 125,000 sats a SOL, less 2 %. What the chain takes beside the amount is part of the cost.
+    expect(asked).toEqual([[offer, { amount: SOL, floorSats: 122_500n }]]);
+    expect(quoted).toMatchObject({
+      ok: true,
+      priced: { cost: 10_000_000n + 15_000n },
+      screened: { ok: true },
+    });
+  });
+
+  it('is refused where nothing can screen it', async () => {
+    expect(await quoteSwap(world().ports, oneSol, false)).toEqual({ ok: false, reason: 'screen_missing' });
+  });
+
+  it('that the screen refuses falls to the next route', async () => {
+    const w = world(async () => ({ ok: false, reason: 'payment_count' }));
+    expect(await quoteSwap(w.ports, oneSol, false)).toEqual({ ok: false, reason: 'payment_count' });
+    const routes = [w.second, createFakeBridge()];
+    expect(await quoteSwap({ ...w.ports, routes }, oneSol, false)).toMatchObject({
+      ok: true,
+      quote: { route: 'near-intents' },
+      screened: null,
+    });
+  });
+
+  it('is too expensive when its rent and fees make it so', async () => {
+    const { ports } = world(async () => screened({ spend: SOL + 10_000_001n }));
+    expect(await quoteSwap(ports, oneSol, false)).toEqual({ ok: false, reason: 'quote_too_expensive' });
+  });
+
+  it('of too small an amount says nothing of a route that did not answer', async () => {
+    const w = world(async () => screened());
+    w.second.nextQuote = () => ({ ok: false, reason: 'amount_too_low' });
+    await expect(quoteSwap(w.ports, oneSol, false)).rejects.toMatchObject({ details: { reason: 'timeout' } });
+  });
+});
+
+describe('preparing it', () => {
+  const intent = planSwap({ id: 'swap:k', bodyHash: null, amount: oneSol, now: NOW, overhead: OVERHEAD });
+
+  it('sets aside what the dearest route may take', () => {
+    expect(intent.reserved).toBe(SOL + OVERHEAD);
+    expect(swapDebit(oneSol, OVERHEAD)).toBe(SOL + OVERHEAD);
+  });
+
+  it('signs the bytes that were screened, and takes their names for ever', async () => {
+    const { ports } = world(async () => screened({ minimumSats: sats(124_000n) }));
+    const prepared = await createSwapKind(ports).prepare(intent);
+    expect(prepared).toMatchObject({
+      ok: true,
+      message: Uint8Array.of(9),
+      spend: SOL + 15_000n,
+      claims: ['lifi:q', 'lifi-message:m', 'deposit:d'],
+      plan: { route: 'lifi', tool: 'near', depositAddress: 'd', minimumSats: '124000', expiresAt: null },
+    });
+    if (!prepared.ok) return;
+    // A journal that is rebuilt from its rows takes the same names again.
+    expect(claimsOf({ ...intent, plan: prepared.plan }).toSorted()).toEqual([...prepared.claims].toSorted());
+  });
+
+  it('our own transfer on the other route reserves no more than it costs', async () => {
+    const ports = { ...createSwapPorts([createFakeBridge()]), overhead: OVERHEAD };
+    expect(await createSwapKind(ports).prepare(intent)).toMatchObject({ ok: true, spend: SOL + FEE });
+  });
+});
+
+describe('carrying it out', () => {
+  const spend = SOL + 15_000n;
+  const plan = { route: 'lifi', minimumSats: '1' };
+  const { unforeseen } = createSwapKind(createSwapPorts([]));
+  const foreseeing = unforeseen ? { unforeseen } : {};
+
+  it('keeps what may leave, and no more, reserved from the signature on', async () => {
+    const w = setUp({ prepare: async () => ready({ spend, plan }) });
+    w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
+    await w.driver.drive('swap:one');
+    expect(row(w)).toMatchObject({ state: 'signed', reserved: spend });
+  });
+
+  it('that would take more than was reserved is not signed off', async () => {
+    const w = setUp({ prepare: async () => ready({ spend: SOL + OVERHEAD + 1n, plan }) });
+    w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
+    await w.driver.drive('swap:one');
+    expect(row(w)).toMatchObject({ state: 'failed', reason: 'reserve_overspent', signing: null });
+    expect(w.order).not.toContain('send');
+  });
+
+  it.each([
+    ['as foreseen goes on', { debit: spend }, undefined],
+    ['of more than may leave stops all signing', { debit: spend + 1n }, 'unexpected_debit'],
+    ['of less than the amount stops all signing', { debit: SOL - 1n }, 'landing_balance'],
+    ['that moved tokens stops all signing', { debit: spend, movesTokens: true }, 'landing_tokens'],
+  ])('a landing %s', async (_name, landing, frozen) => {
+    const w = setUp({ prepare: async () => ready({ spend, plan }), ...foreseeing });
+    w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
+    await w.driver.drive('swap:one');
+    land(w.chain, landing as Parameters<typeof land>[1]);
+    w.clock.now += 1_000;
+    await w.driver.drive('swap:one');
+    expect(w.journal.getMeta('frozen')).toBe(frozen);
+    expect(row(w).state).toBe('settling');
+  });
+});
+
+it('a program is remembered as it was first trusted, until the operator forgets it', () => {
+  const w = setUp();
+  const memory = programMemory(w.journal);
+  expect(memory.recorded('P')).toBeNull();
+  memory.record('P', 5n);
+  memory.record('Q', 0n);
+  expect([memory.recorded('P'), memory.recorded('Q')]).toEqual([5n, 0n]);
+  forgetPrograms(w.journal, ['P']);
+  expect([memory.recorded('P'), memory.recorded('Q')]).toEqual([null, 0n]);
+});
