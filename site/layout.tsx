@@ -63,6 +63,9 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href="/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href={assets.style} />
+        <noscript>
+          <link rel="stylesheet" href="/noscript.css" />
+        </noscript>
         {script?.imports.map((file) => (
           <link rel="modulepreload" href={file} />
         ))}

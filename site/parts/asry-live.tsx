@@ -76,7 +76,7 @@ export function AsryEpoch() {
           )}
         </div>
         <div class="card stack">
-          <h3>What would a deposit earn?</h3>
+          <h2 class="minor">What would a deposit earn?</h2>
           <Field
             id="asry-deposit"
             label="Deposit"

@@ -61,9 +61,9 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
   const source = headers?.get('x-data-source');
   return (
     <>
-      <h3>
+      <h2 class="minor">
         <Foreign text={a} /> and <Foreign text={b} />
-      </h3>
+      </h2>
       {data.hasWarning === true ? <p class="mark warn">the provider warns about this pool</p> : null}
       <p class="tile-value number">
         {price(data.price)}{' '}

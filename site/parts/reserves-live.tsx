@@ -41,7 +41,7 @@ export function Wallets() {
     <>
       <div class="columns">
         <div class="card stack">
-          <h3>Bitcoin reserve</h3>
+          <h2 class="minor">Bitcoin reserve</h2>
           <p class="tile-value number">
             {bitcoin.balanceSatoshis === null ? 'unknown' : `${sats(bitcoin.balanceSatoshis)} sats`}
           </p>
@@ -83,7 +83,7 @@ export function Wallets() {
           </dl>
         </div>
         <div class="card stack">
-          <h3>Solana reserve</h3>
+          <h2 class="minor">Solana reserve</h2>
           <p class="tile-value number">
             {solana.balanceLamports === null ? 'unknown' : `${sol(solana.balanceLamports)} SOL`}
           </p>

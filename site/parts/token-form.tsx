@@ -24,7 +24,7 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
   return (
     <div class="stack">
       <div class="card stack">
-        <h3>How wallets show it</h3>
+        <h2 class="minor">How wallets show it</h2>
         <p class="wallet-line">
           <Initial symbol={draft.symbol || '?'} />
           <span>

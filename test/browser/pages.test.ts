@@ -53,7 +53,7 @@ describe.each(PAGES)('%s', (path, heading) => {
     const { page } = visited;
     const sizes = new Map<string, number>();
     page.on('response', async (response) => {
-      if (response.request().resourceType() === 'script')
+      if (response.request().resourceType() === 'script' && response.status() === 200)
         sizes.set(response.url(), gzipSync(await response.body(), { level: 9 }).length);
     });
     await page.reload();

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { HOSTILE_TEXTS } from '../site/hostile-texts.ts';
+import { settled, useBrowser, visit } from './visit.ts';
+
+useBrowser();
+
+type Json = Record<string, unknown>;
+
+const token = (text: string, id: number): Json => ({
+  id,
+  name: text,
+  symbol: text,
+  decimals: 6,
+  supply: '1',
+  supply_ui: '0.000001',
+  mint_address: text,
+  creator_address: text,
+  token_program: 'token',
+  description: text,
+  image: text,
+  uri: text,
+  created_at: '2026-11-20T10:00:00.000Z',
+  listed_at: null,
+  warning: null,
+});
+const post = (text: string, index: number): Json => ({
+  id: String(index),
+  pubkey: text,
+  created_at: 1_795_195_475 - index,
+  content: text,
+  kind: 1111,
+  labels: [text],
+  content_warning: index % 2 === 0 ? null : text,
+  root: { tag: 'I', value: text, kind: 'web', url: text },
+  nevent: text,
+});
+const feed = {
+  ok: true,
+  error: null,
+  relays: [],
+  limit: 50,
+  until: null,
+  ai_only: true,
+  topic_labels: null,
+  posts: HOSTILE_TEXTS.map(post),
+  next_until: null,
+  next_cursor: null,
+  relay_status: HOSTILE_TEXTS.map((relay) => ({
+    relay,
+    ok: false,
+    state: relay,
+    events: 0,
+    partial: false,
+    rejected: 0,
+  })),
+  as_of: '2026-11-20T10:00:00.000Z',
+  stale: false,
+};
+const stats = {
+  ok: true,
+  totals: { pageviews: 1, last_24h: 1, last_7d: 1, visitors_24h: 1, filtered_bots: 0 },
+  by_path: HOSTILE_TEXTS.map((path) => ({ path, count: 1 })),
+  by_referrer: HOSTILE_TEXTS.map((host) => ({ host, count: 1 })),
+  recent: HOSTILE_TEXTS.map((text) => ({
+    t: '2026-11-20T10:00:00.000Z',
+    path: text,
+    referrer: text,
+    ip: text,
+  })),
+  series: [],
+  series_hourly: [],
+  as_of: '2026-11-20T10:00:00.000Z',
+};
+
+/** Runs in the page: what must not be there, whatever a stranger has written. */
+const findings = (): string[] => {
+  const found: string[] = [];
+  if ('__pwned' in window) found.push('a script of the text ran');
+  const bad =
+    'main script, main iframe, main object, main embed, main img, main style, main form[action], main base, main video, main marquee, main template';
+  for (const element of document.querySelectorAll(bad)) found.push(element.outerHTML.slice(0, 100));
+  for (const element of document.querySelectorAll('body *'))
+    for (const { name, value } of element.attributes) {
+      if (name.startsWith('on') || name === 'srcdoc') found.push(`${element.tagName} ${name}`);
+      if (name === 'href' && !/^(https?:\/\/|\/|#|solana:)/.test(value)) found.push(`href ${value}`);
+    }
+  if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
+    found.push('it pushes the page wide');
+  return found;
+};
+
+describe.each([
+  ['posts', '/nostr', '**/api/nostr/**', feed, '[data-island="feed"] .post', 50],
+  [
+    'referrers and paths',
+    '/visitors',
+    '**/api/analytics/stats',
+    stats,
+    '[data-island="visitors"] tbody tr',
+    36,
+  ],
+  ['token names', '/tokens', '**/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-row', 50],
+] as const)('%s of strangers', (_name, path, route, json, rows, count) => {
+  it('stay text in the browser: nothing runs, nothing is loaded, nothing becomes an element', async () => {
+    const visited = await visit(path, { viewport: { width: 390, height: 844 } }, (page) =>
+      page.route(route, (request) => request.fulfill({ json })),
+    );
+    const { page } = visited;
+    await page
+      .locator(rows)
+      .nth(count - 1)
+      .waitFor({ state: 'attached' });
+    await settled(page);
+    // The mouse over each and the focus on each would set off handlers.
+    await page.evaluate(() => {
+      for (const element of document.querySelectorAll('main *')) {
+        element.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
+        if (element instanceof HTMLDetailsElement) element.open = true;
+      }
+    });
+    expect(await page.evaluate(findings)).toEqual([]);
+    const shown = await page.locator('main').evaluate((main) => main.textContent ?? '');
+    for (const text of HOSTILE_TEXTS.slice(0, 12)) expect(shown).toContain(text);
+    expect(visited.strangers).toEqual([]);
+    expect(visited.complaints).toEqual([]);
+    await visited.close();
+  });
+});
+
+it('the page of a token shows each hostile name as its name', async () => {
+  for (const [index, text] of HOSTILE_TEXTS.entries()) {
+    if (index % 5 !== 0) continue;
+    const visited = await visit('/token?id=7', {}, async (page) => {
+      await page.route('**/api/tokens/7', (request) => request.fulfill({ json: token(text, 7) }));
+      await page.route('**/api/listings?**', (request) => request.fulfill({ json: { listings: [] } }));
+    });
+    const heading = visited.page.locator('h1');
+    await heading.waitFor();
+    expect(await heading.evaluate((element) => element.textContent)).toBe(text);
+    expect(await visited.page.evaluate(findings)).toEqual([]);
+    expect(visited.strangers).toEqual([]);
+    await visited.close();
+  }
+});

@@ -1,0 +1,183 @@
+import { Buffer } from 'node:buffer';
+import decodeQR from 'qr/decode.js';
+import { afterEach, expect, it } from 'vitest';
+import { control, expectNothingWrong, settled, useBrowser, type Visit, violations, visit } from './visit.ts';
+
+useBrowser();
+
+let visited: Visit;
+afterEach(() => visited?.close());
+
+type Info = { treasury: string; users: { address: string }[] };
+
+const DARK = 0;
+const LIGHT = 255;
+const SCALE = 6;
+
+/** What a camera would read: the code is drawn from the page's own picture, dot by dot, and decoded. */
+function readCode(viewBox: string, path: string): string {
+  const size = Number(viewBox.split(' ')[2]) * SCALE;
+  const data = Buffer.alloc(size * size * 4, LIGHT);
+  for (const [, x, y] of path.matchAll(/M(\d+) (\d+)h1v1h-1z/g))
+    for (let dy = 0; dy < SCALE; dy++)
+      for (let dx = 0; dx < SCALE; dx++) {
+        const at = ((Number(y) * SCALE + dy) * size + Number(x) * SCALE + dx) * 4;
+        data.fill(DARK, at, at + 3);
+      }
+  return decodeQR({ width: size, height: size, data });
+}
+
+it('a visitor quotes, rehearses and starts a swap, and sees both transactions when it is finished', async () => {
+  visited = await visit('/swap');
+  const { page } = visited;
+  await page.getByLabel('SOL of the reserve to swap').fill('0.4');
+  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await page.getByText('Guaranteed by the bridge').waitFor();
+  await page.getByRole('button', { name: 'Dry run' }).click();
+  await page.getByText('It would pass now.').waitFor();
+  const start = page.getByRole('button', { name: 'Start the swap' });
+  expect(await start.isDisabled()).toBe(true);
+  await page.getByLabel('I understand whose money moves').check();
+  await start.click();
+  await page.locator('[data-swap-status]').waitFor();
+  expect(new URL(page.url()).searchParams.get('swap')).toMatch(/^\w{64,88}$/);
+  // The address of the page is enough to find it again.
+  await page.reload();
+  await page.locator('[data-swap-status="finished"]').waitFor({ timeout: 90_000 });
+  const links = await page.getByRole('list', { name: 'Progress of the swap' }).getByRole('link').all();
+  const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
+  expect(targets).toEqual([
+    expect.stringMatching(/^https:\/\/explorer\.solana\.com\/tx\/\w+$/),
+    expect.stringMatching(/^https:\/\/mempool\.space\/tx\/[0-9a-f]{64}$/),
+  ]);
+  expect(await violations(page)).toEqual([]);
+  await page.reload();
+  await page
+    .getByRole('region', { name: 'Swaps that landed, newest first' })
+    .getByText('finished')
+    .first()
+    .waitFor();
+  expectNothingWrong(visited);
+});
+
+it('a creator fills the form, pays what the code says, and the token is made and listed without pasting anything', async () => {
+  const { users } = await control<Info>('GET /info');
+  visited = await visit('/tokens/new');
+  const { page } = visited;
+  const name = `River Otter ${Date.now() % 100_000}`;
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Symbol').fill('OTTER');
+  await page.getByLabel('Supply').fill('2500.5');
+  await page.getByLabel('Decimals').fill('3');
+  const preview = page.locator('.split > .stack');
+  expect(await preview.innerText()).toContain('2,500.5 OTTER');
+  expect(await preview.innerText()).toContain('2,500,500');
+  await page.getByRole('button', { name: 'Check and show the price' }).click();
+  expect(await page.getByText('The address of a Solana wallet.').isVisible()).toBe(true);
+  await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
+  await page.getByRole('button', { name: 'Check and show the price' }).click();
+  await page.locator('[data-invoice="awaiting_payment"]').waitFor();
+  expect(await violations(page)).toEqual([]);
+
+  const code = page.locator('svg.qr');
+  const read = readCode(
+    (await code.getAttribute('viewBox')) ?? '',
+    (await code.locator('path').last().getAttribute('d')) ?? '',
+  );
+  expect(read).toBe(await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href'));
+  const url = new URL(read);
+  expect(url.protocol).toBe('solana:');
+  await control('POST /transfer', {
+    to: url.pathname,
+    amount: url.searchParams.get('amount'),
+    references: [url.searchParams.get('reference')],
+  });
+  await page.getByText('Your token is made and listed.').waitFor({ timeout: 60_000 });
+  await page.getByRole('link', { name: 'To its page' }).click();
+  await page.getByRole('heading', { name }).waitFor();
+  expect(await page.locator('main').innerText()).toContain('2,500.5');
+  expect(await page.locator('.token-head').innerText()).toContain('listed');
+  await settled(page);
+  expect(await violations(page)).toEqual([]);
+
+  await page.goto(new URL('/tokens', page.url()).href);
+  await page.getByLabel('Search by name, symbol or address').fill(name.toLowerCase());
+  await page.getByText('found, best matches first').waitFor();
+  expect(await page.locator('.token-row a').allInnerTexts()).toEqual([name]);
+  expect(await violations(page)).toEqual([]);
+  expectNothingWrong(visited);
+});
+
+it('a depositor looks at what a deposit earns, claims it, and sees it paid', async () => {
+  const { treasury } = await control<Info>('GET /info');
+  const { signature } = await control<{ signature: string }>('POST /transfer', {
+    to: treasury,
+    asset: 'usdc',
+    amount: '25',
+  });
+  visited = await visit('/asry');
+  const { page } = visited;
+  await page.getByLabel('Signature of the deposit').fill(signature);
+  await page.getByRole('button', { name: 'Look at the deposit' }).click();
+  await page.getByText('Nothing was consumed yet.').waitFor({ timeout: 60_000 });
+  expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
+  await page.getByRole('button', { name: 'Claim the reward' }).click();
+  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+  expect(await violations(page)).toEqual([]);
+  // The same deposit again shows what became of it, and pays nothing.
+  await page.getByRole('button', { name: 'Another claim' }).click();
+  await page.getByLabel('Signature of the deposit').fill(signature);
+  await page.getByRole('button', { name: 'Look at the deposit' }).click();
+  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+  const again = page.getByRole('region', { name: 'Payouts' }).getByRole('row');
+  expect(await again.count()).toBe(2);
+});
+
+it('a visitor with coins of his own sees the warnings before the address to pay', async () => {
+  const { users } = await control<Info>('GET /info');
+  visited = await visit('/swap');
+  const { page } = visited;
+  expect(await page.getByText('Read this before you pay').isVisible()).toBe(true);
+  await page.getByLabel('Amount').fill('0.5');
+  await page.getByRole('button', { name: 'Ask what it brings' }).click();
+  await page.getByLabel('Your BTC address').fill('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq');
+  await page.getByLabel('Your SOL address for a refund').fill(users[0]?.address ?? '');
+  const show = page.getByRole('button', { name: 'Show the pay-in address' });
+  expect(await show.isDisabled()).toBe(true);
+  await page.getByLabel('I know that the provider may hold coins and ask who I am').check();
+  await show.click();
+  await page.getByText('waiting for your payment').waitFor();
+  expect(await page.locator('[data-island="exchange"]').innerText()).toContain('0.5 SOL');
+  expectNothingWrong(visited);
+});
+
+it('an agent developer copies a configuration for this very site, and tries a tool', async () => {
+  visited = await visit('/agents', { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = visited;
+  await page.getByRole('button', { name: 'Copy the MCP configuration' }).click();
+  await page.getByText('the MCP configuration: Copied').waitFor({ state: 'attached' });
+  const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(copied.mcpServers.sluice.env).toEqual({ API_BASE_URL: new URL(page.url()).origin });
+  await page.getByRole('button', { name: 'get_reserves' }).click();
+  const answer = page.getByRole('region', { name: 'the answer of get_reserves' });
+  await answer.waitFor();
+  expect(JSON.parse(await answer.innerText())).toMatchObject({ stale: false });
+  await page.getByRole('link', { name: 'API reference' }).first().click();
+  await page.waitForURL('**/docs');
+});
+
+it('a reader goes back in the feed, and asks for other labels', async () => {
+  visited = await visit('/nostr');
+  const { page } = visited;
+  const posts = page.locator('[data-island="feed"] .post');
+  await posts.nth(9).waitFor();
+  await page.locator('[data-island="feed"]').getByRole('button', { name: 'Older posts' }).click();
+  await posts.nth(19).waitFor();
+  const links = await page.locator('[data-island="feed"] a[href*="njump.me"]').all();
+  const events = await Promise.all(links.map((link) => link.getAttribute('href')));
+  expect(new Set(events).size).toBe(events.length);
+  await page.getByLabel('Labels').fill('no-such-label');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByText('No post matches.').waitFor();
+  expectNothingWrong(visited);
+});

@@ -1,0 +1,143 @@
+import type { Route } from 'playwright-core';
+import { afterAll, afterEach, expect, it } from 'vitest';
+import { control, settled, useBrowser, type Visit, violations, visit } from './visit.ts';
+
+useBrowser();
+
+let visited: Visit;
+afterEach(() => visited?.close());
+afterAll(() => control('DELETE /faults'));
+
+const PATHS = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
+
+it.each(PATHS)('%s says in words that the service is away, and what to do', async (path) => {
+  visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
+  const { page } = visited;
+  const notice = page.locator('.notice.bad').first();
+  await notice.waitFor();
+  expect(await notice.innerText()).toContain('The service cannot be reached.');
+  expect(await notice.innerText()).toContain('try again');
+  expect(await page.locator('main').innerText()).not.toContain('undefined');
+  expect(await violations(page)).toEqual([]);
+});
+
+it('a service that comes back is shown again by the button', async () => {
+  let down = true;
+  visited = await visit('/reserves', {}, (page) =>
+    page.route('**/api/reserves', (route) =>
+      down
+        ? route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
+        : route.continue(),
+    ),
+  );
+  const { page } = visited;
+  const wallets = page.locator('[data-island="wallets"]');
+  await wallets.getByText('The service did not answer as it should (status 502).').waitFor();
+  down = false;
+  await wallets.getByRole('button', { name: 'Try again' }).click();
+  await wallets.getByRole('heading', { name: 'Bitcoin reserve' }).waitFor();
+  expect(await wallets.locator('.notice.bad').count()).toBe(0);
+});
+
+it('an error of the service is told with its step, its code and the id for the operator', async () => {
+  visited = await visit('/swap');
+  const { page } = visited;
+  await page.getByLabel('SOL of the reserve to swap').fill('0.001');
+  await page.getByRole('button', { name: 'Get a quote' }).click();
+  const notice = page.locator('[data-island="swap"] .notice.bad');
+  await notice.waitFor();
+  const text = await notice.innerText();
+  expect(text).toContain('AMOUNT_TOO_SMALL');
+  expect(text).toContain('Change what the message names');
+  expect(text).toMatch(/request [0-9a-f-]{36}/);
+});
+
+it.each([
+  ['1.2.3', 'Digits and one point'],
+  ['1e3', 'Digits and one point'],
+  ['-1', 'Digits and one point'],
+  ['0.0000000001', 'At most 9 digits after the point.'],
+  ['0', 'More than 0 SOL.'],
+])('an amount of %s is refused on the page, before anything is asked', async (text, why) => {
+  visited = await visit('/swap');
+  const { page } = visited;
+  const input = page.getByLabel('SOL of the reserve to swap');
+  await input.fill(text);
+  expect(await page.getByText(why).isVisible()).toBe(true);
+  expect(await input.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByRole('button', { name: 'Get a quote' }).isDisabled()).toBe(true);
+});
+
+it('what takes longer than a second is said to', async () => {
+  let answer: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  visited = await visit('/status', {}, (page) =>
+    page.route('**/api/status', async (route) => {
+      await held;
+      await route.continue();
+    }),
+  );
+  const { page } = visited;
+  await page.getByText('This takes longer than usual.').waitFor();
+  answer?.();
+  await settled(page);
+  await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
+});
+
+const withFields = (fields: object) => async (route: Route) => {
+  const response = await route.fetch();
+  await route.fulfill({ response, json: { ...(await response.json()), ...fields } });
+};
+
+it('a stale value carries its mark and its time', async () => {
+  visited = await visit('/reserves', {}, (page) =>
+    page.route('**/api/reserves', withFields({ stale: true, as_of: '2026-11-20T10:00:00.000Z' })),
+  );
+  const wallets = visited.page.locator('[data-island="wallets"]');
+  await wallets.getByText('stale', { exact: true }).waitFor();
+  expect(await wallets.innerText()).toContain('2026-11-20 10:00 UTC');
+  expect(await wallets.innerText()).toContain('this is the last good value');
+  expect(await violations(visited.page)).toEqual([]);
+});
+
+it('a value that is not known is called unknown, never zero', async () => {
+  visited = await visit('/', {}, (page) =>
+    page.route('**/api/reserves', async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      const bitcoin = { ...body.bitcoin, balanceBtc: null, balanceSat: null, balanceSatoshis: null };
+      await route.fulfill({ response, json: { ...body, bitcoin } });
+    }),
+  );
+  const tile = visited.page.locator('.tile').first();
+  await tile.getByText('unknown').waitFor();
+  expect(await tile.locator('.value').innerText()).toBe('unknown');
+});
+
+it('an operator sees which upstream is down', async () => {
+  await control('POST /faults', { upstream: 'kraken', kind: '500' });
+  visited = await visit('/status');
+  const row = visited.page.getByRole('row', { name: /kraken/ });
+  await row.getByText('down').waitFor({ timeout: 60_000 });
+  await control('DELETE /faults');
+  await row.getByText('well').waitFor({ timeout: 60_000 });
+});
+
+it('when the Worker goes down, the page keeps what it knew, says so, and comes back with it', async () => {
+  visited = await visit('/status');
+  const { page } = visited;
+  await settled(page);
+  await control('POST /worker/kill');
+  try {
+    await page
+      .getByText('The service did not answer as it should (status 502).')
+      .waitFor({ timeout: 60_000 });
+    expect(await page.getByRole('heading', { name: 'Upstreams' }).isVisible()).toBe(true);
+  } finally {
+    await control('POST /worker/start');
+  }
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.notice.bad').waitFor({ state: 'detached' });
+});
