@@ -1,0 +1,37 @@
+/** What becomes of each command that a page shows. One that fits no row, or two, fails the test. */
+
+/** `run` on the offline world; `resolved` against the scripts and their options; `account`: against wrangler's own help. */
+export type Kind = 'run' | 'resolved' | 'account' | 'elsewhere';
+
+const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
+  [/^curl /, 'run', 'the world answers'],
+  [/^(export )?[A-Z_]+=/, 'run', 'what later commands use'],
+  [
+    /^npm run ops -- (balances|operations|held|pause|resume|reconcile|mint --dry-run)$/,
+    'run',
+    'the operator’s route',
+  ],
+  [/^npm run -s ops -- proof message > /, 'run', 'the text as a file'],
+  [/^npm run doctor -- /, 'run', 'the doctor on settings of the world'],
+  [/^npm run -s ops -- keygen --out /, 'resolved', 'run by test/scripts/ops.test.ts'],
+  [/^npm run ops -- proof submit /, 'resolved', 'run by test/e2e/ops.test.ts, which has a key'],
+  [
+    /^npm run (probe|backup|verify) -- /,
+    'resolved',
+    'run by tests of their own on the world; these ask real sources',
+  ],
+  [
+    /^npm (ci|start|test)$|^npm run (check|build|build:site)$/,
+    'resolved',
+    'CI and test/world/start.test.ts run them',
+  ],
+  [/^npx wrangler /, 'account', 'acts on an account'],
+  [/^git pull$/, 'elsewhere', 'needs the repository’s remote'],
+];
+
+export function kindOf(command: string): Kind {
+  const found = ROWS.filter(([pattern]) => pattern.test(command));
+  const [row] = found;
+  if (!row || found.length > 1) throw new Error(`${found.length} kinds for “${command}”`);
+  return row[1];
+}

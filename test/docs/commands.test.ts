@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { unstable_readConfig } from 'wrangler';
+import { parseSettings } from '../../scripts/doctor/read-settings.ts';
+import { readCommandLine } from '../../scripts/ops/command-line.ts';
+import { ERRORS } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Kind, kindOf } from './command-kinds.ts';
+import { blocksOf, commandsOf, PAGES } from './markdown.ts';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'sluice-commands-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const blocks = PAGES.flatMap((file) => blocksOf(file));
+const named = blocks.map((block) => [`${block.file}:${block.line}`, block] as const);
+const commands = blocks
+  .filter(({ language }) => language === 'sh' || language === 'console')
+  .flatMap(({ language, text }) =>
+    language === 'sh'
+      ? commandsOf(text)
+      : [...text.matchAll(/^\$ (.+)$/gm)].flatMap(([, line]) => line ?? []),
+  );
+const ofKind = (kind: Kind): string[] => [...new Set(commands.filter((command) => kindOf(command) === kind))];
+
+it.each(named)('%s is of a language that something here reads', (_name, { language }) => {
+  expect(['sh', 'console', 'json', 'ini', 'toml', '']).toContain(language);
+});
+
+it.each(commands)('“%s” is run, resolved, or known to need an account', (command) => {
+  expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
+});
+
+it('a command that nobody has classified is found', () => {
+  for (const command of ['rm -rf build', 'npm run unheard-of', 'npm run ops -- send 5 SOL'])
+    expect(() => kindOf(command)).toThrow('0 kinds');
+});
+
+describe('each command of the project', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  const own = [...ofKind('run'), ...ofKind('resolved')].filter((command) => command.startsWith('npm '));
+
+  it.each(own)('“%s” is a script with these options', (command) => {
+    const [, direct, name = direct ?? ''] =
+      /^npm (?:(ci|start|test)$|run (?:-s )?([\w:-]+))/.exec(command) ?? [];
+    if (name === 'ci') return expect(readFileSync('.ci/run', 'utf8')).toContain('npm ci');
+    const script = scripts[name];
+    expect(script, name).toBeDefined();
+    const given = (/ -- (.*)$/.exec(command)?.[1] ?? '').split(' > ')[0]?.split(' ').filter(Boolean) ?? [];
+    if (name === 'ops') return expect(readCommandLine(given)).not.toEqual({ type: 'usage' });
+    const file = /(?:scripts|site)\/[\w/.-]+\.ts/.exec(script ?? '')?.[0];
+    for (const flag of given.filter((word) => word.startsWith('--')))
+      expect(readFileSync(file ?? '', 'utf8'), flag).toMatch(
+        new RegExp(`['\\s]${flag.slice(2)}'?: \\{ type`),
+      );
+  });
+});
+
+describe('each command on an account', () => {
+  /** Words that name a command, as far as they go. */
+  const SUBCOMMANDS =
+    /^npx wrangler ((?:d1 time-travel|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
+
+  const asked = new Map<string, Promise<{ stdout: string }>>();
+  function help(words: readonly string[]): Promise<{ stdout: string }> {
+    const known = asked.get(words.join(' '));
+    if (known) return known;
+    const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1' };
+    const asking = run('npx', ['wrangler', ...words, '--help'], { env });
+    asked.set(words.join(' '), asking);
+    return asking;
+  }
+
+  it.each(ofKind('account'))('“%s” is one that wrangler has, with these options', async (command) => {
+    const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
+    const { stdout } = await help(words);
+    expect(stdout).toContain(`wrangler ${words.join(' ')}`);
+    for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
+    // What it acts on has the name that the configuration gives it.
+    if (words[0] === 'd1')
+      expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
+  });
+});
+
+describe('each example of a file', () => {
+  const files = named.filter(([, { language }]) => ['json', 'ini', 'toml'].includes(language));
+
+  it.each(files)('%s is one that its reader takes', async (_name, { file, language, text }) => {
+    if (language === 'ini') {
+      const settings = parseSettings(text);
+      expect(Object.keys(settings).length).toBeGreaterThan(0);
+      return expect(readConfig(settings).invalid).toEqual([]);
+    }
+    if (language === 'toml') {
+      const path = join(folder, 'wrangler.toml');
+      // What it points at stays where it is.
+      writeFileSync(
+        path,
+        `${text}\n${readFileSync('wrangler.toml', 'utf8').replaceAll('"./', `"${process.cwd()}/`)}`,
+      );
+      const { routes } = unstable_readConfig({ config: path }, { hideWarnings: true });
+      return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
+    }
+    const value = JSON.parse(text) as Record<string, unknown>;
+    // The README's are started by test/mcp/client-config.test.ts.
+    if (file === 'README.md') return expect(Object.keys(value)).toHaveLength(1);
+    const { status: _status, meaning: _meaning, ...told } = ERRORS[String(value.error_code)] ?? {};
+    return expect(value).toMatchObject(told);
+  });
+});
+
+it('what is no code of a language is a map or a diagram, and nothing else', () => {
+  const plain = blocks.filter(({ language }) => language === '');
+  expect(plain.map(({ file }) => file)).toEqual(['README.md', 'docs/custody.md']);
+  const states = [...(plain[1]?.text ?? '').matchAll(/\b(planned|signed|settling|done|failed)\b/g)];
+  const machine = readFileSync('src/custody/operation.ts', 'utf8');
+  for (const [state = ''] of states) expect(machine).toContain(`'${state}'`);
+});

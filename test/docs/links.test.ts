@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { anchorsOf, blocksOf, linksOf, PAGES } from './markdown.ts';
+
+const links = PAGES.flatMap((file) =>
+  linksOf(readFileSync(file, 'utf8')).map((target) => [file, target] as const),
+);
+const local = links.filter(([, target]) => !/^[a-z]+:/i.test(target));
+/** Pages of other people that we point at; nothing of ours can check that they are there. */
+const ELSEWHERE = ['https://www.surfpool.run'];
+
+describe.each(local)('%s: %s', (file, target) => {
+  const [path = '', anchor] = target.split('#');
+  const page = path === '' ? file : normalize(join(dirname(file), path));
+
+  it('is there', () => {
+    expect(existsSync(page), page).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(readFileSync(page, 'utf8'))).toContain(anchor);
+  });
+});
+
+it('every other link is a known page elsewhere', () => {
+  const other = links.filter(([, target]) => /^[a-z]+:/i.test(target)).map(([, target]) => target);
+  expect([...new Set(other)].sort()).toEqual([...ELSEWHERE].sort());
+  for (const url of ELSEWHERE) expect(new URL(url).protocol).toBe('https:');
+});
+
+it('every file that a page names in code is there', () => {
+  const named = PAGES.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|site|docs)\/[\w./[\]-]+)`/g)].map(
+      ([, path = '']) => [file, path] as const,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  // Made, not kept.
+  const made = ['test/fixtures/probe'];
+  expect(named.filter(([, path]) => !existsSync(path) && !made.includes(path))).toEqual([]);
+});
+
+it('the map in the README names files and folders of src, each where it is', () => {
+  const map = blocksOf('README.md').find(({ language, text }) => language === '' && text.startsWith('src/'));
+  const lines = (map?.text ?? '').split('\n').filter((line) => line.startsWith('  '));
+  expect(lines.length).toBeGreaterThan(8);
+  for (const line of lines)
+    expect(existsSync(join('src', line.trim().split(/\s/)[0] ?? '')), line).toBe(true);
+});
+
+it('finds a link that leads nowhere, and an anchor that no heading makes', () => {
+  expect(linksOf('[a](b.md#c) `[no](link)` [d](https://e.test/)')).toEqual(['b.md#c', 'https://e.test/']);
+  expect(anchorsOf('# One, two: `three`!\n```\n# no\n```\n## A b')).toEqual(['one-two-three', 'a-b']);
+});
