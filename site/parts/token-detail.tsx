@@ -5,11 +5,25 @@ import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
 import { grouped } from './format.ts';
-import { Moment } from './freshness.tsx';
+import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { TokenBadges } from './token-list.tsx';
 import { Foreign, Initial } from './token-text.tsx';
+
+/** Who holds a right on the chain; it is told apart that nobody does and that it could not be read. */
+const Authority = ({
+  address,
+  asOf,
+  label,
+}: {
+  address: string | null;
+  asOf: string | null;
+  label: string;
+}) => {
+  if (asOf === null) return <span>could not be read</span>;
+  return address === null ? <span>nobody</span> : <Identifier text={address} label={label} ends={8} />;
+};
 
 export function TokenFacts({ token }: { token: TokenView }) {
   return (
@@ -56,6 +70,18 @@ export function TokenFacts({ token }: { token: TokenView }) {
               <Identifier text={token.creator_address} label="creator" ends={8} />
             )}
           </dd>
+          <dt>May mint more</dt>
+          <dd>
+            <Authority address={token.mint_authority} asOf={token.as_of} label="mint authority" />
+          </dd>
+          <dt>May freeze accounts</dt>
+          <dd>
+            <Authority address={token.freeze_authority} asOf={token.as_of} label="freeze authority" />
+          </dd>
+          <dt>May change the name</dt>
+          <dd>
+            <Authority address={token.update_authority} asOf={token.as_of} label="update authority" />
+          </dd>
           <dt>Created</dt>
           <dd>
             <Moment iso={token.created_at} />
@@ -73,6 +99,7 @@ export function TokenFacts({ token }: { token: TokenView }) {
             <Away href={orbUrl(token.mint_address)}>Orb</Away>
           </dd>
         </dl>
+        <AsOf at={token.as_of} />
       </div>
     </>
   );

@@ -9,6 +9,16 @@ import { Foreign, Initial } from './token-text.tsx';
 export const TokenBadges = ({ token }: { token: TokenView }) => (
   <span class="badges">
     {token.listed_at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>}
+    {token.as_of === null ? null : (
+      <>
+        {token.mint_authority === null ? (
+          <span class="mark good">supply fixed</span>
+        ) : (
+          <span class="mark warn">can mint more</span>
+        )}
+        {token.freeze_authority === null ? null : <span class="mark bad">can freeze accounts</span>}
+      </>
+    )}
     <span class="mark">{token.token_program === 'token-2022' ? 'Token-2022' : 'SPL token'}</span>
     {token.warning === null ? null : <span class="mark warn">well-known name</span>}
   </span>

@@ -97,6 +97,7 @@ it('a creator fills the form, pays what the code says, and the token is made and
   await page.getByRole('heading', { name }).waitFor();
   expect(await page.locator('main').innerText()).toContain('2,500.5');
   expect(await page.locator('.token-head').innerText()).toContain('listed');
+  expect(await page.locator('.token-head').innerText()).toContain('supply fixed');
   await settled(page);
   expect(await violations(page)).toEqual([]);
 
