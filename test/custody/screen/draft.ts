@@ -1,11 +1,9 @@
 /** A LI.FI swap as an honest service would answer it, in parts that a test may change before it is put together. */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../../src/bridges/lifi-chainflip.ts';
 import type { Tool } from '../../../src/bridges/lifi-quote.ts';
-import { BTC_ASSET, SOL_ASSET } from '../../../src/bridges/near-intents.ts';
-import { quoteHashText } from '../../../src/bridges/near-intents-signature.ts';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
 import type { DecodedTransaction } from '../../../src/chain/solana/message-decode.ts';
@@ -18,7 +16,7 @@ import type { AccountView } from '../../../src/custody/screen/lookup-tables.ts';
 import type { ScreenInput } from '../../../src/custody/screen/screen.ts';
 import type { AccountState, SimulationResult } from '../../../src/custody/screen/simulation.ts';
 import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
-import type { OneClickQuote, OneClickStatus } from '../../../src/providers/near-intents.ts';
+import type { OneClickStatus } from '../../../src/providers/near-intents.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
 import {
   budget,
@@ -34,6 +32,7 @@ import {
   type VaultOrder,
   vaultSwapOf,
 } from '../../world/lifi-transaction.ts';
+import { type Deep, nearStatus, signedStatus } from './near-status.ts';
 
 const secretOf = (seed: number): Uint8Array => {
   const secret = new Uint8Array(32);
@@ -54,8 +53,6 @@ export const EPOCH = 1_027n;
 const BEFORE = 10_000_000_000n;
 export const RENT = 2_500_000n;
 const TRACKER_ACCOUNTS = [trackerAccount(EPOCH), trackerAccount(EPOCH - 1n)] as const;
-
-type Deep<T> = T extends object ? { -readonly [K in keyof T]: Deep<T[K]> } : T;
 
 export type Draft = {
   tool: Tool;
@@ -165,7 +162,16 @@ export function draftSwap(tool: Tool, seed: number): Draft {
       },
       transactionRequest: { data: 'x' },
     },
-    status: tool === 'near' ? nearStatus(paid, minimum, deposit) : null,
+    status:
+      tool === 'near'
+        ? nearStatus({
+            paid,
+            minimum,
+            depositAddress: deposit,
+            recipient: BITCOIN_ADDRESS,
+            refundTo: RESERVE,
+          })
+        : null,
     quoteSecret: QUOTE_SECRET,
     simulation: {
       error: null,
@@ -211,46 +217,6 @@ function vaultSwapCalls(paid: bigint, accounts: readonly string[]): Draft['simul
   });
   const create = concatBytes(u32(0), u64(RENT), u64(300n), addressSeed(SWAP_ENDPOINT_PROGRAM));
   return [call(accounts[3], create), call(accounts[1], concatBytes(u32(2), u64(paid)))];
-}
-
-function nearStatus(paid: bigint, minimum: bigint, depositAddress: string): Deep<OneClickStatus> {
-  return {
-    status: 'PENDING_DEPOSIT',
-    swapDetails: { originChainTxHashes: [], destinationChainTxHashes: [] },
-    quoteResponse: {
-      timestamp: '2026-11-20T10:00:01.104Z',
-      signature: '',
-      quoteRequest: {
-        dry: false,
-        swapType: 'EXACT_INPUT',
-        depositMode: 'SIMPLE',
-        depositType: 'ORIGIN_CHAIN',
-        originAsset: SOL_ASSET,
-        destinationAsset: BTC_ASSET,
-        amount: `${paid}`,
-        recipient: BITCOIN_ADDRESS,
-        recipientType: 'DESTINATION_CHAIN',
-        refundTo: RESERVE,
-        refundType: 'ORIGIN_CHAIN',
-        slippageTolerance: 50,
-        deadline: '2026-11-20T10:20:00.000Z',
-        referral: 'lifi',
-      },
-      quote: {
-        amountIn: `${paid}`,
-        amountInFormatted: '1',
-        amountInUsd: '1',
-        minAmountIn: `${paid}`,
-        amountOut: `${(minimum * 1_005n) / 1_000n}`,
-        amountOutFormatted: '1',
-        amountOutUsd: '1',
-        minAmountOut: `${minimum}`,
-        depositAddress,
-        deadline: '2026-11-23T10:20:00.000Z',
-        withdrawFee: '1500',
-      },
-    },
-  };
 }
 
 export const TABLE = wallet(21);
@@ -299,14 +265,8 @@ export function finish(draft: Draft): ScreenInput {
     tables: new Map([[TABLE, views]]),
     deployments: draft.deployments,
     simulation: draft.simulation,
-    nearStatus: draft.status && signed(draft.status, draft.quoteSecret),
+    nearStatus: draft.status && signedStatus(draft.status, draft.quoteSecret),
     quoteKey: QUOTE_KEY,
     now: NOW,
   };
-}
-
-function signed(status: OneClickStatus, secret: Uint8Array): OneClickStatus {
-  const quote: OneClickQuote = status.quoteResponse;
-  const signature = ed25519.sign(utf8ToBytes(quoteHashText(quote)), secret);
-  return { ...status, quoteResponse: { ...quote, signature: `ed25519:${encodeBase58(signature)}` } };
 }
