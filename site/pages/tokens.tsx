@@ -63,8 +63,16 @@ export const token: Page = {
   description: 'One token: its address, supply, creator and listing.',
   script: 'token',
   Content: () => (
-    <Live name="token" json="/api/tokens">
-      <TokenDetail />
-    </Live>
+    <>
+      <noscript>
+        <h1>Token</h1>
+      </noscript>
+      <p class="trail">
+        <a href="/tokens">All tokens</a>
+      </p>
+      <Live name="token" json="/api/tokens">
+        <TokenDetail />
+      </Live>
+    </>
   ),
 };

@@ -1,7 +1,8 @@
 import type { NostrFeed } from '../api/answers.ts';
 import { CopyButton } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
-import { fromUnixSeconds, instant, shortened } from './format.ts';
+import { fromUnixSeconds, shortened } from './format.ts';
+import { Moment } from './freshness.tsx';
 import { Foreign } from './token-text.tsx';
 
 export type Post = NostrFeed['posts'][number];
@@ -20,7 +21,7 @@ export const NostrPost = ({ post }: { post: Post }) => (
     <article class="card stack post">
       <p class="row fine">
         <code title={post.pubkey}>{shortened(post.pubkey, 8)}</code>
-        <time dateTime={fromUnixSeconds(post.created_at)}>{instant(fromUnixSeconds(post.created_at))}</time>
+        <Moment iso={fromUnixSeconds(post.created_at)} />
         {post.labels.map((label) => (
           <span class="mark">
             <Foreign text={label} />

@@ -16,7 +16,7 @@ import {
   SolanaTransaction,
   solanaAddressUrl,
 } from './explorer-links.tsx';
-import { btc, fromUnixSeconds, instant, sats, shortened, sol, units, usd } from './format.ts';
+import { btc, fromUnixSeconds, sats, shortened, sol, units, usd } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
@@ -200,7 +200,9 @@ export function ProofArchive() {
         { name: 'Hash' },
       ]}
       rows={history.value.proofs.map(({ timestamp, hash, figures }) => [
-        <a href={`/api/proof/${encodeURIComponent(timestamp.slice(0, 10))}`}>{instant(timestamp)}</a>,
+        <a href={`/api/proof/${encodeURIComponent(timestamp.slice(0, 10))}`}>
+          <Moment iso={timestamp} />
+        </a>,
         sats(figures.reserveSatoshis),
         figures.absrSupplyAtoms === null
           ? 'no token'
@@ -234,7 +236,7 @@ export function ChainTransactions() {
               rows={bitcoin.value.transactions
                 .slice(0, 12)
                 .map((tx) => [
-                  tx.blockTime === null ? 'not confirmed' : instant(fromUnixSeconds(tx.blockTime)),
+                  tx.blockTime === null ? 'not confirmed' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
                   `${tx.netSatoshis.startsWith('-') ? '' : '+'}${sats(tx.netSatoshis)}`,
                   <BitcoinTransaction txid={tx.txid} />,
                 ])}
@@ -260,7 +262,7 @@ export function ChainTransactions() {
               rows={solana.value.transactions
                 .slice(0, 12)
                 .map((tx) => [
-                  tx.blockTime === null ? 'unknown' : instant(fromUnixSeconds(tx.blockTime)),
+                  tx.blockTime === null ? 'unknown' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
                   tx.err === null ? 'succeeded' : 'failed',
                   <SolanaTransaction signature={tx.signature} />,
                 ])}

@@ -1,7 +1,7 @@
 import type { Status } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
-import { count, instant, sats, sol } from './format.ts';
+import { count, sats, sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { detailText } from './swap-progress.tsx';
@@ -121,7 +121,7 @@ export function StatusReport({ status }: { status: Status }) {
             { name: 'Transaction' },
           ]}
           rows={(operations ?? []).map((operation) => [
-            instant(operation.createdAt),
+            <Moment iso={operation.createdAt} />,
             operation.kind,
             <span>
               <span

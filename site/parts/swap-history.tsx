@@ -1,7 +1,8 @@
 import type { SwapHistory as History } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
-import { fromUnixSeconds, instant, sats, sol } from './format.ts';
+import { fromUnixSeconds, sats, sol } from './format.ts';
+import { Moment } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
@@ -30,7 +31,7 @@ export function SwapHistory() {
         { name: 'Bitcoin' },
       ]}
       rows={history.value.transactions.slice(0, 25).map((swap) => [
-        swap.blockTime === null ? 'not yet' : instant(fromUnixSeconds(swap.blockTime)),
+        swap.blockTime === null ? 'not yet' : <Moment iso={fromUnixSeconds(swap.blockTime)} />,
         sol(swap.amountLamports),
         swap.btcSatoshis === null ? 'not yet' : sats(swap.btcSatoshis),
         <span>

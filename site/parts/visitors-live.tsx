@@ -1,8 +1,8 @@
 import type { Stats } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from './chart.tsx';
-import { count, fromUnixSeconds, instant } from './format.ts';
-import { AsOf } from './freshness.tsx';
+import { count, fromUnixSeconds } from './format.ts';
+import { AsOf, Moment } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -76,7 +76,7 @@ export function VisitorReport({ stats }: { stats: Stats }) {
           rows={recent
             .slice(0, TOP)
             .map((view) => [
-              instant(view.t),
+              <Moment iso={view.t} />,
               <Foreign text={view.path} />,
               view.referrer === '' ? 'nowhere' : <Foreign text={view.referrer} />,
               <code>{view.ip}</code>,
