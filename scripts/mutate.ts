@@ -43,6 +43,8 @@ const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vi
       root: ROOT,
       config: false,
       watch: false,
+      // What is on disk is kept by the file's content: the code with switches must neither be found there nor left there.
+      fsModuleCache: false,
       bail,
       include: ['test/**/*.test.ts'],
       setupFiles: [join(ROOT, 'scripts/mutate/switch.ts')],
