@@ -20,6 +20,7 @@ import {
   reserveOf,
 } from './deps/configured.ts';
 import { custodianClient } from './deps/custodian-client.ts';
+import { type UpstreamProbe, upstreamProbes } from './deps/upstream-probes.ts';
 import { createAbsrStore } from './features/absr/absr-store.ts';
 import { getSummary, type SummaryDeps } from './features/absr/get-summary.ts';
 import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
@@ -30,7 +31,9 @@ import { createFeedReader } from './features/nostr-feed/read-feed.ts';
 import { createRefundStore } from './features/ops/refund-store.ts';
 import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
 import { createProofStore } from './features/reserves/proof-store.ts';
+import { activeAlarms } from './features/status/check-alarms.ts';
 import { createDatabaseStore } from './features/status/database-store.ts';
+import type { UpstreamState } from './features/status/get-status.ts';
 import { createHeartbeat } from './features/status/heartbeat.ts';
 import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
 import { READ_QUOTES_PER_WINDOW } from './features/swap/read-quote.ts';
@@ -62,7 +65,7 @@ function buildApiDeps(env: Env): Deps {
   const config = readConfig(env);
   const cache = createCache({ kv: env.KV, now: Date.now, defer: waitUntil });
   const memory = createCache({ kv: undefined, now: Date.now, defer: waitUntil });
-  const { rpc, esploras, venues, readPrices } = clients(config);
+  const { rpc, esploras, readPrices } = clients(config);
   const reserve = reserveOf(config);
   const { solanaAddress, bitcoinAddress } = reserve;
   const missing = missingForSwaps(config);
@@ -103,12 +106,8 @@ function buildApiDeps(env: Env): Deps {
     database: createDatabaseStore(env.DB),
     heartbeat: createHeartbeat(env.KV),
     maxQuotes: READ_QUOTES_PER_WINDOW,
-    probeUpstreams: () =>
-      Promise.all([
-        ...rpc.nodes.map((node) => probe(node.name, () => node.epochInfo('finalized'))),
-        ...esploras.map((esplora) => probe(esplora.name, () => esplora.tipHeight())),
-        ...venues.map((venue) => probe(venue.name, () => venue.read())),
-      ]),
+    probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
+    readAlarms: () => activeAlarms(env.KV),
     custody: custodianClient(env, solanaAddress, missing),
     routes: solanaAddress && bitcoinAddress ? swapRoutes(config, { solanaAddress, bitcoinAddress }) : [],
     readPrices,
@@ -177,16 +176,13 @@ const knownMints = (config: Config) =>
     return mint === undefined ? [] : [{ asset, mint }];
   });
 
-async function probe(
-  name: string,
-  ask: () => Promise<unknown>,
-): Promise<{ name: string; ok: boolean; ms: number }> {
+async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamState> {
   const started = Date.now();
   const ok = await ask().then(
     () => true,
     () => false,
   );
-  return { name, ok, ms: Date.now() - started };
+  return { name, ok, needed, ms: Date.now() - started };
 }
 
 let built: Deps | undefined;

@@ -30,7 +30,8 @@ const CALM: StatusReport = {
     mirrorBehindSince: null,
     caps: { hour: cap, day: cap, unsettled: cap, cost_day: cap },
   },
-  backing: { ok: true, gapSatoshis: '5', ratio: 1.1 },
+  backing: { ok: true, reserveSatoshis: '55', supplyAtoms: '50', gapSatoshis: '5', ratio: 1.1 },
+  alarms: [],
   database: { schema: 'abc', quotes: { used: 1, maximum: 120, left: 119 } },
   operations: [],
   as_of: iso(0),
@@ -43,7 +44,11 @@ const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
   ['operation_stuck', custody({ heldOperations: 1 }), SOL],
   ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
   ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
-  ['supply_above_reserve', { ...CALM, backing: { ok: false, gapSatoshis: '-1', ratio: 0.9 } }, SOL],
+  [
+    'supply_above_reserve',
+    { ...CALM, backing: { ...CALM.backing, ok: false, gapSatoshis: '-1', ratio: 0.9 } },
+    SOL,
+  ],
   ['sol_low', CALM, { ...SOL, balance: 199_999_999n }],
   [
     'quote_budget_low',

@@ -69,12 +69,15 @@ export type AlarmMessage = {
 
 const KEY = 'alarms:active';
 
+/** Names of the alarms that the last look found. */
+export const activeAlarms = async (memory: TextStore): Promise<string[]> =>
+  ((await memory.get(KEY, 'text')) ?? '').split(',').filter(Boolean);
+
 /** Compares with the last look; a webhook that fails is tried again at the next one. */
 export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const now = d.now();
-  const [status, sol, stored] = await Promise.all([d.readStatus(), d.readSol(), d.memory.get(KEY, 'text')]);
+  const [status, sol, before] = await Promise.all([d.readStatus(), d.readSol(), activeAlarms(d.memory)]);
   const active: readonly string[] = alarmsOf(status, sol, now);
-  const before = (stored ?? '').split(',').filter(Boolean);
   const raised = active.filter((name) => !before.includes(name));
   const cleared = before.filter((name) => !active.includes(name));
   if (raised.length === 0 && cleared.length === 0) return;

@@ -6,7 +6,23 @@ import type { Heartbeat } from './heartbeat.ts';
 import { schemaFingerprint } from './schema-fingerprint.ts';
 
 /** One upstream as a probe found it. */
-export type UpstreamState = { readonly name: string; readonly ok: boolean; readonly ms: number };
+export type UpstreamState = {
+  readonly name: string;
+  readonly ok: boolean;
+  /** Whether money waits for it; another one that is down costs a view. */
+  readonly needed: boolean;
+  /** Milliseconds to answer. */
+  readonly ms: number;
+};
+
+export type Backing = {
+  /** Sats in the reserve beyond the supply. */
+  readonly gapSatoshis: string | null;
+  readonly ratio: number | null;
+  /** Confirmed sats. */
+  readonly absrSupplySatoshis: string | null;
+  readonly absrTokenSupplyAtoms: string | null;
+};
 
 export type StatusReportDeps = {
   readonly cache: Cache;
@@ -15,8 +31,10 @@ export type StatusReportDeps = {
   readonly heartbeat: Pick<Heartbeat, 'read'>;
   /** Quotes that reads may take in two hours. */
   readonly maxQuotes: number;
-  /** Sats in the reserve beyond the ABSR supply, as decimal text; null where either is not known. */
-  readBacking(): Promise<{ readonly gapSatoshis: string | null; readonly ratio: number | null }>;
+  /** The reserve against the ABSR supply; decimal text, null where it is not known. */
+  readBacking(): Promise<Backing>;
+  /** Alarms that the cron found last. */
+  readAlarms(): Promise<string[]>;
   /** Asks every upstream one cheap question. */
   probeUpstreams(): Promise<UpstreamState[]>;
   readonly now: () => number;
@@ -68,14 +86,15 @@ async function databaseStatus(d: StatusReportDeps) {
 
 /** How the whole service is; a part that cannot be read is null, and the status is then not ok. */
 export async function getStatus(d: StatusReportDeps) {
-  const [upstreams, custody, database, cron, backing] = await Promise.all([
-    d.cache.read('status:upstreams', UPSTREAM_POLICY, () => d.probeUpstreams()),
+  const [upstreams, custody, database, cron, backing, alarms] = await Promise.all([
+    d.cache.read('status:upstreams:v2', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
       .read('status:custody:v2', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
     d.cache.read('status:database:v1', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => []),
-    d.readBacking().catch(() => ({ gapSatoshis: null, ratio: null })),
+    d.readBacking().catch((): Partial<Backing> => ({})),
+    d.readAlarms().catch(() => null),
   ]);
   const custodyOk =
     custody !== null &&
@@ -83,7 +102,8 @@ export async function getStatus(d: StatusReportDeps) {
     !custody.value.paused &&
     custody.value.heldOperations === 0 &&
     custody.value.mint?.ok !== false;
-  const covered = backing.gapSatoshis === null || BigInt(backing.gapSatoshis) >= 0n;
+  const { gapSatoshis = null, ratio = null } = backing;
+  const covered = gapSatoshis === null || BigInt(gapSatoshis) >= 0n;
   const reads = [upstreams, custody, database].filter((read) => read !== null);
   return {
     ok:
@@ -93,11 +113,18 @@ export async function getStatus(d: StatusReportDeps) {
       cron.length > 0 &&
       // The daily trigger has not run before the first midnight of a deployment.
       cron.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) &&
-      upstreams.value.every((upstream) => upstream.ok),
+      upstreams.value.every((upstream) => upstream.ok || !upstream.needed),
     upstreams: upstreams.value,
     cron,
     custody: custody?.value ?? null,
-    backing: { ok: covered, gapSatoshis: backing.gapSatoshis, ratio: backing.ratio },
+    backing: {
+      ok: covered,
+      reserveSatoshis: backing.absrSupplySatoshis ?? null,
+      supplyAtoms: backing.absrTokenSupplyAtoms ?? null,
+      gapSatoshis,
+      ratio,
+    },
+    alarms,
     database: database && { schema: database.value.schema, quotes: database.value.quotes },
     operations: database?.value.operations ?? null,
     as_of: new Date(Math.min(...reads.map((read) => read.asOf))).toISOString(),

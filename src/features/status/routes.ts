@@ -72,6 +72,9 @@ const status = createRoute({
             z.object({
               name: z.string(),
               ok: z.boolean(),
+              needed: z
+                .boolean()
+                .openapi({ description: 'Whether money waits for it; only these turn ok of the status' }),
               ms: z.number().int().openapi({ description: 'Milliseconds to answer' }),
             }),
           ),
@@ -100,12 +103,19 @@ const status = createRoute({
                 .nullable()
                 .openapi({ description: "The day's mint of ABSR" }),
               mirrorBehindSince: asOf.nullable(),
-              caps: z.object({ hour: cap, day: cap, unsettled: cap, cost_day: cap }),
+              caps: z
+                .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
+                .openapi({ description: 'unsettled is the exposure: SOL sent whose BTC has not arrived' }),
             })
             .nullable(),
           backing: z
             .object({
               ok: z.boolean().openapi({ description: 'False while tokens are not covered' }),
+              reserveSatoshis: z
+                .string()
+                .nullable()
+                .openapi({ description: 'Confirmed sats in the reserve' }),
+              supplyAtoms: z.string().nullable().openapi({ description: 'Atoms of ABSR, finalized' }),
               gapSatoshis: z
                 .string()
                 .nullable()
@@ -113,6 +123,12 @@ const status = createRoute({
               ratio: z.number().nullable().openapi({ description: 'Sats for each ABSR' }),
             })
             .openapi({ description: 'The reserve against the ABSR supply' }),
+          alarms: z
+            .array(z.string())
+            .nullable()
+            .openapi({
+              description: 'What the operator was called for, as of the last minute; null when unread',
+            }),
           database: z
             .object({
               schema: z

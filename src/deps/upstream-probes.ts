@@ -1,0 +1,97 @@
+/**
+ * One cheap question to everything outside that the service lives on, for the status. None opens, moves or costs
+ * anything; the bridge is not asked for a quote, since those are few.
+ * @module
+ */
+import type { Config } from '../config.ts';
+import { AppError, upstreamFailed } from '../core/errors.ts';
+import { createChangeNow } from '../providers/changenow.ts';
+import { createLifi } from '../providers/lifi.ts';
+import { createNostrRelays } from '../providers/nostr-relays.ts';
+import { createOrca } from '../providers/orca.ts';
+import { clients, fetchFor, nearIntentsOf } from './clients.ts';
+
+export type UpstreamProbe = {
+  readonly name: string;
+  /** Whether money waits for it. */
+  readonly needed: boolean;
+  /** @throws when it does not answer as it should */
+  ask(): Promise<unknown>;
+};
+
+/** Nobody's deposit address, nobody's transaction. */
+const NO_ADDRESS = '1'.repeat(32);
+const NO_SIGNATURE = '1'.repeat(64);
+const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
+const ONE_COMMENT = { kinds: [1111], limit: 1 };
+
+export function upstreamProbes(config: Config): UpstreamProbe[] {
+  const { rpc, esploras, venues } = clients(config);
+  return [
+    ...rpc.nodes.map((node) => needed(node.name, () => node.epochInfo('finalized'))),
+    ...esploras.map((esplora) => needed(esplora.name, () => esplora.tipHeight())),
+    ...venues.map((venue) => needed(venue.name, () => venue.read())),
+    ...config.SWAP_ROUTES.map((route) => needed(route, BRIDGES[route](config))),
+    ...pool(config),
+    ...exchange(config),
+    ...relays(config),
+  ];
+}
+
+const needed = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: true, ask });
+const useful = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: false, ask });
+
+const BRIDGES: Record<Config['SWAP_ROUTES'][number], (config: Config) => UpstreamProbe['ask']> = {
+  'near-intents': (config) => () => known(nearIntentsOf(config).status(NO_ADDRESS)),
+  lifi: (config) => () => {
+    const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
+    const lifi = createLifi({ baseUrl, apiKey, fetch: fetchFor(config, 'LIFI_API_URL') });
+    return known(lifi.status(NO_SIGNATURE, 'near'));
+  },
+};
+
+/** That nothing is known of what nobody has made is the right answer. */
+async function known(answer: Promise<unknown>): Promise<void> {
+  await answer.catch((error: unknown) => {
+    const reason = error instanceof AppError ? error.details?.reason : undefined;
+    if (!['deposit_unknown', 'status_400', 'status_404'].includes(String(reason))) throw error;
+  });
+}
+
+function pool(config: Config): UpstreamProbe[] {
+  const address = config.POOL_DEFAULT_ADDRESS;
+  if (address === undefined) return [];
+  const orca = createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') });
+  return [
+    useful('orca', async () => {
+      const { status } = await orca.pool(address);
+      if (status !== 200) throw upstreamFailed('orca', `status_${status}`);
+    }),
+  ];
+}
+
+function exchange(config: Config): UpstreamProbe[] {
+  const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
+  if (apiKey === undefined) return [];
+  const changenow = createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
+  return [useful('changenow', () => changenow.range(SOL_TO_BTC))];
+}
+
+function relays(config: Config): UpstreamProbe[] {
+  if (config.invalid.includes('NOSTR_RELAYS')) return [];
+  const { urls, open } = createNostrRelays({
+    urls: config.NOSTR_RELAYS,
+    connect: (url) => new WebSocket(url),
+  });
+  return urls.map((url, at) =>
+    useful(`relay-${at + 1}`, async () => {
+      const session = open(url);
+      try {
+        const { end } = await session.query(ONE_COMMENT);
+        if (end !== 'eose') throw upstreamFailed('relay', end);
+      } finally {
+        session.close();
+      }
+    }),
+  );
+}

@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Alarm } from '../../src/features/status/check-alarms.ts';
+import type { UpstreamName } from '../world/bindings.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+
+type Json = Record<string, unknown>;
+interface Status extends Json {
+  readonly ok: boolean;
+  readonly upstreams: readonly { name: string; ok: boolean; needed: boolean; ms: number }[];
+  readonly cron: readonly Json[];
+  readonly custody: Json & { caps: Record<string, Record<string, string>> };
+  readonly operations: readonly Json[];
+  readonly alarms: readonly string[];
+}
+
+const MINUTE = '* * * * *';
+const messages: { text: string; raised: string[]; cleared: string[] }[] = [];
+const webhook = createServer((request, response) => {
+  let body = '';
+  request.on('data', (part: Buffer) => {
+    body += part.toString();
+  });
+  request.on('end', () => {
+    messages.push(JSON.parse(body));
+    response.end('ok');
+  });
+});
+
+let world: World;
+let desk: SwapDesk;
+beforeAll(async () => {
+  webhook.listen(0, '127.0.0.1');
+  await once(webhook, 'listening');
+  const hook = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}/hook-secret`;
+  world = await startWorld({
+    cron: false,
+    blockMs: 0,
+    slotMs: 20,
+    settleDelayMs: 200,
+    vars: { ALARM_WEBHOOK_URL: hook },
+  });
+  desk = openSwapDesk(world);
+  await world.control.cron(MINUTE);
+});
+afterEach(() => world.faults.clear());
+afterAll(async () => {
+  await world?.stop();
+  webhook.closeAllConnections();
+  webhook.close();
+});
+
+const read = async (): Promise<Status> => (await desk.get('/api/status')).body as Status;
+/** The status once it shows something: its parts are a few seconds old at most. */
+const shows = (what: string, found: (status: Status) => boolean): Promise<Status> =>
+  until(
+    what,
+    async () => {
+      const status = await read();
+      return found(status) ? status : undefined;
+    },
+    90_000,
+  );
+const ops = (name: string) =>
+  world.fetch('/api/ops', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${world.bindings.OPS_SECRET}` },
+    body: JSON.stringify({ name }),
+  });
+
+/** What the status calls each upstream of the world, and whether money waits for it. */
+const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, needed: boolean]>>> = {
+  rpc1: ['solana-rpc-1', true],
+  rpc2: ['solana-rpc-2', true],
+  esplora1: ['esplora-1', true],
+  esplora2: ['esplora-2', true],
+  hyperliquid: ['hyperliquid', true],
+  coinbase: ['coinbase', true],
+  kraken: ['kraken', true],
+  oneclick: ['near-intents', true],
+  orca: ['orca', false],
+  changenow: ['changenow', false],
+  relay1: ['relay-1', false],
+  relay2: ['relay-2', false],
+};
+
+it('is green on a healthy service, and shows each upstream', async () => {
+  const status = await read();
+  expect(status).toMatchObject({ ok: true, stale: false, alarms: [] });
+  expect(status.upstreams.map(({ name, needed }) => [name, needed])).toEqual(Object.values(NAMES));
+  for (const { ok, ms } of status.upstreams) expect([ok, Number.isInteger(ms)]).toEqual([true, true]);
+});
+
+it('shows when the cron ran', async () => {
+  expect((await read()).cron).toEqual([
+    { trigger: 'minute', lastRunAt: expect.stringMatching(/^\d{4}-.*Z$/), ok: true },
+    { trigger: 'daily', lastRunAt: null, ok: false },
+  ]);
+});
+
+it('shows the reserve against the supply, as both chains have them', async () => {
+  expect((await read()).backing).toEqual({
+    ok: true,
+    reserveSatoshis: desk.sats().toString(),
+    supplyAtoms: '0',
+    gapSatoshis: desk.sats().toString(),
+    ratio: null,
+  });
+});
+
+describe('of a swap whose BTC has not come', () => {
+  it('shows the exposure, what the caps have left, and the operation without its key', async () => {
+    world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
+    const { body } = await desk.create(0.5, { key: 'status-0123456789abcdef' });
+    const status = await shows('the exposure', ({ custody }) => custody.caps.unsettled?.usedSol === '0.5');
+    expect(status.custody).toMatchObject({
+      frozen: null,
+      paused: null,
+      openOperations: 1,
+      heldOperations: 0,
+      caps: {
+        hour: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
+        day: { usedSol: '0.5', maximumSol: '10', leftSol: '9.5' },
+        unsettled: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
+        cost_day: { maximumSol: '0.1', usedSol: expect.stringMatching(/^0\.0\d+$/) },
+      },
+    });
+    expect(status.operations).toMatchObject([
+      { kind: 'swap', status: 'waiting', signature: body.id, amountLamports: '500000000' },
+    ]);
+    expect(JSON.stringify(status)).not.toContain('status-0123456789abcdef');
+  });
+});
+
+it('shows the last 20 operations, the newest first', async () => {
+  const columns = 'id, seq, revision, kind, status, detail, created_at, updated_at, journal';
+  const rows = Array.from({ length: 25 }, (_, at) => {
+    const time = `2026-11-20T00:00:${String(at).padStart(2, '0')}.000Z`;
+    return `('swap:planted-${at}', ${1_000 + at}, 0, 'swap', 'failed', 'refused', '${time}', '${time}', '{}')`;
+  });
+  await world.worker.query(`INSERT INTO operations (${columns}) VALUES ${rows.join(', ')}`);
+  const { operations } = await shows('the rows', (status) => status.operations.length === 20);
+  expect(operations[0]).toMatchObject({ createdAt: '2026-11-20T00:00:24.000Z' });
+  expect(operations[19]).toMatchObject({ createdAt: '2026-11-20T00:00:05.000Z' });
+  await world.worker.query("DELETE FROM operations WHERE id LIKE 'swap:planted-%'");
+});
+
+it('names why nothing new is signed, and is red meanwhile', async () => {
+  await ops('pause');
+  const paused = await shows('the pause', ({ custody }) => custody.paused !== null);
+  expect([paused.custody.paused, paused.ok]).toEqual(['operator', false]);
+  await ops('resume');
+  await shows('the end of the pause', ({ custody }) => custody.paused === null);
+});
+
+it('is red while something that money needs is down, and green while something else is', async () => {
+  for (const name of ['orca', 'changenow'] as const) world.faults.set(name, { kind: '500' });
+  for (const name of ['relay1', 'relay2'] as const) world.faults.set(name, { kind: 'drop' });
+  const down = ({ upstreams }: Status) => upstreams.filter(({ ok }) => !ok).map(({ name }) => name);
+  const useful = await shows('what is useful is down', (status) => down(status).length === 4);
+  expect(down(useful)).toEqual(['orca', 'changenow', 'relay-1', 'relay-2']);
+  expect(useful.ok).toBe(true);
+  world.faults.clear();
+  for (const name of ['rpc2', 'esplora1', 'kraken', 'oneclick'] as const)
+    world.faults.set(name, { kind: 'html' });
+  const wanted = await shows('what is needed is down', (status) => down(status).includes('near-intents'));
+  expect(down(wanted)).toEqual(['solana-rpc-2', 'esplora-1', 'kraken', 'near-intents']);
+  expect(wanted.ok).toBe(false);
+});
+
+describe('an alarm', () => {
+  const name: Alarm = 'quote_budget_low';
+
+  it('is in the status, is one line at level alarm and one message, and is told to be over', async () => {
+    const window = Math.floor(Date.now() / 7_200_000);
+    // The next window as well, should it begin meanwhile.
+    await world.worker.query(
+      `INSERT INTO quote_budget (window, used) VALUES (${window}, 1000), (${window + 1}, 1000)
+       ON CONFLICT (window) DO UPDATE SET used = 1000`,
+    );
+    const before = messages.length;
+    await until('the alarm', async () => {
+      await world.control.cron(MINUTE);
+      return messages.length > before ? true : undefined;
+    });
+    await world.control.cron(MINUTE);
+    await world.control.cron(MINUTE);
+    expect(messages.slice(before)).toMatchObject([{ raised: [name], text: expect.stringContaining(name) }]);
+    expect((await shows('the alarm', ({ alarms }) => alarms.length > 0)).alarms).toEqual([name]);
+    const lines = world.worker.logs().filter((line) => line.includes(name) && line.includes('"alarm"'));
+    expect(lines).toHaveLength(1);
+    await world.worker.query('DELETE FROM quote_budget');
+    await until('the end', async () => {
+      await world.control.cron(MINUTE);
+      return messages.at(-1)?.cleared.includes(name) ? true : undefined;
+    });
+    expect((await shows('no alarm', ({ alarms }) => alarms.length === 0)).alarms).toEqual([]);
+    expect(world.worker.logs().join('\n')).not.toContain('hook-secret');
+  });
+});

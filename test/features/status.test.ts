@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
+import { createCache } from '../../src/http/cached.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const cap = { usedLamports: 500_000_000n, maximumLamports: 4_000_000_000n };
+const broken = async (): Promise<never> => {
+  throw new Error('secret-of-the-inside');
+};
+
+const HEALTHY: StatusReportDeps = {
+  cache: createCache({ kv: undefined, now: () => NOW, defer: () => undefined }),
+  custody: {
+    report: async () => ({
+      reserveAddress: 'r',
+      mint: null,
+      frozen: null,
+      paused: null,
+      openOperations: 1,
+      heldOperations: 0,
+      undeliveredSinceMs: null,
+      caps: { hour: cap, day: cap, unsettled: cap, costDay: { ...cap, usedLamports: 5_000_000_000n } },
+    }),
+  },
+  database: { columns: async () => ['a.b'], latestOperations: async () => [], quotesUsed: async () => 3 },
+  heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
+  maxQuotes: 100,
+  readBacking: async () => ({
+    gapSatoshis: '5',
+    ratio: 1.1,
+    absrSupplySatoshis: '55',
+    absrTokenSupplyAtoms: '50',
+  }),
+  readAlarms: async () => [],
+  probeUpstreams: async () => [{ name: 'rpc', ok: true, needed: true, ms: 1 }],
+  now: () => NOW,
+};
+const look = (over: Partial<StatusReportDeps> = {}) =>
+  getStatus({
+    ...HEALTHY,
+    cache: createCache({ kv: undefined, now: () => NOW, defer: () => undefined }),
+    ...over,
+  });
+
+describe('the status', () => {
+  it('is green when all that money needs is well, whatever else is down', async () => {
+    const status = await look({
+      probeUpstreams: async () => [
+        { name: 'rpc', ok: true, needed: true, ms: 1 },
+        { name: 'relay-1', ok: false, needed: false, ms: 4_000 },
+      ],
+    });
+    expect(status).toMatchObject({
+      ok: true,
+      backing: { ok: true, reserveSatoshis: '55', supplyAtoms: '50', gapSatoshis: '5', ratio: 1.1 },
+      alarms: [],
+      stale: false,
+    });
+    expect(status.custody?.caps).toMatchObject({
+      unsettled: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
+      cost_day: { leftSol: '0' },
+    });
+  });
+
+  it.each<[string, Partial<StatusReportDeps>]>([
+    [
+      'an upstream that money needs is down',
+      { probeUpstreams: async () => [{ name: 'rpc', ok: false, needed: true, ms: 1 }] },
+    ],
+    ['the custodian does not answer', { custody: { report: broken } }],
+    ['the database does not answer', { database: { ...HEALTHY.database, columns: broken } }],
+    ['the cron cannot be read', { heartbeat: { read: broken } }],
+    [
+      'tokens are not covered',
+      { readBacking: async () => ({ ...(await HEALTHY.readBacking()), gapSatoshis: '-1' }) },
+    ],
+  ])('is red when %s', async (_why, over) => {
+    expect((await look(over)).ok).toBe(false);
+  });
+
+  it('shows null for what it cannot read, and no reason from the inside', async () => {
+    const status = await look({
+      custody: { report: broken },
+      readBacking: broken,
+      readAlarms: broken,
+      database: { ...HEALTHY.database, latestOperations: broken },
+    });
+    expect(status).toMatchObject({
+      custody: null,
+      database: null,
+      operations: null,
+      alarms: null,
+      backing: { ok: true, reserveSatoshis: null, supplyAtoms: null, gapSatoshis: null, ratio: null },
+      stale: true,
+    });
+    expect(JSON.stringify(status)).not.toContain('secret-of-the-inside');
+  });
+});
