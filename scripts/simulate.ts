@@ -1,23 +1,31 @@
 /**
  * Runs the custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
- * `--trace` tells one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads.
+ * `--trace` tells one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads;
+ * `--routes near-intents,lifi` lets swaps fall over to transactions of a third party.
  * @module
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { ROUTE_NAMES, type RouteName } from '../src/bridges/route.ts';
 import { loadProduction, OWN_SOURCE } from '../test/simulator/production.ts';
 import { runSeed } from '../test/simulator/run-seed.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
 
-type Share = { readonly source: string; readonly from: number; readonly to: number; readonly step: number };
+type Share = {
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+  readonly routes: readonly RouteName[];
+};
 
 /** Lines of a failing seed that are worth a screen; the whole is told by `--trace`. */
 const LAST_LINES = 150;
 
-async function traceOf(seed: number, source: string): Promise<string[]> {
+async function traceOf(seed: number, source: string, routes: readonly RouteName[]): Promise<string[]> {
   const lines: string[] = [];
-  await runSeed(seed, await loadProduction(source), (line) => lines.push(line()));
+  await runSeed(seed, await loadProduction(source), (line) => lines.push(line()), routes);
   return lines;
 }
 
@@ -35,12 +43,14 @@ async function main(): Promise<void> {
       from: { type: 'string', default: '1' },
       workers: { type: 'string', default: '2' },
       src: { type: 'string', default: OWN_SOURCE },
+      routes: { type: 'string', default: 'near-intents' },
       trace: { type: 'boolean', default: false },
     },
   });
   const from = Number(values.from);
+  const routes = ROUTE_NAMES.filter((name) => values.routes.split(',').includes(name));
   if (values.trace) {
-    for (const line of await traceOf(from, values.src)) console.log(line);
+    for (const line of await traceOf(from, values.src, routes)) console.log(line);
     return;
   }
   const to = from + Number(values.seeds);
@@ -48,7 +58,7 @@ async function main(): Promise<void> {
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      share({ source: values.src, from: from + index, to, step }),
+      share({ source: values.src, from: from + index, to, step, routes }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -61,7 +71,7 @@ async function main(): Promise<void> {
   report(findings);
   const [first] = findings;
   if (!first) return;
-  const lines = await traceOf(first.seed, values.src);
+  const lines = await traceOf(first.seed, values.src, routes);
   console.log(
     `\nseed ${first.seed}, the last of ${lines.length} events (--from ${first.seed} --trace tells all):`,
   );

@@ -39,7 +39,7 @@ export type CustodyDeps = {
   readonly chain: ChainPort;
   readonly mirror: Mirror;
   readonly signer: Signer;
-  readonly swap: Omit<SwapPorts, 'screen' | 'overhead'>;
+  readonly swap: SwapPorts;
   /** What a third party's transaction is judged by; absent where no route brings any. */
   readonly foreign?: ForeignPorts;
   /** The kinds beside swaps that this instance can carry out; rows of any other are held. */

@@ -4,7 +4,13 @@
  * @module
  */
 import { base58 } from '@scure/base';
-import type { BridgeReport, QuoteVerdict, SwapRoute } from '../../src/bridges/route.ts';
+import type {
+  BridgeReport,
+  ForeignOffer,
+  QuoteVerdict,
+  RouteName,
+  SwapRoute,
+} from '../../src/bridges/route.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import type { BitcoinModel } from './bitcoin-model.ts';
 import type { Production } from './production.ts';
@@ -35,6 +41,7 @@ export type BridgeFaults = {
 };
 
 export type Order = {
+  readonly route: RouteName;
   readonly deposit: string;
   readonly amount: bigint;
   readonly expectedSats: bigint;
@@ -64,6 +71,39 @@ function depositAddress(index: number): string {
 /** Sats for a lamport at the model's price, times 1e9: 100,000 USD a BTC, 200 USD a SOL. */
 const fairSats = (amount: bigint): bigint => amount / 5_000n;
 
+/** LI.FI says itself when it is less; of the other route only the output tells. */
+const arriving = ({ route, fate }: Order, txids: readonly string[]): BridgeReport => ({
+  state: route === 'lifi' && fate === 'partial' ? 'partial' : 'delivered',
+  txids,
+});
+
+/** A transaction of a third party, of which only the place that it pays matters here: it is the quote's id. */
+function foreignOffer(deposit: string): ForeignOffer {
+  const token = { address: '', chainId: 0, decimals: 0 };
+  const none = { fromAmount: '0', toAmount: '0', toAmountMin: '0' };
+  const places = {
+    fromChainId: 0,
+    toChainId: 0,
+    fromToken: token,
+    toToken: token,
+    fromAddress: '',
+    toAddress: '',
+  };
+  return {
+    quote: {
+      id: deposit,
+      type: 'lifi',
+      tool: 'near',
+      transactionId: '0x0000000000000000',
+      action: { ...places, fromAmount: '0', slippage: 0 },
+      estimate: { ...none, tool: 'near' },
+      transactionRequest: { data: 'x' },
+    },
+    slippageBps: 50,
+    askedAt: 0,
+  };
+}
+
 export function createBridgeModel(p: {
   scheduler: Scheduler;
   random: Random;
@@ -82,7 +122,10 @@ export function createBridgeModel(p: {
     throw p.production.upstreamFailed('near-intents', random.pick(['timeout', 'status_500', 'not_json']));
   };
 
-  async function quote({ amount, dry }: { amount: bigint; dry: boolean }): Promise<QuoteVerdict> {
+  async function quote(
+    name: RouteName,
+    { amount, dry }: { amount: bigint; dry: boolean },
+  ): Promise<QuoteVerdict> {
     const { failing, refusing, dear, reused } = p.faults();
     if (random.chance(failing)) fail();
     if (random.chance(refusing)) {
@@ -93,13 +136,15 @@ export function createBridgeModel(p: {
     const expectedSats = fair - (fair * costBps) / 10_000n;
     const minimumSats = expectedSats - (expectedSats * 50n) / 10_000n;
     const paid = [...orders.values()].filter((order) => order.fate !== null);
-    const deposit = dry
-      ? null
-      : paid.length > 0 && random.chance(reused)
-        ? random.pick(paid).deposit
-        : depositAddress(orders.size);
+    const deposit =
+      dry && name === 'near-intents'
+        ? null
+        : paid.length > 0 && random.chance(reused)
+          ? random.pick(paid).deposit
+          : depositAddress(orders.size);
     if (deposit !== null && !orders.has(deposit)) {
       orders.set(deposit, {
+        route: name,
         deposit,
         amount,
         expectedSats,
@@ -114,14 +159,15 @@ export function createBridgeModel(p: {
     return {
       ok: true,
       quote: {
-        route: 'near-intents',
+        route: name,
         amount: lamports(amount),
         expectedSats: sats(expectedSats),
         minimumSats: sats(minimumSats),
         fixedFeeSats: sats(0n),
         expiresAt: dry ? null : 4_000_000_000_000,
         etaSeconds: 60,
-        depositAddress: deposit,
+        depositAddress: name === 'lifi' ? null : deposit,
+        ...(name === 'lifi' && deposit !== null ? { foreign: foreignOffer(deposit) } : {}),
       },
     };
   }
@@ -134,7 +180,7 @@ export function createBridgeModel(p: {
     switch (order.fate) {
       case 'delivered':
       case 'partial':
-        if (early) order.report = { state: 'delivered', txids: [] };
+        if (early) order.report = arriving(order, []);
         return void scheduler.after(wait, () => payOut([order]));
       case 'batched':
         batch.push(order);
@@ -179,7 +225,7 @@ export function createBridgeModel(p: {
     const payment = bitcoin.pay(outputs, confirmsInMs);
     for (const [vout, one] of order.entries()) {
       one.payment = { txid: payment.txid, vout };
-      one.report = { state: 'delivered', txids: [payment.txid] };
+      one.report = arriving(one, [payment.txid]);
     }
     scheduler.after(confirmsInMs, () => {
       for (const one of order) {
@@ -195,14 +241,14 @@ export function createBridgeModel(p: {
     order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
   }
 
-  const route: SwapRoute = {
-    name: 'near-intents',
-    quote,
+  const route = (name: RouteName): SwapRoute => ({
+    name,
+    quote: (request) => quote(name, request),
     async report({ depositAddress: deposit }) {
       if (random.chance(p.faults().failing)) fail();
       return orders.get(deposit ?? '')?.report ?? { state: 'pending', detail: 'landed' };
     },
-  };
+  });
 
   return {
     route,

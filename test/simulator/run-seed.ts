@@ -2,6 +2,7 @@
  * One seed, from the first request until everything has come to rest.
  * @module
  */
+import type { RouteName } from '../../src/bridges/route.ts';
 import { startClients } from './clients.ts';
 import type { Incident, Loss } from './incident-plan.ts';
 import type { Production } from './production.ts';
@@ -31,8 +32,13 @@ const OLDEST_VIEW = 240;
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => void unhandled.push(error));
 
-export async function runSeed(seed: number, production: Production, trace: Trace): Promise<SeedResult> {
-  return runScenario(scenarioOf(seed), production, trace);
+export async function runSeed(
+  seed: number,
+  production: Production,
+  trace: Trace,
+  routes?: readonly RouteName[],
+): Promise<SeedResult> {
+  return runScenario(scenarioOf(seed, routes), production, trace);
 }
 
 export async function runScenario(

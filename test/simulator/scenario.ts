@@ -2,6 +2,7 @@
  * What a seed means: how wild each part of the world is, who asks for what and when, what goes wrong on purpose.
  * @module
  */
+import type { RouteName } from '../../src/bridges/route.ts';
 import { lamports } from '../../src/core/amount.ts';
 import type { Limits } from '../../src/custody/ledger.ts';
 import { batching, calm, type Faults, keeping, lagging, wildFaults } from './faults.ts';
@@ -22,6 +23,8 @@ export type Scenario = {
   readonly slotMs: number;
   /** Slots that each node keeps. */
   readonly nodes: readonly { readonly retention: number }[];
+  /** Where quotes come from, in order. */
+  readonly routes: readonly RouteName[];
   /** Nodes are reached through their JSON-RPC. */
   readonly wire: boolean;
   readonly startLamports: bigint;
@@ -49,7 +52,8 @@ const HOUR = 60 * MINUTE;
 /** Every so many seeds the nodes are reached through their JSON-RPC, which is slower to run. */
 const WIRE_EVERY = 12;
 
-export function scenarioOf(seed: number): Scenario {
+/** @param routes do not change what else a seed means */
+export function scenarioOf(seed: number, routes: readonly RouteName[] = ['near-intents']): Scenario {
   const random = createRandom(seed);
   const r = random.fork();
   const spread = r.pick([20_000, MINUTE, MINUTE, MINUTE, 3 * MINUTE, 3 * MINUTE, 5 * HOUR, 26 * HOUR]);
@@ -67,6 +71,7 @@ export function scenarioOf(seed: number): Scenario {
   ];
   return {
     seed,
+    routes,
     slotMs: crowd === 'pair' ? 50 : r.pick([50, 50, 50, 100, 200, 400]),
     nodes: nodesOf(r),
     wire: seed % WIRE_EVERY === 0,

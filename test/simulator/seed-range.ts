@@ -2,6 +2,7 @@
  * Runs a range of seeds and sums up what happened.
  * @module
  */
+import type { RouteName } from '../../src/bridges/route.ts';
 import type { Production } from './production.ts';
 import { runSeed } from './run-seed.ts';
 
@@ -17,7 +18,7 @@ export type RangeResult = {
 /** Seeds `from`, `from + step`, ... below `to`. */
 export async function runRange(
   production: Production,
-  p: { from: number; to: number; step: number },
+  p: { from: number; to: number; step: number; routes?: readonly RouteName[] },
 ): Promise<RangeResult> {
   // Failures of upstreams are daily bread here; nobody reads where they were made.
   Error.stackTraceLimit = 0;
@@ -25,7 +26,7 @@ export async function runRange(
   const counts: Record<string, number> = {};
   let seeds = 0;
   for (let seed = p.from; seed < p.to; seed += p.step) {
-    const result = await runSeed(seed, production, () => undefined);
+    const result = await runSeed(seed, production, () => undefined, p.routes);
     seeds++;
     add(counts, result.counts);
     for (const violation of result.violations) findings.push({ seed, ...violation });

@@ -23,6 +23,15 @@ it(
   PATIENCE_MS,
 );
 
+it.each(['lifi', 'near-intents,lifi'])(
+  '1,000 schedules with routes %s break none either',
+  async (routes) => {
+    const told = await printed('simulate.ts', '--seeds', '1000', '--from', '1', '--routes', routes);
+    expect(told).toMatch(/1000 seeds from 1 in .* 0 violations/);
+  },
+  PATIENCE_MS,
+);
+
 it.each([2, 12])(
   'seed %i tells the same story twice',
   async (seed) => {

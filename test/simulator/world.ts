@@ -23,6 +23,7 @@ import { directRpc } from './rpc-direct.ts';
 import { createWire } from './rpc-wire.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
+import { createScreenModel, MAX_FOREIGN_FEE } from './screen-model.ts';
 import { createWitness, type Witness } from './witness.ts';
 
 export type Custodian = Custody & { readonly begin: Begin };
@@ -141,6 +142,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     }),
   );
   const netRandom = random.fork();
+  const screenRandom = createRandom(scenario.seed ^ 0x11f1);
 
   /** A call over the network: it takes time both ways, and the custodian may not live to see the answer. */
   function network(instance: Instance, label: string): <T>(ask: () => Promise<T>) => Promise<T> {
@@ -188,14 +190,27 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       swap: {
         reserveAddress: RESERVE,
         bitcoinAddress: BITCOIN_ADDRESS,
-        routes: [
-          {
-            name: 'near-intents',
-            quote: (request) => traced('bridge.quote')(() => bridge.route.quote(request)),
+        routes: scenario.routes.map((name) => {
+          const route = bridge.route(name);
+          return {
+            name,
+            quote: (request) => traced(`${name}.quote`)(() => route.quote(request)),
             report: (sent) =>
-              traced(`bridge.report(${sent.depositAddress?.slice(-4)})`)(() => bridge.route.report(sent)),
-          },
-        ],
+              traced(`${name}.report(${sent.depositAddress?.slice(-4)})`)(() => route.report(sent)),
+          };
+        }),
+        ...(scenario.routes.includes('lifi')
+          ? {
+              overhead: MAX_FOREIGN_FEE,
+              screen: createScreenModel({
+                random: screenRandom,
+                reserveAddress: RESERVE,
+                latestBlockhash,
+                crossed: traced('screen'),
+                refusing: () => faults().bridge.refusing,
+              }),
+            }
+          : {}),
         maxCostBps: scenario.limits.maxCostBps,
         readPrices: () =>
           traced('prices')(async () =>

@@ -1,0 +1,48 @@
+/**
+ * What stands between a third party's bytes and the key, as the custodian meets it: it takes time, fails, refuses, and
+ * what it passes costs another fee each time. The screen's own checks have tests of their own.
+ * @module
+ */
+import { transferMessage } from '../../src/chain/solana/transaction.ts';
+import { sats } from '../../src/core/amount.ts';
+import type { ScreenForeign } from '../../src/custody/kinds/swap-screened.ts';
+import { readMessage } from './message-reader.ts';
+import type { Random } from './random.ts';
+
+/** Lamports for signature and priority, at most. */
+export const MAX_FOREIGN_FEE = 505_000n;
+const UNITS = 900n;
+/** SetComputeUnitPrice of our own transfer: opcode 3 and 1,000,000 micro-lamports. */
+const OWN_PRICE = Buffer.from([3, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0]);
+
+export function createScreenModel(p: {
+  random: Random;
+  reserveAddress: string;
+  latestBlockhash: () => Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+  crossed: <T>(work: () => Promise<T>) => Promise<T>;
+  refusing: () => number;
+}): ScreenForeign {
+  const { random } = p;
+  return (offer, { amount, floorSats }) =>
+    p.crossed(async () => {
+      if (random.chance(p.refusing()))
+        return { ok: false, reason: random.pick(['payment_count', 'table_unread']) };
+      const to = offer.quote.id;
+      const lifetime = await p.latestBlockhash();
+      const message = Buffer.from(transferMessage({ from: p.reserveAddress, to, amount, lifetime }));
+      const most = Number(((MAX_FOREIGN_FEE - 5_000n) * 1_000_000n) / UNITS);
+      message.writeBigUInt64LE(BigInt(random.between(0, most)), message.indexOf(OWN_PRICE) + 1);
+      const spend = amount + readMessage(message).fee;
+      const { lastValidBlockHeight, slot } = lifetime;
+      return {
+        ok: true,
+        message,
+        lastValidBlockHeight,
+        slot,
+        minimumSats: sats(floorSats),
+        spend,
+        claims: [`lifi:${to}`, `deposit:${to}`],
+        plan: { tool: 'near', depositAddress: to, quoteId: to, messageHash: null, vaultSwap: null },
+      };
+    });
+}
