@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import type { Response } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
   DESK,
@@ -28,6 +29,12 @@ const PAGES = [
   ['/visitors', 'Visitors'],
 ] as const;
 const SCRIPT_BYTES = 60 * 1024;
+/** Cumulative layout shift that is called good: https://web.dev/articles/cls */
+const GOOD_SHIFT = 0.1;
+const NOTE_SHIFTS = `window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+}).observe({ type: 'layout-shift', buffered: true });`;
 
 describe.each(PAGES)('%s', (path, heading) => {
   it.each([
@@ -36,7 +43,7 @@ describe.each(PAGES)('%s', (path, heading) => {
   ] as const)(
     '%s: complete, accessible, within the screen, asking nobody else',
     async (_name, viewport, colorScheme) => {
-      const visited = await visit(path, { viewport, colorScheme });
+      const visited = await visit(path, { viewport, colorScheme }, (page) => page.addInitScript(NOTE_SHIFTS));
       const { page } = visited;
       await settled(page);
       expect(await page.locator('h1').allInnerTexts()).toEqual([heading]);
@@ -44,6 +51,7 @@ describe.each(PAGES)('%s', (path, heading) => {
       expect(await sidewaysScroll(page)).toBe(0);
       expect(await violations(page)).toEqual([]);
       expectNothingWrong(visited);
+      expect(await page.evaluate('window.shifted')).toBeLessThan(GOOD_SHIFT);
       await visited.close();
     },
   );
@@ -52,9 +60,13 @@ describe.each(PAGES)('%s', (path, heading) => {
     const visited = await visit(path);
     const { page } = visited;
     const sizes = new Map<string, number>();
-    page.on('response', async (response) => {
+    const weighed: Promise<unknown>[] = [];
+    const weigh = async (response: Response): Promise<void> => {
+      sizes.set(response.url(), gzipSync(await response.body(), { level: 9 }).length);
+    };
+    page.on('response', (response) => {
       if (response.request().resourceType() === 'script' && response.status() === 200)
-        sizes.set(response.url(), gzipSync(await response.body(), { level: 9 }).length);
+        weighed.push(weigh(response));
     });
     await page.reload();
     await settled(page);
@@ -63,6 +75,7 @@ describe.each(PAGES)('%s', (path, heading) => {
       await verify.click();
       await page.locator('.checks .ok').nth(4).waitFor();
     }
+    await Promise.all(weighed);
     const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
     expect(sizes.size).toBeGreaterThan(0);
     expect(total).toBeLessThanOrEqual(SCRIPT_BYTES);

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { amountFault, isAmount } from '../../site/parts/amount-text.ts';
+import {
+  ago,
+  btc,
+  clock,
+  fromUnixSeconds,
+  grouped,
+  instant,
+  rounded,
+  sats,
+  shortened,
+  significant,
+  sol,
+  units,
+} from '../../site/parts/format.ts';
+
+describe('amounts', () => {
+  it.each([
+    ['0', '0'],
+    ['999', '999'],
+    ['1000', '1,000'],
+    ['1234567.00000001', '1,234,567.00000001'],
+    ['-1234', '−1,234'],
+    ['18446744073709551615', '18,446,744,073,709,551,615'],
+  ])('%s is written %s', (text, want) => {
+    expect(grouped(text)).toBe(want);
+  });
+
+  it('no digit is lost where a double would lose it', () => {
+    expect(sats('9007199254740993')).toBe('9,007,199,254,740,993');
+    expect(sol('18446744073709551615')).toBe('18,446,744,073.709551615');
+  });
+
+  it('BTC always has its eight digits, SOL only those that it needs', () => {
+    expect(btc('1000000')).toBe('0.01000000');
+    expect(btc('2100000000000000')).toBe('21,000,000.00000000');
+    expect(sol('500000000')).toBe('0.5');
+  });
+
+  it('text that is no integer is shown as it came, never as a number', () => {
+    for (const text of ['', 'NaN', '1.5', '1e9', '<b>', '9'.repeat(80)]) {
+      expect(sats(text)).toBe(text);
+      expect(btc(text)).toBe(text);
+      expect(units(text, 6)).toBe(text);
+    }
+  });
+
+  it.each([
+    ['80000.00000000001455', 6, '80000'],
+    ['0.000012499999', 6, '0.0000124999'],
+    ['2000.123456', 6, '2000.12'],
+    ['0', 6, '0'],
+    ['0.0000', 6, '0'],
+    ['1234567', 3, '1234567'],
+  ])('%s to %i significant digits is %s', (text, digits, want) => {
+    expect(significant(text, digits)).toBe(want);
+  });
+
+  it('rounding is down', () => {
+    expect(rounded('1.999', 2)).toBe('1.99');
+    expect(rounded('1.999', 0)).toBe('1');
+    expect(rounded('1.000', 2)).toBe('1');
+  });
+
+  it.each(['1e3', '+1', '-1', '.5', '5.', '0x10', '1,5', '1 0', '١', 'NaN', 'Infinity'])(
+    '%s is no amount',
+    (text) => {
+      expect(isAmount(text, 9, 'SOL')).toBe(false);
+      expect(amountFault(text, 9, 'SOL')).toBe('Digits and one point, such as 0.5');
+    },
+  );
+
+  it('an empty field is neither wrong nor an amount', () => {
+    expect(amountFault(' ', 9, 'SOL')).toBeNull();
+    expect(isAmount(' ', 9, 'SOL')).toBe(false);
+  });
+});
+
+describe('times', () => {
+  it('are UTC for everybody', () => {
+    expect(instant('2026-11-20T17:44:58.009Z')).toBe('2026-11-20 17:44 UTC');
+    expect(fromUnixSeconds(1_795_196_687)).toBe('2026-11-20T17:44:47.000Z');
+  });
+
+  it('what is no time is shown as it came, or as nothing', () => {
+    expect(instant('<script>')).toBe('<script>');
+    expect(fromUnixSeconds(1e300)).toBe('');
+  });
+
+  it.each([
+    [0, 'just now'],
+    [-9, 'just now'],
+    [30, '30 s ago'],
+    [120, '2 min ago'],
+    [7200, '2 h ago'],
+    [400_000, '5 days ago'],
+  ])('%i seconds are %s', (seconds, want) => {
+    expect(ago(0, seconds * 1000)).toBe(want);
+  });
+
+  it('a countdown has minutes and two digits of seconds, and never goes below zero', () => {
+    expect([clock(95), clock(60), clock(9.9), clock(-4)]).toEqual(['1:35', '1:00', '0:09', '0:00']);
+  });
+});
+
+it('a long text is shortened to its two ends, a short one is whole', () => {
+  expect(shortened('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq')).toBe('bc1qar…wf5mdq');
+  expect(shortened('1234567890123')).toBe('1234567890123');
+});

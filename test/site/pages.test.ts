@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildSite, SITE_FOLDER } from '../../site/build/build-site.ts';
+import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
+import { curlLines, mcpServersJson, vsCodeJson } from '../../site/parts/agent-snippets.ts';
+import { PAGES } from '../../site/prerender.tsx';
+
+beforeAll(() => buildSite());
+
+const file = (path: string): string =>
+  readFileSync(join(SITE_FOLDER, path === '/' ? 'index.html' : `${path}.html`), 'utf8');
+const hrefs = (html: string): string[] =>
+  [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
+/** What the Worker answers on the same origin. */
+const SERVED = /^\/(api\/|docs$|llms\.txt$)/;
+
+describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
+  it('says in one title and one sentence what it is', () => {
+    const html = file(path);
+    expect(html.match(/<title>[^<]{8,80}<\/title>/g)).toHaveLength(1);
+    expect(page.description.length).toBeGreaterThan(20);
+    expect(html).toContain('<html lang="en">');
+    expect(html.match(/<main /g)).toHaveLength(1);
+  });
+
+  it('holds no script, style or handler of its own: the policy would refuse them', () => {
+    const html = file(path);
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
+    expect(html).not.toMatch(/<style/);
+    expect(html).not.toMatch(/\sstyle=/);
+    expect(html).not.toMatch(/\son[a-z]+=/);
+  });
+
+  it('links only to what is there', () => {
+    const paths = PAGES.map((known) => known.path);
+    for (const href of hrefs(file(path))) {
+      if (href.startsWith('#') || SERVED.test(href)) continue;
+      const [target = '', anchor] = href.split('?')[0]?.split('#') ?? [];
+      expect(target).toMatch(/^\//);
+      if (paths.includes(target)) {
+        if (anchor) expect(file(target)).toContain(`id="${anchor}"`);
+      } else expect(existsSync(join(SITE_FOLDER, target)), href).toBe(true);
+    }
+  });
+});
+
+it('every script of the folder belongs to a page, and each page has its own', () => {
+  const scripts = readdirSync(join(import.meta.dirname, '../../site/islands')).filter(
+    (name) => name !== 'mount.tsx',
+  );
+  const used = PAGES.flatMap(({ script }) => (script === undefined ? [] : [`${script}.tsx`]));
+  expect(used.sort()).toEqual(scripts.sort());
+});
+
+it('the policy names this site, the strangers that verify, and nobody else', () => {
+  expect(contentPolicy(PUBLIC_SOURCES)).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+      "connect-src 'self' https://mempool.space https://blockstream.info https://solana-rpc.publicnode.com " +
+      "https://api.mainnet-beta.solana.com; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+      "require-trusted-types-for 'script'",
+  );
+});
+
+it('every redirect leads to a page', () => {
+  const lines = hostFiles(PUBLIC_SOURCES).get('_redirects')?.trim().split('\n') ?? [];
+  expect(lines.length).toBeGreaterThan(10);
+  for (const line of lines) {
+    const [from = '', to, status] = line.split(' ');
+    expect(from).toMatch(/^\/[\w.-]+$/);
+    expect(PAGES.map(({ path }) => path)).toContain(to);
+    expect(status).toBe('301');
+  }
+});
+
+it('what a developer copies names the origin of the page and parses', () => {
+  const origin = 'https://reserve.example';
+  expect(JSON.parse(mcpServersJson(origin)).mcpServers.sluice.env.API_BASE_URL).toBe(origin);
+  expect(JSON.parse(vsCodeJson(origin)).servers.sluice).toMatchObject({ type: 'stdio', command: 'npm' });
+  for (const { text } of curlLines(origin)) expect(text).toContain(`${origin}/api/`);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import {
+  draftFaults,
+  EMPTY_DRAFT,
+  invoiceBody,
+  supplyAtoms,
+  type TokenDraft,
+} from '../../site/parts/token-draft.ts';
+import { checkTokenRequest } from '../../src/features/tokens/token-request.ts';
+
+const CREATOR = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+const draft = (over: Partial<TokenDraft> = {}): TokenDraft => ({
+  ...EMPTY_DRAFT,
+  name: 'Moon Cat',
+  symbol: 'MCAT',
+  creator: CREATOR,
+  ...over,
+});
+
+it('a form that is filled in has no fault, and is asked for as the service takes it', () => {
+  expect(draftFaults(draft())).toEqual({});
+  expect(invoiceBody(draft({ supply: '2500.5', decimals: '3' }))).toEqual({
+    name: 'Moon Cat',
+    symbol: 'MCAT',
+    decimals: 3,
+    supply: '2500500',
+    description: '',
+    creator_address: CREATOR,
+    revoke_mint_authority: true,
+    revoke_freeze_authority: true,
+    revoke_update_authority: false,
+    token_program: 'token-2022',
+    metaplex_metadata: false,
+  });
+});
+
+it('the supply is exact to the last unit that the chain can hold', () => {
+  expect(supplyAtoms(draft({ supply: '18446744073.709551615', decimals: '9' }))).toBe(2n ** 64n - 1n);
+  expect(draftFaults(draft({ supply: '18446744073.709551615', decimals: '9' }))).toEqual({});
+  expect(draftFaults(draft({ supply: '18446744073.709551616', decimals: '9' })).supply).toContain('Too many');
+});
+
+describe('the form refuses what the service would refuse', () => {
+  const BAD: readonly (readonly [keyof TokenDraft, Partial<TokenDraft>])[] = [
+    ['name', { name: '' }],
+    ['name', { name: 'x'.repeat(33) }],
+    ['name', { name: ' Moon' }],
+    ['name', { name: 'Mo\u200Bon' }],
+    ['name', { name: '\u202EnooM' }],
+    ['symbol', { symbol: 'ÄÄÄÄÄÄ' }],
+    ['description', { description: 'x'.repeat(1001) }],
+    ['image', { image: 'http://example.com/a.png' }],
+    ['image', { image: `https://example.com/${'a'.repeat(200)}` }],
+    ['image', { image: 'javascript:alert(1)' }],
+    ['supply', { supply: '0' }],
+    ['supply', { supply: '99999999999999' }],
+  ];
+  it.each(BAD)('%s of %j', (field, over) => {
+    const bad = draft(over);
+    expect(Object.keys(draftFaults(bad))).toEqual([field]);
+    const body = invoiceBody(bad);
+    const verdict = checkTokenRequest({
+      name: body.name,
+      symbol: body.symbol,
+      decimals: body.decimals ?? 0,
+      supply: BigInt(body.supply ?? 0),
+      description: body.description,
+      image: body.image ?? null,
+      creator: body.creator_address,
+      revokeFreeze: body.revoke_freeze_authority,
+      revokeMint: body.revoke_mint_authority,
+      revokeUpdate: body.revoke_update_authority,
+      metaplex: body.metaplex_metadata,
+      program: body.token_program,
+    });
+    expect(verdict.ok).toBe(false);
+  });
+
+  it.each([
+    ['decimals', { decimals: '10' }],
+    ['decimals', { decimals: '-1' }],
+    ['supply', { supply: '1.0000001', decimals: '6' }],
+    ['creator', { creator: 'not an address' }],
+    ['creator', { creator: '0x52908400098527886E0F7030069857D2E4169EE7' }],
+  ] as const)('%s of %j', (field, over) => {
+    expect(draftFaults(draft(over))[field]).toBeTypeOf('string');
+  });
+});
