@@ -140,7 +140,7 @@ it('an explorer that does not answer is told as that', async () => {
       },
     ),
   );
-  expect(green).toEqual(['bitcoin_signature', 'solana_signature']);
+  expect(green).toEqual(['bitcoin_signature', 'solana_signature', 'supply']);
   expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('does not answer');
   expect(await visited?.page.locator('.verify').innerText()).toContain('try again first');
 });
