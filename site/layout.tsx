@@ -104,6 +104,7 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
               <a href="/api/openapi.json">OpenAPI</a>
               <a href="/api/proof">Proof as JSON</a>
               <a href="/api/status">Status as JSON</a>
+              <a href="/licenses.md">Licences</a>
             </p>
             <p class="fine">
               No cookies, nothing loaded from other sites. Page views are counted without them, and not at all

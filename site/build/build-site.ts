@@ -71,6 +71,7 @@ async function bundleScripts(outDir: string): Promise<Assets> {
       outDir,
       emptyOutDir: true,
       manifest: 'manifest.json',
+      license: { fileName: 'licenses.md' },
       target: 'es2022',
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
