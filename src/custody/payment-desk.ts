@@ -356,6 +356,7 @@ export function createPaymentDesk(
     if (claimant !== purposeOf(request)) return usedElsewhere(claimant);
     const now = store.get(request.id);
     if (now?.state !== 'open') return now?.state === 'expired' ? refundDue() : undefined;
+    if (!now.parts.some((part) => part.signature === transaction.signature)) return refundDue();
     const missing = BigInt(now.fee) - BigInt(now.received);
     const message = `${missing} lamports are missing; pay them to the same reference.`;
     return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports: missing.toString() } };

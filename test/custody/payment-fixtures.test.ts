@@ -1,0 +1,254 @@
+/** Payments as a chain can show them, and what each of them does for a request. */
+import { describe, expect, it } from 'vitest';
+import type { RequestView } from '../../src/custody/api.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
+
+const RICH = 10n ** 12n;
+
+/** Balances of a transaction in which accounts gain and lose, the first of them paying the network's fee. */
+function moving(
+  changes: Record<string, bigint>,
+  more: Partial<ChainTransaction> = {},
+): Partial<ChainTransaction> {
+  const accounts = Object.keys(changes);
+  return {
+    accounts,
+    signers: accounts.slice(0, 1),
+    preLamports: accounts.map(() => RICH),
+    postLamports: accounts.map(
+      (account, index) => RICH + (changes[account] ?? 0n) - (index === 0 ? 5_000n : 0n),
+    ),
+    ...more,
+  };
+}
+
+type Fixture = {
+  readonly make: (world: PaymentWorld, request: RequestView) => unknown;
+  readonly detail: string;
+  readonly received?: (request: RequestView) => bigint;
+  readonly refunds?: readonly (readonly [reason: string, payer: string | null])[];
+  /** What somebody who points at it is told. */
+  readonly code: string;
+};
+
+const FIXTURES: Record<string, Fixture> = {
+  short: {
+    make: (world, request) => world.pay(fee(request) - 1n, [request.reference]),
+    detail: 'seen',
+    received: (request) => fee(request) - 1n,
+    code: 'PAYMENT_INCOMPLETE',
+  },
+  exact: {
+    make: (world, request) => world.pay(fee(request), [request.reference]),
+    detail: 'completed',
+    received: fee,
+    code: 'confirmed',
+  },
+  'exact without a reference': {
+    make: (world, request) => world.pay(fee(request)),
+    detail: 'completed',
+    received: fee,
+    code: 'confirmed',
+  },
+  long: {
+    make: (world, request) => world.pay(fee(request) + 10_001n, [request.reference]),
+    detail: 'completed',
+    received: (request) => fee(request) + 10_001n,
+    refunds: [['overpaid', 'payer']],
+    code: 'confirmed',
+  },
+  'long by less than a refund is worth': {
+    make: (world, request) => world.pay(fee(request) + 10_000n, [request.reference]),
+    detail: 'completed',
+    received: (request) => fee(request) + 10_000n,
+    code: 'confirmed',
+  },
+  'late, within the grace': {
+    make(world, request) {
+      world.state.now += 39 * 60_000;
+      world.pay(fee(request), [request.reference]);
+    },
+    detail: 'completed',
+    received: fee,
+    code: 'confirmed',
+  },
+  'late, after the grace': {
+    make(world, request) {
+      world.state.now += 41 * 60_000;
+      world.pay(fee(request), [request.reference]);
+    },
+    detail: 'refund_due',
+    refunds: [['late', 'payer']],
+    code: 'REFUND_DUE',
+  },
+  'made before the request, by its amount': {
+    make: (world, request) => world.pay(fee(request), [], { blockTime: world.state.now / 1_000 - 60 }),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+  failed: {
+    make: (world, request) => world.pay(fee(request), [request.reference], { failed: true }),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_FAILED',
+  },
+  'not final': {
+    make: (world, request) => {
+      world.pay(fee(request), [request.reference]);
+      world.chain.shift();
+    },
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_FINAL',
+  },
+  'by an inner transfer of a program': {
+    make: (world, request) =>
+      world.pay(
+        0n,
+        [],
+        moving({
+          payer: -fee(request),
+          program: 0n,
+          [TREASURY]: fee(request),
+          [request.reference]: 0n,
+        }),
+      ),
+    detail: 'completed',
+    received: fee,
+    code: 'confirmed',
+  },
+  'by a relayer who pays the network for somebody else': {
+    make: (world, request) =>
+      world.pay(
+        0n,
+        [],
+        moving(
+          {
+            relayer: 0n,
+            payer: -fee(request) - 50_000n,
+            [TREASURY]: fee(request) + 50_000n,
+            [request.reference]: 0n,
+          },
+          { signers: ['relayer', 'payer'] },
+        ),
+      ),
+    detail: 'completed',
+    received: (request) => fee(request) + 50_000n,
+    refunds: [['overpaid', 'payer']],
+    code: 'confirmed',
+  },
+  'of several payers': {
+    make: (world, request) =>
+      world.pay(
+        0n,
+        [],
+        moving(
+          {
+            alice: -20_000_000n,
+            bob: -fee(request),
+            [TREASURY]: fee(request) + 20_000_000n,
+            [request.reference]: 0n,
+          },
+          { signers: ['alice', 'bob'] },
+        ),
+      ),
+    detail: 'completed',
+    received: (request) => fee(request) + 20_000_000n,
+    // Nobody can say whose it is.
+    refunds: [['overpaid', null]],
+    code: 'confirmed',
+  },
+  'from the treasury to itself': {
+    make: (world, request) => world.pay(0n, [], moving({ [TREASURY]: 0n, [request.reference]: 0n })),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+  'in and out again': {
+    make: (world, request) =>
+      world.pay(0n, [], moving({ payer: 0n, [TREASURY]: 0n, [request.reference]: 0n })),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+  'that the reserve made itself': {
+    make: (world, request) =>
+      world.pay(fee(request), [request.reference], {
+        accounts: ['reserve', TREASURY, request.reference],
+        signers: ['reserve'],
+      }),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+  'that the treasury signed beside another': {
+    make: (world, request) => world.pay(fee(request), [request.reference], { signers: ['payer', TREASURY] }),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+  "with another request's reference": {
+    make: (world, request) => world.pay(fee(request), [world.open().reference]),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_ALREADY_USED',
+  },
+  'with a reference that nobody has': {
+    make: (world, request) => world.pay(fee(request) + 1n, ['stranger']),
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+  'that is a refund of the bridge': {
+    make(world, request) {
+      const paid = world.pay(fee(request) + 7n);
+      world.journal.claim(`payment:${paid}`, 'swap:one', world.state.now);
+    },
+    detail: 'awaiting_payment',
+    code: 'PAYMENT_NOT_BOUND',
+  },
+};
+
+describe.each(Object.entries(FIXTURES))(
+  'a payment %s',
+  (_name, { make, detail, received, refunds, code }) => {
+    it('is booked for what it is, by the scan and by whoever points at it', async () => {
+      for (const first of ['scan', 'confirm'] as const) {
+        const world = createPaymentWorld();
+        const request = world.open();
+        make(world, request);
+        const paid = world.chain[0]?.signature ?? signature(1);
+        if (first === 'scan') {
+          // Another request keeps the scan awake when this one has run out.
+          world.open();
+          await world.desk.run();
+        }
+        const answer = await world.confirm(request.id, paid);
+        await world.desk.run();
+        expect(answer.type === 'refused' ? answer.refusal.code : answer.type, first).toBe(code);
+        const view = world.desk.find(request.id);
+        expect(view?.detail, first).toBe(detail);
+        expect(BigInt(view?.receivedLamports ?? 0)).toBe(received?.(request) ?? 0n);
+        expect(view?.refunds.map(({ reason, payer }) => [reason, payer])).toEqual(refunds ?? []);
+        // And the real payer's own payment still does it.
+        if (detail === 'awaiting_payment') {
+          const own = world.pay(fee(request), [request.reference]);
+          expect((await world.confirm(request.id, own)).type).toBe('confirmed');
+        }
+      }
+    });
+  },
+);
+
+describe('spam on a reference', () => {
+  it('of a thousand dust payments neither hides the payment nor makes the record grow', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    for (let n = 0; n < 1_000; n++) world.pay(1n, [request.reference]);
+    const own = world.pay(fee(request), [request.reference]);
+    expect((await world.confirm(request.id, own)).type).toBe('confirmed');
+    for (const { signature: each } of world.chain) await world.confirm(request.id, each);
+    const view = world.desk.find(request.id);
+    expect(view).toMatchObject({ status: 'completed', paymentSignature: own });
+    expect(JSON.stringify(view).length).toBeLessThan(10_000);
+    expect(world.created).toHaveLength(1);
+    expect(world.storage.exec('SELECT MAX(LENGTH(columns)) AS most FROM outbox')[0]?.most).toBeLessThan(
+      30_000,
+    );
+    await world.desk.refund(request.id);
+    expect(world.refunded).toEqual([]);
+  });
+});
