@@ -68,7 +68,7 @@ export function AsryEpoch() {
           {epoch ? (
             <AsryCurveChart curve={curveOf(epoch)} />
           ) : (
-            <div class="chart">
+            <div class="chart awaited">
               <div class="plot">
                 <Waiting what="Reading the epoch." />
               </div>

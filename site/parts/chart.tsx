@@ -130,7 +130,7 @@ export function Chart(props: ChartProps) {
   }, [shape]);
 
   return (
-    <figure class="chart">
+    <figure class="chart awaited">
       <figcaption class="legend">
         {lines.map((line, index) => (
           <span>

@@ -14,7 +14,8 @@ export function AsOf({
   away?: boolean;
 }) {
   const now = useNow(5000);
-  if (at === null) return null;
+  // The line keeps its place: what comes in must not push the page about.
+  if (at === null) return <p class="as-of" />;
   return (
     <p class="as-of">
       {stale || away ? <span class="mark warn">{away ? 'not refreshed' : 'stale'}</span> : null}

@@ -101,9 +101,11 @@ export function OverviewChart() {
     return <Failed failure={history.failure} retry={history.refresh} />;
   if (history.value === null)
     return (
-      <div class="card chart">
-        <div class="plot">
-          <Waiting what="Reading the archive of proofs." />
+      <div class="card">
+        <div class="chart awaited">
+          <div class="plot">
+            <Waiting what="Reading the archive of proofs." />
+          </div>
         </div>
       </div>
     );
