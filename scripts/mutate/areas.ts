@@ -15,6 +15,7 @@ export const AREAS: readonly Area[] = [
     files: ['src/custody/machine.ts'],
     tests: [
       'test/custody/machine.test.ts',
+      'test/custody/machine-times.test.ts',
       'test/custody/machine-settlement.test.ts',
       'test/custody/judge-attempt.test.ts',
       'test/custody/machine-walk.test.ts',
