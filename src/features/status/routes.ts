@@ -123,12 +123,9 @@ const status = createRoute({
               ratio: z.number().nullable().openapi({ description: 'Sats for each ABSR' }),
             })
             .openapi({ description: 'The reserve against the ABSR supply' }),
-          alarms: z
-            .array(z.string())
-            .nullable()
-            .openapi({
-              description: 'What the operator was called for, as of the last minute; null when unread',
-            }),
+          alarms: z.array(z.string()).nullable().openapi({
+            description: 'What the operator was called for, as of the last minute; null when unread',
+          }),
           database: z
             .object({
               schema: z
