@@ -1,6 +1,7 @@
 import { createApp, type Deps, ERRORS } from '../src/app.ts';
 import { apiDocument } from '../src/features/openapi/api-document.ts';
 import { errorsPage } from './errors-page.ts';
+import { licencesPage } from './licences-page.ts';
 import { skillPage } from './skill-page.ts';
 
 /** Pages that are made from the source, by file. */
@@ -9,5 +10,9 @@ export function generatedPages(): Record<string, string> {
     throw new Error('routes are listed, not called');
   });
   const document = apiDocument(app, ERRORS, {}, '');
-  return { 'docs/errors.md': errorsPage(ERRORS, document), 'SKILL.md': skillPage(ERRORS, document) };
+  return {
+    'docs/errors.md': errorsPage(ERRORS, document),
+    'docs/licences.md': licencesPage(),
+    'SKILL.md': skillPage(ERRORS, document),
+  };
 }

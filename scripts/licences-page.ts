@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+
+interface Locked {
+  readonly version?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly optional?: boolean;
+}
+
+export interface Dependency {
+  readonly name: string;
+  readonly version: string;
+  readonly licence: string;
+}
+
+/** Licences that ask for no more than their own text in return. */
+export const ALLOWED_LICENCES: readonly string[] = [
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'CC0-1.0',
+  'Unlicense',
+];
+
+/** What `npm ci --omit=dev --omit=optional` installs: all that can be in the Worker or the MCP server. */
+export function productionDependencies(): Dependency[] {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly packages: Readonly<Record<string, Locked>>;
+  };
+  const found = new Map<string, Dependency>();
+  for (const [path, { version = '', license = 'none', dev, devOptional, optional }] of Object.entries(
+    lock.packages,
+  )) {
+    if (path === '' || dev || devOptional || optional) continue;
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    found.set(`${name} ${version}`, { name, version, licence: license });
+  }
+  return [...found.values()].sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+}
+
+export function licencesPage(): string {
+  const rows = productionDependencies().map(
+    ({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`,
+  );
+  return `# Licences of what runs in production
+
+Made from the lockfile by \`npm run docs\`; a test fails on a licence outside the list in \`scripts/licences-page.ts\`.
+
+The lockfile pins every package by its hash, and \`npm ci\` runs no install script. Whether one of them has a known
+vulnerability is for \`npm audit --omit=dev\` to say, before each deploy: it asks the registry, which no offline test can.
+
+| package | version | licence |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
