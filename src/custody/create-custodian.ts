@@ -6,7 +6,7 @@
 import { lamports } from '../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
-import type { CustodianApi, CustodyReport, SwapRequest } from './api.ts';
+import type { CustodianApi, CustodyReport } from './api.ts';
 import { type AsryPorts, createAsryDesk } from './asry-desk.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { checkTrust, frozenReason, isDoubted } from './boot.ts';
@@ -305,7 +305,13 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     working(async () => work(desk(proofs)));
 
   return {
-    createSwap: (request: SwapRequest) => working(() => intake.createSwap(request)),
+    async createSwap(request) {
+      const ask = () => working(() => intake.createSwap(request));
+      const first = await ask();
+      // A call with the same key may have begun a swap while this one waited, up to the last await: both tell of it.
+      const last = 'type' in first || !intake.knows(request) ? first : await ask();
+      return 'type' in last ? last : { type: 'refused', replayed: false, refusal: last };
+    },
 
     begin: (kind, id, decide) => working(() => tools.begin(kind, id, decide)),
 

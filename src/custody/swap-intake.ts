@@ -56,6 +56,12 @@ const ALL = '*';
 /** For so long an amount that was too small for the bridge is not asked about again: each question costs a quote. */
 const SMALL_KNOWN_MS = 600_000;
 
+const IN_PROGRESS: Refusal = {
+  code: 'IDEMPOTENCY_IN_PROGRESS',
+  message: 'This swap is still being prepared; repeat the call with the same Idempotency-Key.',
+  retryAfterSeconds: 5,
+};
+
 export function createSwapIntake(p: IntakePorts) {
   const { journal, now, readBalance } = p;
   let small: { until: number; amount: bigint } | undefined;
@@ -183,40 +189,39 @@ export function createSwapIntake(p: IntakePorts) {
       await p.storage.sync();
       return decided;
     }
-    const message = 'This swap is still being prepared; repeat the call with the same Idempotency-Key.';
-    const refusal = { code: 'IDEMPOTENCY_IN_PROGRESS', message, retryAfterSeconds: 5 };
-    return { type: 'refused', replayed: false, refusal };
+    return { type: 'refused', replayed: false, refusal: IN_PROGRESS };
   }
 
-  const refuse = (refusal: Refusal): SwapAnswer => ({ type: 'refused', replayed: false, refusal });
+  /** The answer of a swap that has begun, or why none has. */
+  async function begin(request: SwapRequest): Promise<SwapAnswer | Refusal> {
+    const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('create');
+    if (early) return early;
+    const why = await p.stop();
+    if (why) return stopped(why);
+    const amount = lamports(request.amountLamports);
+    // A balance may grow old while it is read: another operation may be released in between.
+    for (let reads = 0; reads < 3; reads++) {
+      let balance: Balance;
+      try {
+        balance = await readBalance(releasedSlot(journal.counting(now())));
+      } catch (error) {
+        return refusalOf(`upstream_${failureReason(error)}`);
+      }
+      const id = reserve(request, amount, balance);
+      if (id === 'known') return IN_PROGRESS;
+      if (id !== 'outdated') return typeof id === 'string' ? answer(id, false) : id;
+    }
+    return refusalOf('upstream_balance_outdated');
+  }
 
   return {
-    async createSwap(request: SwapRequest): Promise<SwapAnswer> {
-      const replayed = request.key && (await replay(request.key));
-      if (replayed) return replayed;
-      const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('create');
-      if (early) return refuse(early);
-      const why = await p.stop();
-      if (why) return refuse(stopped(why));
-      const amount = lamports(request.amountLamports);
-      // A balance may grow old while it is read: another operation may be released in between.
-      for (let reads = 0; reads < 3; reads++) {
-        let balance: Balance;
-        try {
-          balance = await readBalance(releasedSlot(journal.counting(now())));
-        } catch (error) {
-          const twin = request.key && (await replay(request.key));
-          return twin ?? refuse(refusalOf(`upstream_${failureReason(error)}`));
-        }
-        const begun = reserve(request, amount, balance);
-        // The same key may have come in while the balance was read.
-        const twin = begun === 'known' && request.key && (await replay(request.key));
-        if (twin) return twin;
-        if (begun === 'outdated' || begun === 'known') continue;
-        return typeof begun === 'string' ? answer(begun, false) : refuse(begun);
-      }
-      return refuse(refusalOf('upstream_balance_outdated'));
-    },
+    /** Whether a swap has begun under the key of this call. */
+    knows: ({ key }: SwapRequest): boolean =>
+      key !== undefined && journal.get(swapId(key.keyHash)) !== undefined,
+
+    /** The answer of a swap that has begun, now or earlier under the same key; a refusal when none has. */
+    createSwap: async (request: SwapRequest): Promise<SwapAnswer | Refusal> =>
+      (request.key && (await replay(request.key))) || begin(request),
 
     async previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
       const why = await p.stop();

@@ -122,6 +122,8 @@ function calmDown(world: World): void {
     state.clockOffset += 7 * HOUR;
     host.rearm();
   });
+  // A pause whose answer was lost is said again, perhaps after the resumption.
+  if (world.scenario.incidents.some(({ type }) => type === 'resume')) operate(world, 'resume');
   if (!state.isLost || world.scenario.seed % 2 === 0) return;
   state.calmUntil = scheduler.now() + OPERATOR_DELAY;
   scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));

@@ -32,6 +32,15 @@ it.each(['lifi', 'near-intents,lifi'])(
   PATIENCE_MS,
 );
 
+it.each([12_153, 27_968, 31_415, 1_008_967])(
+  'seed %i, which found something once, finds nothing any more',
+  async (seed) => {
+    const told = await printed('simulate.ts', '--seeds', '1', '--from', String(seed));
+    expect(told).toMatch(/1 seeds from \d+ in .* 0 violations/);
+  },
+  PATIENCE_MS,
+);
+
 it.each([2, 12])(
   'seed %i tells the same story twice',
   async (seed) => {

@@ -26,9 +26,11 @@ export function isQuiet(world: World, rows: readonly Operation[]): boolean {
     return false;
   return rows.every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
+    // What arrived before the faults ended may have been looked for in vain.
+    const arrivedAt = order?.arrivedAt == null ? null : Math.max(order.arrivedAt, world.scenario.calmAt);
     const comes =
       order !== undefined &&
-      (!order.isOver || (order.arrivedAt !== null && order.arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
+      (!order.isOver || (arrivedAt !== null && arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
     return op.state === 'done' || (isHeld(op) && !comes);
   });
