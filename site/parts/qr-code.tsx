@@ -1,14 +1,13 @@
 import encodeQR from 'qr';
 
+/** Light modules around the code, as ISO/IEC 18004 asks. */
 const QUIET = 4;
 
 /** Dark on light in either theme: that is what cameras look for. */
 export function QrCode({ text, label }: { text: string; label: string }) {
-  const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 0 });
-  const size = rows.length + QUIET * 2;
-  const d = rows
-    .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x + QUIET} ${y + QUIET}h1v1h-1z` : '')))
-    .join('');
+  const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET });
+  const size = rows.length;
+  const d = rows.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
   return (
     <svg
       class="qr"
