@@ -1,0 +1,68 @@
+/**
+ * How fast the service is, each figure beside its limit in the same run on the same runtime.
+ * `npm run bench -- [--only signing,custodian,reads,calls,bundle,analytics,search] [--write]`; `--write` keeps the table
+ * in docs/benchmarks.md. BENCH_VIEWS sets the page views of the analytics part.
+ * @module
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundle } from './bench/bundle.ts';
+import { calls } from './bench/calls.ts';
+import { custodian } from './bench/custodian.ts';
+import { analytics, search } from './bench/own-scripts.ts';
+import { reads } from './bench/reads.ts';
+import { isMet, type Row, tableOf } from './bench/row.ts';
+import { signing } from './bench/signing.ts';
+
+const PAGE = join(import.meta.dirname, '../docs/benchmarks.md');
+const [BEGIN, END] = ['<!-- table -->', '<!-- end of table -->'];
+const AREAS: Readonly<Record<string, () => Promise<Row[]>>> = {
+  signing,
+  custodian,
+  bundle,
+  calls,
+  reads,
+  analytics,
+  search,
+};
+
+const versionOf = (name: string): string =>
+  (
+    JSON.parse(readFileSync(join(import.meta.dirname, '../node_modules', name, 'package.json'), 'utf8')) as {
+      version: string;
+    }
+  ).version;
+
+function machine(seconds: number): string {
+  const [first] = cpus();
+  const runtime = ['workerd', 'miniflare', 'hono'].map((name) => `${name} ${versionOf(name)}`).join(', ');
+  return `${cpus().length} x ${first?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}, ${runtime}; ${new Date().toISOString().slice(0, 10)}, ${seconds} s`;
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: Object.keys(AREAS).join(',') },
+    write: { type: 'boolean', default: false },
+  },
+});
+const started = performance.now();
+const rows: Row[] = [];
+for (const name of values.only.split(',')) {
+  const area = AREAS[name];
+  if (!area) throw new Error(`no such area: ${name}; there are ${Object.keys(AREAS).join(', ')}`);
+  process.stderr.write(`${name}\n`);
+  rows.push(...(await area()));
+}
+const told = `${machine(Math.round((performance.now() - started) / 1_000))}\n\n${tableOf(rows)}`;
+console.log(told);
+const missed = rows.filter((row) => isMet(row) === false).length;
+console.log(`\n${missed} aims missed`);
+if (values.write) {
+  const page = readFileSync(PAGE, 'utf8');
+  const [head = '', rest = ''] = page.split(BEGIN);
+  const [, tail = ''] = rest.split(END);
+  writeFileSync(PAGE, `${head}${BEGIN}\n${told}\n${END}${tail}`);
+}
+process.exit(0);

@@ -1,0 +1,67 @@
+/**
+ * The least that a Worker can do: an answer of a fetch handler, of a bare Hono app with as many routes as the service,
+ * and of one behind the same middleware, with nothing or one read behind it.
+ * @module
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import { etag } from 'hono/etag';
+import { requestId } from 'hono/request-id';
+
+/** About as long as an answer about the reserves. */
+const BODY = { text: 'x'.repeat(400), number: 1 };
+const ROUTES = 60;
+
+type LimitEnv = { Bindings: Omit<Env, 'CUSTODIAN'> & { CUSTODIAN: DurableObjectNamespace<Custodian> } };
+
+/** Named as the service's, so that the bindings are the same. */
+export class Custodian extends DurableObject {
+  read() {
+    return this.ctx.storage.sql.exec('SELECT 1 AS one').toArray();
+  }
+}
+
+function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
+  for (let index = 0; index < ROUTES - 4; index += 1)
+    app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
+  app.get('/none', (c) => c.json(BODY));
+  app.get('/kv', async (c) => c.json({ ...BODY, kv: await c.env.KV.get('bench') }));
+  app.get('/d1', async (c) => {
+    const { results } = await c.env.DB.prepare('SELECT id FROM pageviews WHERE id = ?').bind(1).all();
+    return c.json({ ...BODY, results });
+  });
+  app.get('/do', async (c) => c.json({ ...BODY, rows: await c.env.CUSTODIAN.getByName('bench').read() }));
+  return app;
+}
+
+const bare = new Hono<LimitEnv>().route('/hono', routes(new Hono()));
+
+const same = new Hono<LimitEnv>();
+same.use(requestId());
+same.use(async (c, next) => {
+  const started = Date.now();
+  await next();
+  console.log(
+    JSON.stringify({ level: 'info', method: c.req.method, status: c.res.status, ms: Date.now() - started }),
+  );
+});
+same.use(cors({ origin: '*', exposeHeaders: ['ETag', 'Retry-After'] }));
+same.use(async (c, next) => {
+  await next();
+  c.res.headers.set('X-Content-Type-Options', 'nosniff');
+  c.res.headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  c.res.headers.set('Referrer-Policy', 'no-referrer');
+  c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
+  c.res.headers.set('Cache-Control', 'no-store');
+});
+same.use(etag());
+same.route('/same', routes(new Hono()));
+
+export default {
+  fetch(request, env, context) {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/fetch') return Response.json(BODY);
+    return (pathname.startsWith('/same') ? same : bare).fetch(request, env, context);
+  },
+} satisfies ExportedHandler<LimitEnv['Bindings']>;

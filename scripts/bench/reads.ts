@@ -1,0 +1,99 @@
+/** Every GET of the service, first and warm, beside a bare Hono route behind the same middleware and the same read. */
+
+import { routeRequests } from '../../test/e2e/route-requests.ts';
+import { startWorld } from '../../test/world/world.ts';
+import { openClient } from './client.ts';
+import { median, type Row } from './row.ts';
+import { limitBundle, sluiceBundle, startRuntime } from './runtime.ts';
+
+type Behind = 'none' | 'kv' | 'd1' | 'do';
+
+const ROUNDS = 7;
+const ROUND_MS = 120;
+/** What a warm answer is read from, where it is not the isolate's own memory. */
+const BEHIND: Readonly<Record<string, Behind>> = {
+  '/api/swap/min': 'do',
+  '/api/swap/status/:id': 'do',
+  '/api/asry/epoch': 'do',
+  '/api/asry/claims/:signature': 'do',
+  '/api/invoices/:id': 'do',
+  '/api/exchanges/transactions': 'd1',
+  '/api/arbitrage/transactions': 'd1',
+  '/api/analytics/stats': 'd1',
+  '/api/listings': 'd1',
+  '/api/listings/search': 'd1',
+  '/api/tokens': 'd1',
+  '/api/tokens/:id': 'd1',
+  '/api/proof': 'd1',
+  '/api/ready': 'do',
+  '/api/status': 'do',
+};
+
+interface Figure {
+  readonly route: string;
+  readonly behind: Behind;
+  readonly status: number;
+  readonly coldMs: number;
+  readonly ours: number;
+  readonly ratio: number;
+}
+
+export async function reads(): Promise<Row[]> {
+  const world = await startWorld({ cron: false });
+  // Only its upstreams are needed: the Worker that is measured runs without the world's edge and proxy.
+  await world.worker.kill();
+  const runtime = await startRuntime({ sluice: sluiceBundle(), limit: await limitBundle() }, world.bindings);
+  const client = openClient(8);
+  try {
+    const [ours, limit] = [runtime.url('sluice'), runtime.url('limit')];
+    const figures: Figure[] = [];
+    const gets = routeRequests().filter(({ method }) => method === 'GET');
+    for (const { route, path } of gets) {
+      const began = performance.now();
+      const status = await client.get(`${ours}${path}`);
+      const coldMs = performance.now() - began;
+      const behind = BEHIND[route.replace(/\{[^}]*\}/g, '')] ?? 'none';
+      const pairs: { ours: number; limit: number }[] = [];
+      for (let round = -2; round < ROUNDS; round += 1) {
+        const pair = {
+          ours: await client.rate(`${ours}${path}`, ROUND_MS),
+          limit: await client.rate(`${limit}/same/${behind}`, ROUND_MS),
+        };
+        if (round >= 0) pairs.push(pair);
+      }
+      const ratio = median(pairs.map((pair) => pair.ours / pair.limit));
+      figures.push({ route, behind, status, coldMs, ours: median(pairs.map((pair) => pair.ours)), ratio });
+    }
+    const bare: Row[] = [];
+    const handler = await client.steady(`${limit}/fetch`, ROUND_MS, ROUNDS);
+    for (const [what, path] of [
+      ['limit: bare Hono, 60 routes', '/hono/none'],
+      ['limit: bare Hono behind the same middleware', '/same/none'],
+      ['limit: the same with one KV read', '/same/kv'],
+      ['limit: the same with one D1 read', '/same/d1'],
+      ['limit: the same with one call of a Durable Object', '/same/do'],
+    ] as const) {
+      const rate = await client.steady(`${limit}${path}`, ROUND_MS, ROUNDS);
+      bare.push({
+        what,
+        ours: `${rate.toFixed(0)}/s`,
+        limit: `bare fetch handler, ${handler.toFixed(0)}/s`,
+        ratio: rate / handler,
+        aim: null,
+      });
+    }
+    return [...bare, ...figures.map(rowOf)];
+  } finally {
+    client.close();
+    await runtime.stop();
+    await world.stop();
+  }
+}
+
+const rowOf = ({ route, behind, status, coldMs, ours, ratio }: Figure): Row => ({
+  what: `GET ${route}${status === 200 ? '' : ` (${status})`}`,
+  ours: `${ours.toFixed(0)}/s, first ${coldMs.toFixed(0)} ms`,
+  limit: behind === 'none' ? 'bare route, same middleware' : `the same with one ${behind.toUpperCase()} read`,
+  ratio,
+  aim: { least: 0.8 },
+});

@@ -1,0 +1,57 @@
+/**
+ * One line of the table, and how times are taken for it.
+ * @module
+ */
+export interface Row {
+  readonly what: string;
+  readonly ours: string;
+  /** What it stands beside, and its figure. */
+  readonly limit: string;
+  readonly ratio: number | null;
+  /** The bound on the ratio, and whether it is a least or a most. */
+  readonly aim: { readonly least: number } | { readonly most: number } | null;
+}
+
+export const isMet = ({ ratio, aim }: Row): boolean | null => {
+  if (aim === null || ratio === null) return null;
+  return 'least' in aim ? ratio >= aim.least : ratio <= aim.most;
+};
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+
+const wordAim = (aim: Row['aim']): string => {
+  if (aim === null) return '';
+  return 'least' in aim ? `>= ${aim.least}` : `<= ${aim.most}`;
+};
+
+export function tableOf(rows: readonly Row[]): string {
+  const lines = rows.map((row) => {
+    const met = isMet(row);
+    const verdict = met === null ? '' : met ? 'met' : '**missed**';
+    return `| ${row.what} | ${row.ours} | ${row.limit} | ${row.ratio?.toFixed(2) ?? ''} | ${wordAim(row.aim)} | ${verdict} |`;
+  });
+  return ['| what | ours | beside | ratio | aim | |', '|---|---|---|---|---|---|', ...lines].join('\n');
+}
+
+/** Medians of two pieces of work in microseconds a call, in turns, so that a busy machine is busy for both. */
+export async function inTurns(
+  ours: () => unknown,
+  limit: () => unknown,
+  { rounds = 30, calls = 20 } = {},
+): Promise<{ readonly ours: number; readonly limit: number }> {
+  async function time(work: () => unknown): Promise<number> {
+    const started = performance.now();
+    for (let call = 0; call < calls; call += 1) await work();
+    return ((performance.now() - started) * 1_000) / calls;
+  }
+  const times: { ours: number; limit: number }[] = [];
+  for (let round = -5; round < rounds; round += 1) {
+    const both = { ours: await time(ours), limit: await time(limit) };
+    // The first rounds warm both up.
+    if (round >= 0) times.push(both);
+  }
+  return { ours: median(times.map((pair) => pair.ours)), limit: median(times.map((pair) => pair.limit)) };
+}
+
+export const micros = (value: number): string => `${value.toFixed(1)} us`;

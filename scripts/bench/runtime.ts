@@ -1,0 +1,100 @@
+/**
+ * Workers in one workerd, each on a socket of its own, without the proxy that Miniflare puts in front: what has the
+ * least overhead with all bindings.
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from 'wrangler';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.once('SIGINT', () => process.exit(130));
+
+export type WorkerName = 'sluice' | 'limit';
+
+/** The service as it is deployed, minified. */
+export function sluiceBundle(): string {
+  const path = join(folder, 'sluice/worker.js');
+  if (existsSync(path)) return path;
+  const wrangler = createRequire(import.meta.url).resolve('wrangler');
+  const out = join(folder, 'sluice');
+  execFileSync(
+    process.execPath,
+    ['--no-warnings', wrangler, 'deploy', '--dry-run', '--minify', '--outdir', out],
+    {
+      cwd: ROOT,
+      stdio: 'ignore',
+      env: {
+        ...process.env,
+        WRANGLER_SEND_METRICS: 'false',
+        CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+        WRANGLER_HIDE_BANNER: 'true',
+        WRANGLER_LOG_PATH: join(folder, 'logs'),
+      },
+    },
+  );
+  return path;
+}
+
+/** What nobody can be faster than. */
+export async function limitBundle(): Promise<string> {
+  const outfile = join(folder, 'limit/limit.js');
+  if (!existsSync(outfile))
+    await build({
+      entryPoints: [join(import.meta.dirname, 'limit-worker.ts')],
+      outfile,
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      conditions: ['workerd', 'worker', 'browser'],
+      external: ['cloudflare:*'],
+    });
+  return outfile;
+}
+
+export async function startRuntime(
+  bundles: Partial<Readonly<Record<WorkerName, string>>>,
+  bindings: Readonly<Record<string, string>> = {},
+) {
+  const config = unstable_readConfig({ config: join(ROOT, 'wrangler.toml') });
+  const {
+    modulesRules: _rules,
+    assets: _assets,
+    ...options
+  } = unstable_getMiniflareWorkerOptions(config).workerOptions as Record<string, unknown>;
+  const workers = (Object.entries(bundles) as [WorkerName, string][]).map(([name, path]) => ({
+    ...options,
+    name,
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+    modulesRoot: dirname(path),
+    modules: [{ type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') }],
+    bindings: name === 'sluice' ? { ...config.vars, ...bindings } : {},
+  }));
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      host: '127.0.0.1',
+      port: 0,
+      cf: false,
+      log: new Log(LogLevel.NONE),
+      defaultPersistRoot: mkdtempSync(join(folder, 'storage-')),
+      handleStructuredLogs: () => undefined,
+      workers,
+    }),
+  );
+  await miniflare.ready;
+  const urls = new Map<string, string>();
+  for (const { name } of workers) {
+    urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin);
+    const db = await miniflare.getD1Database('DB', name);
+    const statements = unstable_splitSqlQuery(readFileSync(join(ROOT, 'schema.sql'), 'utf8'));
+    await db.batch(statements.map((statement) => db.prepare(statement)));
+  }
+  return { url: (name: WorkerName): string => urls.get(name) ?? '', stop: () => miniflare.dispose() };
+}
