@@ -1,6 +1,15 @@
 import { afterEach, expect, it } from 'vitest';
 import { readCode } from '../site/read-code.ts';
-import { control, expectNothingWrong, settled, useBrowser, type Visit, violations, visit } from './visit.ts';
+import {
+  control,
+  expectNothingWrong,
+  picture,
+  settled,
+  useBrowser,
+  type Visit,
+  violations,
+  visit,
+} from './visit.ts';
 
 useBrowser();
 
@@ -26,6 +35,7 @@ it('a visitor quotes, rehearses and starts a swap, and sees both transactions wh
   // The address of the page is enough to find it again.
   await page.reload();
   await page.locator('[data-swap-status="finished"]').waitFor({ timeout: 90_000 });
+  await picture(page, 'swap-finished');
   const links = await page.getByRole('list', { name: 'Progress of the swap' }).getByRole('link').all();
   const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
   expect(targets).toEqual([
@@ -60,6 +70,7 @@ it('a creator fills the form, pays what the code says, and the token is made and
   await page.getByRole('button', { name: 'Check and show the price' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   expect(await violations(page)).toEqual([]);
+  await picture(page, 'invoice');
 
   const code = page.locator('svg.qr');
   const read = readCode(
@@ -82,6 +93,7 @@ it('a creator fills the form, pays what the code says, and the token is made and
   expect(await page.locator('.token-head').innerText()).toContain('supply fixed');
   await settled(page);
   expect(await violations(page)).toEqual([]);
+  await picture(page, 'token');
 
   await page.goto(new URL('/tokens', page.url()).href);
   await page.getByLabel('Search by name, symbol or address').fill(name.toLowerCase());
@@ -107,6 +119,7 @@ it('a depositor looks at what a deposit earns, claims it, and sees it paid', asy
   await page.getByRole('button', { name: 'Claim the reward' }).click();
   await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
   expect(await violations(page)).toEqual([]);
+  await picture(page, 'claim-paid');
   // The same deposit again shows what became of it, and pays nothing.
   await page.getByRole('button', { name: 'Another claim' }).click();
   await page.getByLabel('Signature of the deposit').fill(signature);

@@ -5,6 +5,7 @@ import {
   DESK,
   expectNothingWrong,
   PHONE,
+  picture,
   settled,
   sidewaysScroll,
   siteUrl,
@@ -52,6 +53,7 @@ describe.each(PAGES)('%s', (path, heading) => {
       expect(await violations(page)).toEqual([]);
       expectNothingWrong(visited);
       expect(await page.evaluate('window.shifted')).toBeLessThan(GOOD_SHIFT);
+      await picture(page, path.slice(1).replace('/', '-') || 'overview');
       await visited.close();
     },
   );

@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
-import { expectNothingWrong, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
+import { expectNothingWrong, picture, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
 
 useBrowser();
 
@@ -48,6 +48,7 @@ it('the proof of the service is green in all five lines, and only the named stra
   };
   expect(await verified()).toEqual(CHECKS);
   expect(await visited?.page.locator('.verify').innerText()).toContain('All five hold.');
+  if (visited) await picture(visited.page, 'verified');
   const asked = new Set(visited?.strangers.map((url) => new URL(url).origin));
   const named = [...sources.explorers, sources.rpcUrls[0] ?? ''].map((url) => new URL(url).origin);
   expect([...asked].sort()).toEqual(named.sort());
