@@ -15,6 +15,7 @@ export function checkSettings(settings: Settings): Finding[] {
     ...checkBitcoin(settings),
     ...checkBaseUrl(settings),
     ...checkSecrets(settings),
+    ...checkRoutes(settings),
   ];
 }
 
@@ -174,6 +175,32 @@ function checkSecrets(settings: Settings): Finding[] {
             'mint-seed-missing',
             'MINT_KEY_SEED is not set: tokens cannot be created.',
             'Set it to 32 random bytes or more, and keep a copy: the same invoice must make the same mint.',
+          ),
+        ]),
+  ];
+}
+
+/** What the route of third-party transactions needs beside its name. */
+function checkRoutes(settings: Settings): Finding[] {
+  const { SWAP_ROUTES: routes, SOLANA_RPC_URL: nodes } = readConfig(settings);
+  if (!routes.includes('lifi')) return [];
+  return [
+    ...(nodes.length < 2
+      ? [
+          problem(
+            'lifi-one-node',
+            'SWAP_ROUTES names lifi and SOLANA_RPC_URL one node: every swap over it is refused.',
+            'Name two nodes that different people run.',
+          ),
+        ]
+      : []),
+    ...(given(settings, 'LIFI_API_KEY')
+      ? []
+      : [
+          note(
+            'lifi-key-missing',
+            'LIFI_API_KEY is not set: LI.FI gives 75 quotes in two hours to all that share an address.',
+            'Get a key from LI.FI.',
           ),
         ]),
   ];
