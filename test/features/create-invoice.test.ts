@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { METAPLEX_FEE } from '../../src/chain/solana/token-creation.ts';
+import { createInvoice } from '../../src/features/tokens/create-invoice.ts';
+import { chargedFee, creationCost, creationFee } from '../../src/features/tokens/creation-fee.ts';
+import type { TokenRequest } from '../../src/features/tokens/token-request.ts';
+import { CREATOR, invoiceDeps, newTokenService, rentOf, type TokenService } from './token-service.ts';
+
+const asked = (over: Partial<TokenRequest> = {}): TokenRequest => ({
+  name: 'Moon Cat',
+  symbol: 'MCAT',
+  decimals: 6,
+  supply: 5_000_000n,
+  description: 'Cats on the moon',
+  image: null,
+  creator: CREATOR,
+  revokeFreeze: false,
+  revokeMint: false,
+  revokeUpdate: false,
+  metaplex: false,
+  program: undefined,
+  ...over,
+});
+
+const create = (service: TokenService, over: Partial<TokenRequest> = {}) =>
+  createInvoice(invoiceDeps(service), asked(over), '203.0.113.1');
+
+describe('what an invoice asks for', () => {
+  it('is at least what the creation costs, for every form of it, and the parts add up', async () => {
+    for (const over of [
+      {},
+      { program: 'token' as const },
+      { metaplex: true },
+      { supply: 0n },
+      { metaplex: true, supply: 0n },
+      { name: 'é'.repeat(16), symbol: 'A'.repeat(10) },
+    ]) {
+      const service = newTokenService();
+      const { fee } = await create(service, over);
+      const parts = [fee.mintRent, fee.metadataRent, fee.metadataFee, fee.accountRent, fee.networkFee];
+      const cost = parts.reduce((sum, part) => sum + part, 0n);
+      expect(creationCost(fee)).toBe(cost);
+      expect(chargedFee(fee)).toBe(cost + 10_000_000n);
+      expect(service.opened[0]?.baseFeeLamports).toBe(cost + 10_000_000n);
+      expect(service.opened[0]?.subject.costLamports).toBe(cost.toString());
+      expect(fee.networkFee).toBeGreaterThanOrEqual(10_000n);
+    }
+  });
+
+  it("counts the chain's own rents: nothing for what is not made, and Metaplex's own fee", async () => {
+    const plain = await create(newTokenService(), { program: 'token', supply: 0n });
+    expect(plain.fee).toMatchObject({
+      mintRent: rentOf(82),
+      metadataRent: 0n,
+      metadataFee: 0n,
+      accountRent: 0n,
+    });
+    const full = await create(newTokenService(), { metaplex: true });
+    expect(full.fee).toMatchObject({
+      mintRent: rentOf(82),
+      metadataRent: rentOf(607),
+      metadataFee: METAPLEX_FEE,
+      accountRent: rentOf(165),
+    });
+    const modern = await create(newTokenService());
+    expect(modern.fee.accountRent).toBe(rentOf(170));
+    expect(modern.fee.mintRent).toBeGreaterThan(rentOf(234));
+  });
+
+  it('grows with the bytes of the texts, not with their letters', async () => {
+    const design = { ...asked(), program: 'token-2022' as const, uri: 'https://example.org' };
+    const rent = async (bytes: number) => BigInt(bytes);
+    const short = await creationFee({ ...design, name: 'a' }, 0n, rent);
+    const long = await creationFee({ ...design, name: 'é'.repeat(16) }, 0n, rent);
+    expect(long.mintRent - short.mintRent).toBe(31n);
+  });
+});
+
+describe('before anything is charged', () => {
+  it('the whole creation is simulated as it will be made, with the longest uri', async () => {
+    const service = newTokenService();
+    await create(service, { revokeMint: true, revokeUpdate: true });
+    expect(service.simulated).toHaveLength(1);
+    expect(new TextDecoder().decode(service.simulated[0])).toContain(
+      `https://sluice.test/api/tokens/${'1'.repeat(44)}/metadata.json`,
+    );
+  });
+
+  it('a creation that the chain would refuse is refused with its reason, and opens nothing', async () => {
+    const service = newTokenService();
+    service.refuses = 'InstructionError 3 Custom 1';
+    await expect(create(service)).rejects.toMatchObject({
+      code: 'CREATION_REFUSED',
+      details: { reason: 'InstructionError 3 Custom 1' },
+    });
+    expect(service.opened).toEqual([]);
+  });
+
+  it('Metaplex metadata is refused where its program is not on the chain', async () => {
+    const service = newTokenService();
+    service.metaplex = false;
+    await expect(create(service, { metaplex: true })).rejects.toMatchObject({ code: 'METAPLEX_UNAVAILABLE' });
+    expect([service.opened, service.simulated]).toEqual([[], []]);
+  });
+
+  it('a refusal of the custodian reaches the caller as it is', async () => {
+    const deps = invoiceDeps(newTokenService());
+    const refusal = { code: 'TOO_MANY_OPEN_REQUESTS', message: 'Too many.', retryAfterSeconds: 600 };
+    const custody = { openRequest: async () => ({ type: 'refused' as const, refusal }) };
+    await expect(createInvoice({ ...deps, custody }, asked(), 'ip')).rejects.toMatchObject({
+      code: 'TOO_MANY_OPEN_REQUESTS',
+      retryAfterSeconds: 600,
+    });
+  });
+});

@@ -1,0 +1,229 @@
+/** Names, symbols and bodies that nobody means well: each is refused by its code, and none becomes an invoice. */
+import { describe, expect, it } from 'vitest';
+import { CREATOR, newTokenService, tokenApp } from './token-service.ts';
+
+const asked = (over: Record<string, unknown>) => ({
+  name: 'Moon Cat',
+  symbol: 'MCAT',
+  decimals: 6,
+  supply: '5000000',
+  creator_address: CREATOR,
+  ...over,
+});
+
+/** Characters that are drawn as nothing, or change how their neighbours are drawn. */
+const HIDDEN = [
+  0x00, 0x01, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f, 0xad, 0x034f,
+  0x0600, 0x061c, 0x06dd, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e,
+  0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064,
+  0x2066, 0x2067, 0x2068, 0x2069, 0x206a, 0x206f, 0x3164, 0xe000, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff9,
+  0xfffb, 0xffff, 0x1d173, 0xe0001, 0xe0041, 0xe0100, 0xf0000,
+].map((code) => [`U+${code.toString(16)}`, `A${String.fromCodePoint(code)}B`, 'hidden_character'] as const);
+
+const TEXTS: (readonly [name: string, text: string, fault: string])[] = [
+  ...HIDDEN,
+  ['nothing', '', 'empty'],
+  ['a blank', ' ', 'spaces'],
+  ['a blank before', ' A', 'spaces'],
+  ['a blank after', 'A ', 'spaces'],
+  ['two blanks', 'A  B', 'spaces'],
+  ['a no-break space', 'A\u00a0B', 'spaces'],
+  ['an ogham space', 'A\u1680B', 'spaces'],
+  ['an en quad', 'A\u2000B', 'not_normalized'],
+  ['an em space', 'A\u2003B', 'spaces'],
+  ['a hair space', 'A\u200aB', 'spaces'],
+  ['a narrow no-break space', 'A\u202fB', 'spaces'],
+  ['a mathematical space', 'A\u205fB', 'spaces'],
+  ['an ideographic space', 'A\u3000B', 'spaces'],
+  ['a decomposed letter', 'e\u0301', 'not_normalized'],
+  ['a decomposed ring', 'A\u030a', 'not_normalized'],
+  ['jamo in parts', '\u1112\u1161', 'not_normalized'],
+  ['an ohm sign', '\u2126', 'not_normalized'],
+  ['an angstrom sign', '\u212b', 'not_normalized'],
+  ['marks out of order', 'a\u0315\u0300', 'not_normalized'],
+  ['half a surrogate pair', 'A\ud800', 'ill_formed'],
+  ['the other half', '\udc00A', 'ill_formed'],
+  ['halves in the wrong order', '\udc00\ud800', 'ill_formed'],
+  ['an emoji with a joiner', '\u200d👩', 'hidden_character'],
+  ['a flag of tags', '🏴\u{e0067}', 'hidden_character'],
+];
+const LONG: (readonly [field: 'name' | 'symbol', name: string, text: string])[] = [
+  ['name', '33 letters', 'a'.repeat(33)],
+  ['name', '17 letters of two bytes', 'é'.repeat(17)],
+  ['name', '11 letters of three bytes', '日'.repeat(11)],
+  ['name', '9 emoji', '🚀'.repeat(9)],
+  ['name', 'ten thousand letters', 'a'.repeat(10_000)],
+  ['symbol', '11 letters', 'A'.repeat(11)],
+  ['symbol', '6 letters of two bytes', 'É'.repeat(6)],
+  ['symbol', '4 letters of three bytes', '日'.repeat(4)],
+  ['symbol', '3 emoji', '🚀🚀🚀'],
+  ['symbol', 'a letter under a heap of marks', `A${'\u0323'.repeat(6)}`],
+  ['symbol', 'a ligature of 18 letters', '\ufdfa\ufdfa\ufdfa\ufdfa'],
+  ['name', 'markup', '<script>alert(document.cookie)</script>'],
+  ['name', 'a query', "'; DROP TABLE tokens; DROP TABLE invoices; --"],
+];
+
+describe('names and symbols', () => {
+  const cases = [
+    ...TEXTS.flatMap(([name, text, fault]) => [
+      ['name', name, text, fault] as const,
+      ['symbol', name, text, fault] as const,
+    ]),
+    ...LONG.map(([field, name, text]) => [field, name, text, 'too_long'] as const),
+  ];
+
+  it('are more than a hundred', () => expect(cases.length).toBeGreaterThan(100));
+
+  it.each(cases)('a %s of %s is refused', async (field, _name, text, fault) => {
+    const service = newTokenService();
+    const { status, body } = await tokenApp(service)(JSON.stringify(asked({ [field]: text })));
+    expect([status, body.error_code, body.details]).toEqual([400, 'INVALID_TOKEN_TEXT', { field, fault }]);
+    expect(service.opened).toEqual([]);
+    expect(service.simulated).toEqual([]);
+  });
+
+  it.each([
+    'Moon Cat',
+    '🚀',
+    'Ünïcödé',
+    '日本円',
+    'a'.repeat(32),
+    'é'.repeat(16),
+    'A.B-C_D/E',
+    "O'Brien",
+    '$$$',
+    '100%',
+  ])('a name of %j is as good as any', async (name) => {
+    const service = newTokenService();
+    expect((await tokenApp(service)(JSON.stringify(asked({ name })))).status).toBe(200);
+    expect(service.opened[0]?.subject.name).toBe(name);
+  });
+});
+
+describe('bodies', () => {
+  const invalid = 'INVALID_INPUT';
+  const cases: (readonly [name: string, body: string | Uint8Array, code: string, type?: string])[] = [
+    ['nothing at all', '', 'INVALID_JSON'],
+    ['half an object', '{"name":"Moon"', 'INVALID_JSON'],
+    ['two objects', '{}{}', 'INVALID_JSON'],
+    ['a trailing comma', '{"name":"Moon",}', 'INVALID_JSON'],
+    ['single quotes', "{'name':'Moon'}", 'INVALID_JSON'],
+    ['bytes that are no UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22), 'INVALID_JSON'],
+    ['a hundred brackets', `${'['.repeat(100)}${']'.repeat(100)}`, 'INVALID_JSON'],
+    [
+      'a thousand members',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`k${n}`, n]))),
+      'INVALID_JSON',
+    ],
+    ['twenty kilobytes', JSON.stringify(asked({ description: 'a'.repeat(20_000) })), 'BODY_TOO_LARGE'],
+    ['XML', '<name>Moon</name>', 'UNSUPPORTED_CONTENT_TYPE', 'application/xml'],
+    ['a form with a file', '--x\r\n', 'UNSUPPORTED_CONTENT_TYPE', 'multipart/form-data; boundary=x'],
+    ['plain text', JSON.stringify(asked({})), 'UNSUPPORTED_CONTENT_TYPE', 'text/plain'],
+    ['null', 'null', invalid],
+    ['a list', JSON.stringify([asked({})]), invalid],
+    ['a text', '"name"', invalid],
+    ['a number', '7', invalid],
+    ['no members', '{}', invalid],
+    ['a name that is a number', JSON.stringify(asked({ name: 7 })), invalid],
+    ['a name that is a list', JSON.stringify(asked({ name: ['Moon'] })), invalid],
+    ['no symbol', JSON.stringify(asked({ symbol: undefined })), invalid],
+    ['decimals below zero', JSON.stringify(asked({ decimals: -1 })), invalid],
+    ['ten decimals', JSON.stringify(asked({ decimals: 10 })), invalid],
+    ['half a decimal', JSON.stringify(asked({ decimals: 6.5 })), invalid],
+    ['decimals as text', JSON.stringify(asked({ decimals: '6' })), invalid],
+    ['a supply below zero', JSON.stringify(asked({ supply: '-1' })), invalid],
+    ['a supply with a fraction', JSON.stringify(asked({ supply: '1.5' })), invalid],
+    ['a supply with an exponent', JSON.stringify(asked({ supply: '1e9' })), invalid],
+    ['a supply in hex', JSON.stringify(asked({ supply: '0xff' })), invalid],
+    ['a supply of u64 and one', JSON.stringify(asked({ supply: (2n ** 64n).toString() })), invalid],
+    ['a supply of thirty digits', JSON.stringify(asked({ supply: '9'.repeat(30) })), invalid],
+    ['a supply number with an exponent', JSON.stringify(asked({})).replace('"5000000"', '5e6'), invalid],
+    [
+      'a supply number above what JSON holds exactly',
+      JSON.stringify(asked({})).replace('"5000000"', '18446744073709551616'),
+      invalid,
+    ],
+    ['a supply in other digits', JSON.stringify(asked({ supply: '١٢٣' })), invalid],
+    ['a supply that is an object', JSON.stringify(asked({ supply: { toString: '1' } })), invalid],
+    ['no creator', JSON.stringify(asked({ creator_address: undefined })), invalid],
+    ['a creator in hex', JSON.stringify(asked({ creator_address: `0x${'a'.repeat(40)}` })), invalid],
+    [
+      'a creator with a letter that base58 has not',
+      JSON.stringify(asked({ creator_address: `${CREATOR.slice(0, -1)}0` })),
+      invalid,
+    ],
+    ['a creator of 31 bytes', JSON.stringify(asked({ creator_address: '1'.repeat(31) })), invalid],
+    [
+      'a creator off the curve',
+      JSON.stringify(asked({ creator_address: '5x38Kp4hvdomTCnCrAny4UtMUt5rQBdB6px2K1Ui45Wq' })),
+      invalid,
+    ],
+    ['a flag as text', JSON.stringify(asked({ revoke_mint_authority: 'true' })), invalid],
+    ['a flag as a number', JSON.stringify(asked({ metaplex_metadata: 1 })), invalid],
+    ['a token program that does not exist', JSON.stringify(asked({ token_program: 'token-2023' })), invalid],
+    [
+      'an image that is no https URL',
+      JSON.stringify(asked({ image: 'http://example.org/i.png' })),
+      'INVALID_TOKEN_TEXT',
+    ],
+    ['an image that runs', JSON.stringify(asked({ image: 'javascript:alert(1)' })), 'INVALID_TOKEN_TEXT'],
+    [
+      'an image that is its own content',
+      JSON.stringify(asked({ image: 'data:image/png;base64,AAAA' })),
+      'INVALID_TOKEN_TEXT',
+    ],
+    [
+      'an image behind a password',
+      JSON.stringify(asked({ image: 'https://a:b@example.org/' })),
+      'INVALID_TOKEN_TEXT',
+    ],
+    [
+      'an image of 300 characters',
+      JSON.stringify(asked({ image: `https://example.org/${'a'.repeat(300)}` })),
+      'INVALID_TOKEN_TEXT',
+    ],
+    [
+      'a description of two kilobytes',
+      JSON.stringify(asked({ description: 'a'.repeat(2_000) })),
+      'INVALID_TOKEN_TEXT',
+    ],
+    [
+      'a description that turns the text around',
+      JSON.stringify(asked({ description: 'safe \u202e evil' })),
+      'INVALID_TOKEN_TEXT',
+    ],
+    [
+      'no supply and nobody who could make any',
+      JSON.stringify(asked({ supply: '0', revoke_mint_authority: true })),
+      'CONTRADICTING_OPTIONS',
+    ],
+    [
+      'Metaplex metadata of a Token-2022 mint',
+      JSON.stringify(asked({ metaplex_metadata: true, token_program: 'token-2022' })),
+      'CONTRADICTING_OPTIONS',
+    ],
+    ['a prototype in place of members', `{"__proto__":${JSON.stringify(asked({}))}}`, invalid],
+  ];
+
+  it('are more than forty', () => expect(cases.length).toBeGreaterThan(40));
+
+  it.each(cases.map(([name, body, code, type = 'application/json']) => ({ name, body, code, type })))(
+    '$name is refused',
+    async ({ body, code, type }) => {
+      const service = newTokenService();
+      const told = await tokenApp(service)(body, type);
+      expect(told.body.error_code).toBe(code);
+      expect(told.status).toBeGreaterThanOrEqual(400);
+      expect(told.status).toBeLessThan(500);
+      expect(service.opened).toEqual([]);
+      expect(service.simulated).toEqual([]);
+    },
+  );
+
+  it('what a body says of its prototype changes no default', async () => {
+    const service = newTokenService();
+    const body = JSON.stringify(asked({})).replace('{', '{"__proto__":{"revoke_mint_authority":true},');
+    expect((await tokenApp(service)(body)).status).toBe(200);
+    expect(service.opened[0]?.subject.revokeMint).toBe(false);
+  });
+});

@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { decodeBase58 } from '../../src/chain/solana/address.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { tokenAnswer } from '../../src/features/tokens/token-answer.ts';
+import { createTokenFacts, type ReadTokenFacts } from '../../src/features/tokens/token-facts.ts';
+import type { TokenRow } from '../../src/features/tokens/token-store.ts';
+import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { wallet } from '../custody/asry-simulation.ts';
+
+const NAMES = { name: 'Moon', symbol: 'MOON', uri: '' };
+const [MODERN, CLASSIC, GONE] = [wallet(71), wallet(72), wallet(73)];
+
+/** A mint of so many atoms, with both authorities or neither. */
+function mintBytes(supply: bigint, authority: string | null): Uint8Array {
+  const bytes = new Uint8Array(82);
+  const key = authority === null ? undefined : decodeBase58(authority, 32);
+  if (key) {
+    bytes.set([1, 0, 0, 0, ...key]);
+    bytes.set([1, 0, 0, 0, ...key], 46);
+  }
+  new DataView(bytes.buffer).setBigUint64(36, supply, true);
+  bytes.set([6, 1], 44);
+  return bytes;
+}
+
+const row = (mint: string, program: TokenRow['program'], over: Partial<TokenRow> = {}): TokenRow => ({
+  tokenId: 1,
+  mint,
+  name: 'Moon',
+  symbol: 'MOON',
+  decimals: 6,
+  supply: 1n,
+  creator: null,
+  uri: null,
+  description: '',
+  image: null,
+  program,
+  requestId: null,
+  createdAt: 0,
+  listedAt: 0,
+  ...over,
+});
+
+let chain: Map<string, { owner: string; data: Uint8Array }>;
+let calls: (readonly string[])[];
+let state: { now: number; down: boolean };
+let read: ReadTokenFacts;
+
+/** Behind the texts, the fee, the creators and the first sale: whether it may change. */
+const IS_MUTABLE = 1 + 32 + 32 + (4 + 32) + (4 + 10) + (4 + 200) + 2 + 1 + 1;
+
+beforeEach(() => {
+  const beside = metaplexMetadata(CLASSIC, NAMES);
+  beside[IS_MUTABLE] = 1;
+  chain = new Map([
+    [
+      MODERN,
+      {
+        owner: TOKEN_2022_PROGRAM,
+        data: extended(mintBytes(7_500_000n, wallet(74)), 1, [
+          [18, metadataPointer(MODERN)],
+          [19, tokenMetadata(MODERN, NAMES)],
+        ]),
+      },
+    ],
+    [CLASSIC, { owner: TOKEN_PROGRAM, data: mintBytes(2_000_000n, null) }],
+    [metaplexAddress(CLASSIC), { owner: METAPLEX_PROGRAM, data: beside }],
+  ]);
+  calls = [];
+  state = { now: 1_000_000, down: false };
+  read = createTokenFacts({
+    async readAccounts(addresses) {
+      calls.push(addresses);
+      if (state.down) throw new Error('the node is down');
+      return { accounts: addresses.map((address) => chain.get(address) ?? null) };
+    },
+    now: () => state.now,
+  });
+});
+
+const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
+
+describe('what a record says of the chain', () => {
+  it('is supply and authorities of both programs, read in one call, with its time', async () => {
+    const facts = await read(rows);
+    expect(calls).toHaveLength(1);
+    expect(tokenAnswer(row(MODERN, 'token-2022'), facts.get(MODERN))).toMatchObject({
+      supply: '7500000',
+      supply_ui: '7.5',
+      token_program: 'token-2022',
+      mint_authority: wallet(74),
+      freeze_authority: wallet(74),
+      update_authority: null,
+      as_of: '1970-01-01T00:16:40.000Z',
+    });
+    expect(tokenAnswer(row(CLASSIC, 'token'), facts.get(CLASSIC))).toMatchObject({
+      supply_ui: '2',
+      mint_authority: null,
+      freeze_authority: null,
+      update_authority: expect.any(String),
+    });
+    expect(tokenAnswer(row(GONE, 'token'), facts.get(GONE))).toMatchObject({ supply: '1', as_of: null });
+  });
+
+  it('is remembered for a minute, the absence of a mint as well', async () => {
+    await read(rows);
+    state.now += 59_000;
+    await read(rows);
+    expect(calls).toHaveLength(1);
+    state.now += 2_000;
+    await read(rows);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('stands with its time while the chain cannot be read, and is given up after a quarter of an hour', async () => {
+    await read(rows);
+    state.down = true;
+    state.now += 14 * 60_000;
+    expect((await read(rows)).get(MODERN)?.asOf).toBe(1_000_000);
+    state.now += 2 * 60_000;
+    expect((await read(rows)).size).toBe(0);
+  });
+
+  it('asks a chain that fails again only after a pause', async () => {
+    state.down = true;
+    await read(rows);
+    await read(rows);
+    expect(calls).toHaveLength(1);
+    state.now += 5_000;
+    await read(rows);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('of a hundred tokens takes two calls of at most a hundred accounts', async () => {
+    await read(Array.from({ length: 100 }, (_, n) => row(wallet(1_000 + n), 'token')));
+    expect(calls.map((batch) => batch.length)).toEqual([100, 100]);
+  });
+});
+
+it.each([
+  ['Bitcoin', 'XYZ', 'well_known_name'],
+  ['Other', 'ＵＳＤＣ', 'well_known_name'],
+  ['ﬀoo', 'SOL', 'well_known_name'],
+  ['TETHER usd', 'AAA', 'well_known_name'],
+  ['Wrapped SOL', 'AAA', 'well_known_name'],
+  ['Solar', 'SOLX', null],
+  ['Bit coin', 'BTCX', null],
+] as const)('%s (%s) is warned of as %s', (name, symbol, warning) => {
+  expect(tokenAnswer(row(MODERN, 'token', { name, symbol }), undefined).warning).toBe(warning);
+});

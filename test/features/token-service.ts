@@ -1,0 +1,101 @@
+/** The HTTP face of invoices and tokens over a custodian, a chain and a D1 that say what a test tells them to. */
+import { requestId } from 'hono/request-id';
+import { ERRORS } from '../../src/app.ts';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
+import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
+import { newRouter } from '../../src/http/router.ts';
+import { wallet } from '../custody/asry-simulation.ts';
+
+export const CREATOR = wallet(21);
+export const RESERVE = wallet(22);
+export const TREASURY = wallet(23);
+
+/** 6,960 lamports a byte and 128 bytes of overhead, as on mainnet. */
+export const rentOf = (bytes: number): bigint => BigInt(bytes + 128) * 6_960n;
+
+export type TokenService = {
+  /** Requests that the custodian was asked to open. */
+  readonly opened: OpenRequest[];
+  /** Messages that were simulated. */
+  readonly simulated: Uint8Array[];
+  /** Why the chain refuses a simulation. */
+  refuses: string | null;
+  metaplex: boolean;
+};
+
+export const newTokenService = (): TokenService => ({
+  opened: [],
+  simulated: [],
+  refuses: null,
+  metaplex: true,
+});
+
+export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
+  custody: {
+    async openRequest(request) {
+      service.opened.push(request);
+      return { type: 'opened', request: viewOf(request) };
+    },
+    findRequest: async () => null,
+    confirmPayment: async () => ({ type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } }),
+  },
+  rentExemption: async (bytes) => rentOf(bytes),
+  async simulate(message) {
+    service.simulated.push(message);
+    return service.refuses;
+  },
+  isProgram: async () => service.metaplex,
+  reserve: { solanaAddress: RESERVE },
+  invoiceMargin: 10_000_000n,
+  randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
+  publicBaseUrl: 'https://sluice.test',
+  tokens: {
+    invoice: async () => undefined,
+    byId: async () => undefined,
+    byMint: async () => undefined,
+    list: async () => [],
+    ofCreator: async () => [],
+    listings: async () => [],
+  },
+  treasuryAddress: TREASURY,
+  requirePayments: () => TREASURY,
+});
+
+const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): RequestView => ({
+  id: '4b0c6a39-6a4f-4f3b-9a0b-6a1f1f0f7a11',
+  kind,
+  status: 'pending',
+  detail: 'awaiting_payment',
+  reason: null,
+  subject,
+  feeLamports: (baseFeeLamports + 1n).toString(),
+  receivedLamports: '0',
+  reference: wallet(24),
+  createdAt: '2026-11-20T00:00:00.000Z',
+  expiresAt: '2026-11-20T00:30:00.000Z',
+  paidAt: null,
+  completedAt: null,
+  paymentSignature: null,
+  tokenId: null,
+  mintAddress: null,
+  refunds: [],
+});
+
+export function tokenApp(service: TokenService) {
+  const app = newRouter<InvoiceDeps>();
+  app.use(requestId());
+  app.use(async (c, next) => {
+    c.set('deps', invoiceDeps(service));
+    await next();
+  });
+  app.route('/api', invoiceRoutes);
+  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  const env = { LIMITER: { limit: async () => ({ success: true }) } };
+  return async (body: string | Uint8Array, type = 'application/json') => {
+    const init = { method: 'POST', body, headers: { 'content-type': type } };
+    const response = await app.request('https://sluice.test/api/invoices', init, env);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+}
