@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  descriptionFault,
+  foldText,
+  isWellKnown,
+  MAX_DESCRIPTION_BYTES,
+  MAX_NAME_BYTES,
+  MAX_SYMBOL_BYTES,
+  textFault,
+} from '../../../src/chain/solana/token-text.ts';
+
+describe('a name', () => {
+  it('may be as long as the chain holds it, in bytes of UTF-8', () => {
+    expect([MAX_NAME_BYTES, MAX_SYMBOL_BYTES]).toEqual([32, 10]);
+    expect(textFault('a'.repeat(32), MAX_NAME_BYTES)).toBeUndefined();
+    expect(textFault('é'.repeat(16), MAX_NAME_BYTES)).toBeUndefined();
+    expect(textFault(`${'é'.repeat(16)}a`, MAX_NAME_BYTES)).toBe('too_long');
+    expect(textFault('🚀🚀ab', MAX_SYMBOL_BYTES)).toBeUndefined();
+  });
+
+  it('that is accepted is shown as it is: every part of it is visible, and it is stored as it came', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), (text) => {
+        if (textFault(text, MAX_NAME_BYTES)) return;
+        expect(text.normalize('NFC')).toBe(text);
+        expect(text).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u);
+        expect(text.trim()).toBe(text);
+        expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(MAX_NAME_BYTES);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('a description', () => {
+  it('may be absent and may have lines, blanks and empty lines', () => {
+    for (const text of ['', 'One\n\nTwo  blanks\n', ' indented'])
+      expect(descriptionFault(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['one byte too long', 'a'.repeat(MAX_DESCRIPTION_BYTES + 1), 'too_long'],
+    ['too long over many lines', 'abcdefghi\n'.repeat(101), 'too_long'],
+    ['with a return', 'a\r\nb', 'hidden_character'],
+    ['with a hidden letter in a later line', 'a\nb\u200b', 'hidden_character'],
+    ['with half a pair', 'a\n\ud800', 'ill_formed'],
+    ['decomposed', 'e\u0301', 'not_normalized'],
+  ])('%s is refused', (_name, text, fault) => {
+    expect(descriptionFault(text)).toBe(fault);
+  });
+});
+
+describe('well-known names', () => {
+  it.each([
+    'USDC',
+    'usdc',
+    'ＵＳＤＣ',
+    'Ｕsdc',
+    'ᵁˢᴰᶜ',
+    'Bitcoin',
+    'ⓑⓣⓒ',
+    'ABSR',
+    'Wrapped\u00a0SOL',
+    ' SOL ',
+  ])('%j reads as one', (text) => {
+    expect(isWellKnown(text)).toBe(true);
+  });
+
+  it.each(['USDCC', 'US DC', 'Solana Cat', '', 'bit coin'])('%j does not', (text) => {
+    expect(isWellKnown(text)).toBe(false);
+  });
+
+  it('folding is the same however often it is done', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => foldText(foldText(text)) === foldText(text)),
+    );
+  });
+});
