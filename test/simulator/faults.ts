@@ -37,7 +37,7 @@ export function wildFaults(r: Random, hasCron: boolean): Faults {
       dropped: r.pick([0, 0.1, 0.4, 0.8]),
       late: r.pick([0, 0.1, 0.5, 0.9]),
       failing: r.pick([0, 0, 0.1, 0.4]),
-      forked: r.pick([0, 0.2, 0.6]),
+      forked: r.pick([0, 0.4, 0.9]),
       hidden: r.pick([0, 0, 0.2]),
       returning: r.pick([0, 0.5, 1]),
     },

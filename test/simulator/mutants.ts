@@ -131,8 +131,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: INTAKE,
-        find: `      for (let reads = 0; reads < 3; reads++) {`,
-        replace: `      const before = journal.counting(now());\n      for (let reads = 0; reads < 3; reads++) {`,
+        find: `    for (let reads = 0; reads < 3; reads++) {`,
+        replace: `    const before = journal.counting(now());\n    for (let reads = 0; reads < 3; reads++) {`,
       },
       {
         file: INTAKE,
