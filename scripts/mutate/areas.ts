@@ -56,8 +56,6 @@ export const AREAS: readonly Area[] = [
       'test/custody/payment-desk.test.ts',
       'test/custody/treasury-scan.test.ts',
       'test/custody/refund-desk.test.ts',
-      'test/custody/one-purpose.test.ts',
-      'test/custody/request-recovery.test.ts',
     ],
   },
   {
