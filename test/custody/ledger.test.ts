@@ -223,3 +223,11 @@ describe('cost of the day', () => {
 it('amounts in messages are whole SOL', () => {
   expect(solText(2_500_000_000n)).toBe('2.5 SOL');
 });
+
+it('tells when there is room again by the oldest swap of the window, in whatever order the rows come', () => {
+  const minute = 60_000;
+  const rows = [earlier(10 * minute), earlier(50 * minute)];
+  const availableAt = NOW - 50 * minute + HOUR_MS + 1;
+  for (const operations of [rows, rows.toReversed()])
+    expect(check(operations)).toMatchObject({ ok: false, limit: 'hour', availableAt });
+});
