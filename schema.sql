@@ -104,7 +104,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS tokens_by_creator ON tokens (creator_address, token_id DESC) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_of_creator ON tokens (creator_address, token_id) WHERE listed_at IS NOT NULL;
+DROP INDEX IF EXISTS tokens_by_creator; -- counted down, which no prefix can use
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
 
