@@ -1,0 +1,215 @@
+/** A caller of the token routes, and a wallet that knows no more of a request than its Solana Pay URL. */
+import { base58 } from '@scure/base';
+import { AccountRole, address, type IInstruction } from '@solana/web3.js';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { getTransferCheckedInstruction } from '@solana-program/token';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import {
+  extended,
+  keyBytes,
+  metadataPointer,
+  metaplexMetadata,
+  tokenMetadata,
+  u32,
+} from '../chain/solana/token-bytes.ts';
+import type { SolanaKey } from '../world/keys.ts';
+import { landTransaction } from '../world/solana-wallet.ts';
+import { createTokenAccounts } from '../world/test-tokens.ts';
+import type { World } from '../world/world.ts';
+
+export type Body = Readonly<Record<string, unknown>>;
+export type Answer = { readonly status: number; readonly body: Body };
+
+const LOOKS = 400;
+const LOOK_MS = 250;
+
+export function createTokenDesk(world: World) {
+  const { ledger } = world.solana;
+  let asked = 0;
+
+  async function call(path: string, body?: unknown, ip?: string): Promise<Answer> {
+    const json = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const response = await world.fetch(path, { ...(body === undefined ? {} : json), ...(ip ? { ip } : {}) });
+    return { status: response.status, body: (await response.json()) as Body };
+  }
+
+  /** Its own address for each request: ten may be open at a time. */
+  const freshIp = (): string => `10.3.${Math.floor(++asked / 200)}.${asked % 200}`;
+
+  async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      const value = await read();
+      if (done(value)) return value;
+      if (tries > LOOKS) {
+        const said = world.worker.logs().filter((line) => /"level":"(warn|error|alarm)"/.test(line));
+        throw new Error(`still ${JSON.stringify(value)}\n${said.slice(-12).join('\n')}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  const user = (index = 0): SolanaKey => {
+    const found = world.users[index];
+    if (!found) throw new Error('no such user');
+    return found;
+  };
+
+  /** What a wallet reads from a Solana Pay transfer request. */
+  function payRequest(text: unknown): { to: string; lamports: bigint; references: string[] } {
+    const url = new URL(String(text));
+    if (url.protocol !== 'solana:') throw new Error(`no Solana Pay URL: ${text}`);
+    const [whole = '0', part = ''] = (url.searchParams.get('amount') ?? '').split('.');
+    const lamports = BigInt(whole) * 1_000_000_000n + BigInt(part.padEnd(9, '0'));
+    return { to: url.pathname, lamports, references: url.searchParams.getAll('reference') };
+  }
+
+  const transfer = (
+    from: SolanaKey,
+    to: string,
+    lamports: bigint,
+    references: readonly string[],
+  ): IInstruction => {
+    const move = getTransferSolInstruction({
+      source: from.signer,
+      destination: address(to),
+      amount: lamports,
+    });
+    const keys = references.map((key) => ({ address: address(key), role: AccountRole.READONLY }));
+    return { ...move, accounts: [...move.accounts, ...keys] };
+  };
+
+  /** A deposit of USDC to the treasury. */
+  async function deposit(from: SolanaKey, atoms: bigint): Promise<IInstruction> {
+    const { mint, decimals } = world.solana.mints.usdc;
+    await createTokenAccounts(ledger, world.solana.bank.signer, world.treasury, [mint]);
+    return getTransferCheckedInstruction({
+      source: address(findAta(from.address, mint, TOKEN_PROGRAM)),
+      mint: address(mint),
+      destination: address(findAta(world.treasury, mint, TOKEN_PROGRAM)),
+      authority: from.signer,
+      amount: atoms,
+      decimals,
+    });
+  }
+
+  const land = async (payer: SolanaKey, ...instructions: IInstruction[]): Promise<string> =>
+    (await landTransaction(ledger, payer.signer, instructions)).signature;
+
+  async function plant(at: string, data: Uint8Array, owner: string): Promise<void> {
+    await world.solana.ledger.plant(at, 10_000_000n, data, owner);
+    await until(
+      () => ledger.account(at, ledger.clock.slot('finalized')),
+      (found) => found !== null,
+    );
+  }
+
+  /** A mint that this service never made, by either program, with its name where that program's wallets look. */
+  async function foreignMint(kind: 'token' | 'token-2022', name: string, symbol: string): Promise<string> {
+    const mint = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
+    const names = { name, symbol, uri: 'https://example.org/t.json' };
+    const base = new Uint8Array(82);
+    base.set([...u32(1), ...keyBytes(user().address)]);
+    new DataView(base.buffer).setBigUint64(36, 1_234_500n, true);
+    base.set([6, 1], 44);
+    if (kind === 'token') {
+      await plant(mint, base, TOKEN_PROGRAM);
+      await plant(metaplexAddress(mint), metaplexMetadata(mint, names), METAPLEX_PROGRAM);
+    } else {
+      const data = extended(base, 1, [
+        [18, metadataPointer(mint)],
+        [19, tokenMetadata(mint, names)],
+      ]);
+      await plant(mint, data, TOKEN_2022_PROGRAM);
+    }
+    return mint;
+  }
+
+  return {
+    call,
+    until,
+    user,
+    payRequest,
+    transfer,
+    deposit,
+    land,
+    foreignMint,
+    freshIp,
+
+    async invoice(over: Body = {}): Promise<Body> {
+      const asking = {
+        name: 'Moon Cat',
+        symbol: 'MCAT',
+        decimals: 6,
+        supply: '5000000',
+        creator_address: user().address,
+      };
+      const { status, body } = await call('/api/invoices', { ...asking, ...over }, freshIp());
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      return body;
+    },
+
+    async listing(mint: string): Promise<Body> {
+      const { status, body } = await call('/api/listings/request', { mint_address: mint }, freshIp());
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      return body;
+    },
+
+    /** Pays what the URL says, and nothing else is known. */
+    async pay(
+      body: Body,
+      over: { lamports?: bigint; references?: readonly string[]; from?: SolanaKey } = {},
+    ) {
+      const request = payRequest(body.solana_pay_url);
+      const from = over.from ?? user();
+      const { to, lamports, references } = { ...request, ...over };
+      return land(from, transfer(from, to, lamports, references));
+    },
+
+    /** Points at a payment until the answer is final. */
+    confirm: (body: Body, signature: string): Promise<Answer> =>
+      until(
+        () =>
+          body.invoice_id
+            ? call('/api/invoices/confirm', { invoice_id: body.invoice_id, tx_signature: signature })
+            : call('/api/listings/confirm', {
+                listing_request_id: body.listing_request_id,
+                tx_signature: signature,
+              }),
+        (answer) => !/^(PAYMENT_NOT_FINAL|INVOICE_IN_PROGRESS)$/.test(String(answer.body.error_code)),
+      ),
+
+    claim: (signature: string): Promise<Answer> =>
+      until(
+        () => call('/api/asry/claim-from-deposit', { asset: 'USDC', depositTxSignature: signature }),
+        (answer) => !/^(DEPOSIT_NOT_FINAL|CLAIM_IN_PROGRESS)$/.test(String(answer.body.error_code)),
+      ),
+
+    read: (id: unknown): Promise<Answer> => call(`/api/invoices/${id}`),
+
+    ops: async (name: string, id?: unknown): Promise<Body> => {
+      const response = await world.fetch('/api/ops', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${world.bindings.OPS_SECRET}`,
+        },
+        body: JSON.stringify(id === undefined ? { name } : { name, id }),
+      });
+      return (await response.json()) as Body;
+    },
+
+    balance: async (at: string): Promise<bigint> => {
+      const account = await ledger.account(at, ledger.clock.slot('processed'));
+      return BigInt(account?.lamports ?? 0);
+    },
+
+    /** Past finality of what landed until now. */
+    finality: (): Promise<void> => ledger.clock.reached(ledger.clock.slot('processed') + 34),
+  };
+}
