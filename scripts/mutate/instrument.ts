@@ -58,7 +58,7 @@ const childrenOf = (node: Node): Node[] =>
 function alternatives(node: Node, text: (part: Node) => string): string[] {
   const between = (left: unknown, operators: readonly string[] | undefined, right: unknown): string[] =>
     isNode(left) && isNode(right)
-      ? (operators ?? []).map((operator) => `(${text(left)} ${operator} ${text(right)})`)
+      ? (operators ?? []).map((operator) => `((${text(left)}) ${operator} (${text(right)}))`)
       : [];
   const { operator } = node;
   switch (node.type) {
@@ -101,7 +101,7 @@ export function instrument(file: string, source: string, first: number) {
     }
     made += source.slice(at, node.end);
     for (const becomes of alternatives(node, text)) made = switched(node, becomes, made);
-    if (node.type === 'ReturnStatement' && isNode(node.argument)) {
+    if (node.type === 'ReturnStatement' && isNode(node.argument) && text(node.argument) !== 'undefined') {
       const value = made.slice('return'.length).replace(/;$/, '');
       return `return ${switched(node.argument, 'undefined', `(${value})`)};`;
     }
