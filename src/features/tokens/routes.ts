@@ -28,11 +28,9 @@ export const Token = z
     mint_authority: authority('Who may make more of it'),
     freeze_authority: authority('Who may freeze its accounts'),
     update_authority: authority('Who may change name, symbol and uri'),
-    as_of: instant
-      .nullable()
-      .openapi({
-        description: 'When supply and authorities were read from the chain; null when they could not be',
-      }),
+    as_of: instant.nullable().openapi({
+      description: 'When supply and authorities were read from the chain; null when they could not be',
+    }),
     description: z.string(),
     image: z.string().nullable(),
     uri: z.string().nullable(),
