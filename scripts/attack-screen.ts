@@ -1,21 +1,56 @@
 /**
- * Every family of attacks on the screen, many times over: `node scripts/attack-screen.ts [each] [first seed]`.
+ * Every family of attacks on the screen, many times over, and pairs of them: `npm run attack -- [each] [first seed]`.
  * Fails when one is let through, refused for another reason, or refused by an exception.
  * @module
  */
-import { screenSwap } from '../src/custody/screen/screen.ts';
-import { finish } from '../test/custody/screen/draft.ts';
-import { FAMILIES, hostileDraft } from '../test/custody/screen/hostile-families.ts';
+import { type ScreenInput, screenSwap } from '../src/custody/screen/screen.ts';
+import { draftSwap, finish } from '../test/custody/screen/draft.ts';
+import type { Family } from '../test/custody/screen/families/family.ts';
+import { combinedInput, FAMILIES, hostileDraft } from '../test/custody/screen/hostile-families.ts';
+import { createRandom } from '../test/simulator/random.ts';
 
 const [each = '60', from = '1'] = process.argv.slice(2);
-let refused = 0;
 const failures: string[] = [];
-for (const family of FAMILIES) {
-  for (let seed = Number(from); seed < Number(from) + Number(each); seed += 1) {
-    const verdict = screenSwap(finish(hostileDraft(family, seed)));
-    if (!verdict.ok && verdict.reason === family.reason) refused += 1;
-    else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'LET THROUGH' : verdict.reason}`);
+
+function alone(): number {
+  let refused = 0;
+  for (const family of FAMILIES) {
+    for (let seed = Number(from); seed < Number(from) + Number(each); seed += 1) {
+      const verdict = screenSwap(finish(hostileDraft(family, seed)));
+      if (!verdict.ok && verdict.reason === family.reason) refused += 1;
+      else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'LET THROUGH' : verdict.reason}`);
+    }
   }
+  return refused;
 }
-console.log(JSON.stringify({ families: FAMILIES.length, refused, failures }, null, 1));
+
+/** One attack may take back what the other did: then nothing is left of either. */
+const isHonest = (input: ScreenInput, tool: Family['tool'], seed: number): boolean =>
+  written(input) === written(finish(draftSwap(tool, seed)));
+
+const written = (input: ScreenInput): string =>
+  JSON.stringify(input, (_key, value: unknown) =>
+    typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value,
+  );
+
+/** Of two at once either reason will do, or a third that both bring about. */
+function inPairs(): number {
+  const random = createRandom(Number(from));
+  const partners = (tool: Family['tool']) => FAMILIES.filter((family) => family.tool === tool);
+  let refused = 0;
+  for (const family of FAMILIES) {
+    for (let seed = Number(from); seed < Number(from) + Number(each); seed += 1) {
+      const partner = random.pick(partners(family.tool));
+      const input = combinedInput(family, partner, seed);
+      if (!input || isHonest(input, family.tool, seed)) continue;
+      if (screenSwap(input).ok) failures.push(`${family.name} and ${partner.name} (${seed}): LET THROUGH`);
+      else refused += 1;
+    }
+  }
+  return refused;
+}
+
+console.log(
+  JSON.stringify({ families: FAMILIES.length, refused: alone(), pairsRefused: inPairs(), failures }, null, 1),
+);
 if (failures.length > 0) process.exitCode = 1;

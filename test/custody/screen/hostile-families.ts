@@ -2,8 +2,9 @@
  * Attacks by family: each changes an honest swap in one way that would cost us something, and names the reason for
  * which the screen must refuse it.
  */
+import type { ScreenInput } from '../../../src/custody/screen/screen.ts';
 import { createRandom } from '../../simulator/random.ts';
-import { type Draft, draftSwap } from './draft.ts';
+import { type Draft, draftSwap, finish } from './draft.ts';
 import { ASSOCIATED_TOKEN_FAMILIES } from './families/associated-token.ts';
 import { BYTES_FAMILIES } from './families/bytes.ts';
 import { CHAINFLIP_FAMILIES } from './families/chainflip.ts';
@@ -39,4 +40,15 @@ export function hostileDraft(family: Family, number: number): Draft {
   const draft = draftSwap(family.tool, number);
   family.change(draft, createRandom(number ^ 0x5eed));
   return draft;
+}
+
+/** Two attacks at once; undefined where the one leaves nothing for the other to change. */
+export function combinedInput(first: Family, second: Family, number: number): ScreenInput | undefined {
+  const draft = hostileDraft(first, number);
+  try {
+    second.change(draft, createRandom(number ^ 0x2bad));
+    return finish(draft);
+  } catch {
+    return undefined;
+  }
 }

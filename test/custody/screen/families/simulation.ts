@@ -96,10 +96,9 @@ near(
 );
 near('a token account that is gone', 'own_account_changed', (d, r) => {
   const address = r.pick(OWN);
-  d.simulation.accounts.set(address, {
-    before: d.simulation.accounts.get(address)?.before ?? null,
-    after: null,
-  });
+  const one = d.simulation.accounts.get(address);
+  if (!one) throw new Error('no state');
+  d.simulation.accounts.set(address, { before: one.before, after: null });
 });
 
 export const SIMULATION_FAMILIES: readonly Family[] = list;
