@@ -9,53 +9,27 @@ import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { type Lamports, lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { integerOf } from '../core/json.ts';
 import { firstAnswer } from './first-answer.ts';
 import { type Fetch, postJson } from './http.ts';
-import { type InnerCall, InnerInstructions, innerCalls } from './solana-simulation.ts';
+import {
+  Accounts,
+  Blockhash,
+  Change,
+  Envelope,
+  Epoch,
+  EpochInfo,
+  Signatures,
+  Simulation,
+  Statuses,
+  TokenAmount,
+  type TokenBalance,
+  Transaction,
+  uint,
+  withContext,
+} from './solana-answers.ts';
+import { type InnerCall, innerCalls } from './solana-simulation.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
-
-const uint = z.unknown().transform((value, context) => {
-  const integer = integerOf(value);
-  if (integer !== undefined && integer >= 0n) return integer;
-  context.addIssue('not an unsigned integer');
-  return z.NEVER;
-});
-const slotContext = z.object({ slot: uint });
-const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
-
-const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
-const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
-const Blockhash = withContext(z.object({ blockhash: z.string(), lastValidBlockHeight: uint }));
-const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
-const Epoch = z.object({ epoch: uint });
-const Status = z.object({
-  slot: uint,
-  err: z.unknown(),
-  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
-  confirmations: z.number().nullable(),
-});
-/** One row a signature asked: an empty list says nothing of it, least of all that it is unknown. */
-const Statuses = withContext(z.array(Status.nullable()).length(1));
-const Signatures = z.array(
-  z.object({
-    signature: z.string(),
-    slot: uint,
-    err: z.unknown(),
-    blockTime: z.number().int().nullish(),
-    memo: z.string().nullish(),
-    confirmationStatus: z.string().nullish(),
-  }),
-);
-const TokenAmount = withContext(z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }));
-
-const Account = z.object({
-  owner: z.string(),
-  lamports: uint,
-  data: z.tuple([z.base64(), z.literal('base64')]),
-});
-const Accounts = withContext(z.array(Account.nullable()));
 
 /** An account as a node has it. */
 export type ChainAccount = {
@@ -64,42 +38,6 @@ export type ChainAccount = {
   readonly lamports: bigint;
   readonly data: Uint8Array;
 };
-
-const Simulation = withContext(z.object({ err: z.unknown(), unitsConsumed: uint.optional() }));
-const Change = withContext(
-  z.object({
-    err: z.unknown(),
-    accounts: z.array(Account.nullable()).nullish(),
-    innerInstructions: InnerInstructions,
-  }),
-);
-const TokenBalance = z.object({
-  accountIndex: z.int().min(0),
-  mint: z.string(),
-  owner: z.string().nullish(),
-  programId: z.string().nullish(),
-  uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
-});
-const Transaction = z.object({
-  slot: uint,
-  blockTime: z.int().nullish(),
-  transaction: z.object({
-    signatures: z.array(z.string()).min(1),
-    message: z.object({
-      accountKeys: z.array(z.string()),
-      header: z.object({ numRequiredSignatures: z.int().min(1) }),
-    }),
-  }),
-  meta: z.object({
-    err: z.unknown(),
-    fee: uint,
-    preBalances: z.array(uint),
-    postBalances: z.array(uint),
-    preTokenBalances: z.array(TokenBalance).nullish(),
-    postTokenBalances: z.array(TokenBalance).nullish(),
-    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
-  }),
-});
 
 /** A transaction as it changed the chain. Balances are indexed like `accounts`. */
 export type ChainTransaction = {

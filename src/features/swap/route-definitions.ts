@@ -1,0 +1,244 @@
+/**
+ * What the swap routes take and answer, as requests are checked and the API document shows it.
+ * @module
+ */
+import { createRoute, z } from '@hono/zod-openapi';
+import { SOL_DECIMALS } from '../../core/amount.ts';
+import { SHARED_ERRORS } from '../../core/errors.ts';
+import { jsonBody } from '../../http/body.ts';
+import { amountParam } from '../../http/params.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, pickErrors } from '../../http/router.ts';
+import { SWAP_ERRORS } from './errors.ts';
+import { CONTRACT_MINIMUM } from './minimum.ts';
+
+const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
+const amountSol = amountParam(
+  SOL_DECIMALS,
+  CONTRACT_MINIMUM,
+  'SOL, at least 0.001, at most 9 digits after the point; a JSON number or decimal text',
+  '0.5',
+);
+const asOf = z.iso.datetime().openapi({ description: 'When the figures were read from their sources' });
+const stale = z.boolean().openapi({ description: 'True when a source is down and an older value is shown' });
+
+const upstream = pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED');
+const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
+const database = pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE');
+const badInput = pickErrors(SHARED_ERRORS, 'INVALID_INPUT');
+
+export const minimumRoute = createRoute({
+  method: 'get',
+  path: '/swap/min',
+  operationId: 'getSwapMinimum',
+  tags: ['swap'],
+  summary: 'Smallest and largest swap now',
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          minAmountSol: z
+            .number()
+            .openapi({ description: 'Smallest SOL whose cost stays under the limit', example: 0.25 }),
+          minAmountLamports: atomsText('The same in lamports', '250000000'),
+          balanceSol: z
+            .number()
+            .nullable()
+            .openapi({ description: 'Reserve SOL, finalized; null when unknown' }),
+          balanceLamports: atomsText('The same in lamports', '10000000000').nullable(),
+          maxAmountSol: z
+            .number()
+            .openapi({ description: 'Largest SOL that the caps allow now; 0 when none' }),
+          maxAmountLamports: atomsText('The same in lamports', '2000000000'),
+          available: z.boolean(),
+          reason: z.string().nullable().openapi({ description: 'Code of why no swap can start now' }),
+          nextAvailableAt: z.iso.datetime().nullable(),
+          as_of: asOf,
+          stale,
+        })
+        .openapi('SwapMinimum'),
+      'Bounds of a swap',
+    ),
+    ...errorResponses(
+      upstream,
+      notConfigured,
+      database,
+      pickErrors(SWAP_ERRORS, 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED', 'PRICE_UNAVAILABLE'),
+    ),
+  },
+});
+
+export const estimateRoute = createRoute({
+  method: 'get',
+  path: '/swap/estimate',
+  operationId: 'getSwapEstimate',
+  tags: ['swap'],
+  summary: 'What an amount of SOL would bring in sats',
+  middleware: [rateLimit('estimate')] as const,
+  request: { query: z.object({ amountSol }) },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          amountSol: z.number(),
+          estimatedBtcSats: z
+            .number()
+            .int()
+            .openapi({ description: 'Sats expected, fees of the bridge included' }),
+          amountLamports: atomsText('Lamports asked about', '500000000'),
+          estimatedSatoshis: atomsText('The estimate as text', '62000'),
+          minimumSatoshis: atomsText('Sats that the bridge guarantees', '61690'),
+          quotedAmountLamports: atomsText(
+            'Lamports of the quote that the estimate was scaled from',
+            '500000000',
+          ),
+          etaSeconds: z.number().nullable(),
+          source: z.string().openapi({ description: 'The route that quoted', example: 'near-intents' }),
+          as_of: asOf,
+          stale,
+        })
+        .openapi('SwapEstimate'),
+      'An estimate from the routing provider',
+    ),
+    ...errorResponses(
+      badInput,
+      upstream,
+      notConfigured,
+      database,
+      pickErrors(SHARED_ERRORS, 'RATE_LIMITED'),
+      pickErrors(SWAP_ERRORS, 'AMOUNT_TOO_SMALL', 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED'),
+    ),
+  },
+});
+
+export const createSwapRoute = createRoute({
+  method: 'post',
+  path: '/swap/create',
+  operationId: 'createSwap',
+  tags: ['swap'],
+  summary: 'Swap reserve SOL into BTC; the service signs',
+  description:
+    'Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it reads the first answer and moves nothing. At most 6 new swaps an hour and address.',
+  middleware: [rateLimit('create'), jsonBody] as const,
+  request: {
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .strictObject({
+              amountSol,
+              dry_run: z.boolean().optional().openapi({ description: 'Do everything but reserve and sign' }),
+            })
+            .openapi('SwapCreate'),
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          initiated: z.boolean(),
+          id: z.string().nullable().openapi({ description: 'Solana signature; null on a dry run' }),
+          amountSol: z.number(),
+          expectedBtcSats: z.number().int(),
+          solanaSignature: z.string().nullable(),
+          status: z.literal('waiting'),
+          statusUrl: z.string().nullable(),
+          message: z.string(),
+          amountLamports: atomsText('Lamports swapped', '500000000'),
+          expectedSatoshis: atomsText('Sats expected', '62000'),
+          minimumSatoshis: atomsText('Sats guaranteed', '61690'),
+          route: z.string(),
+          dry_run: z.boolean().optional(),
+        })
+        .openapi('SwapCreated'),
+      'The swap is signed and on its way',
+    ),
+    ...errorResponses(
+      badInput,
+      pickErrors(
+        SHARED_ERRORS,
+        'INVALID_JSON',
+        'UNSUPPORTED_CONTENT_TYPE',
+        'INVALID_IDEMPOTENCY_KEY',
+        'IDEMPOTENCY_KEY_REUSED',
+        'IDEMPOTENCY_IN_PROGRESS',
+        'BODY_TOO_LARGE',
+        'RATE_LIMITED',
+      ),
+      upstream,
+      notConfigured,
+      SWAP_ERRORS,
+    ),
+  },
+});
+
+export const statusRoute = createRoute({
+  method: 'get',
+  path: '/swap/status/{id}',
+  operationId: 'getSwapStatus',
+  tags: ['swap'],
+  summary: 'The state of a swap; polling it costs no upstream call',
+  request: { params: z.object({ id: z.string().openapi({ description: 'Solana signature' }) }) },
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          id: z.string(),
+          status: z.enum(['waiting', 'finished', 'failed']),
+          amountSol: z.number().nullable(),
+          btcSats: z.number().int().nullable().openapi({ description: 'Sats that arrived' }),
+          detail: z.string().openapi({
+            description: 'Finer state: sent, landed, settling, refunded, partial, expired, held ...',
+          }),
+          reason: z.string().nullable(),
+          amountLamports: atomsText('Lamports swapped', '500000000'),
+          expectedSatoshis: z.string().nullable(),
+          btcSatoshis: z.string().nullable(),
+          txId: z.string().nullable().openapi({ description: 'Bitcoin txid that paid' }),
+          nextPollSeconds: z
+            .number()
+            .int()
+            .nullable()
+            .openapi({ description: 'When to ask again; null when it is over' }),
+        })
+        .openapi('SwapStatus'),
+      'The stored state',
+    ),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND'), notConfigured),
+  },
+});
+
+export const historyRoute = createRoute({
+  method: 'get',
+  path: '/exchanges/transactions',
+  operationId: 'listSwaps',
+  tags: ['swap'],
+  summary: 'Every swap that landed on Solana, newest first, up to 100',
+  responses: {
+    200: jsonResponse(
+      z
+        .object({
+          transactions: z.array(
+            z.object({
+              signature: z.string(),
+              txId: z.string().nullable(),
+              solAmount: z.number(),
+              btcSats: z.number().int().nullable(),
+              blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
+              status: z.enum(['waiting', 'finished', 'failed']),
+              detail: z.string(),
+              amountLamports: z.string(),
+              btcSatoshis: z.string().nullable(),
+            }),
+          ),
+        })
+        .openapi('SwapHistory'),
+      'Landed swaps',
+    ),
+    ...errorResponses(database),
+  },
+});

@@ -1,0 +1,87 @@
+/**
+ * What Solana nodes answer, as far as it is read. Integers leave as bigint, whatever form they came in.
+ * @see https://solana.com/docs/rpc
+ * @module
+ */
+import * as z from 'zod';
+import { integerOf } from '../core/json.ts';
+import { InnerInstructions } from './solana-simulation.ts';
+
+export const uint = z.unknown().transform((value, context) => {
+  const integer = integerOf(value);
+  if (integer !== undefined && integer >= 0n) return integer;
+  context.addIssue('not an unsigned integer');
+  return z.NEVER;
+});
+const slotContext = z.object({ slot: uint });
+export const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
+
+const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
+export const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
+export const Blockhash = withContext(z.object({ blockhash: z.string(), lastValidBlockHeight: uint }));
+export const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
+export const Epoch = z.object({ epoch: uint });
+const Status = z.object({
+  slot: uint,
+  err: z.unknown(),
+  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+  confirmations: z.number().nullable(),
+});
+/** One row a signature asked: an empty list says nothing of it, least of all that it is unknown. */
+export const Statuses = withContext(z.array(Status.nullable()).length(1));
+export const Signatures = z.array(
+  z.object({
+    signature: z.string(),
+    slot: uint,
+    err: z.unknown(),
+    blockTime: z.number().int().nullish(),
+    memo: z.string().nullish(),
+    confirmationStatus: z.string().nullish(),
+  }),
+);
+export const TokenAmount = withContext(
+  z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }),
+);
+
+const Account = z.object({
+  owner: z.string(),
+  lamports: uint,
+  data: z.tuple([z.base64(), z.literal('base64')]),
+});
+export const Accounts = withContext(z.array(Account.nullable()));
+
+export const Simulation = withContext(z.object({ err: z.unknown(), unitsConsumed: uint.optional() }));
+export const Change = withContext(
+  z.object({
+    err: z.unknown(),
+    accounts: z.array(Account.nullable()).nullish(),
+    innerInstructions: InnerInstructions,
+  }),
+);
+export const TokenBalance = z.object({
+  accountIndex: z.int().min(0),
+  mint: z.string(),
+  owner: z.string().nullish(),
+  programId: z.string().nullish(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
+});
+export const Transaction = z.object({
+  slot: uint,
+  blockTime: z.int().nullish(),
+  transaction: z.object({
+    signatures: z.array(z.string()).min(1),
+    message: z.object({
+      accountKeys: z.array(z.string()),
+      header: z.object({ numRequiredSignatures: z.int().min(1) }),
+    }),
+  }),
+  meta: z.object({
+    err: z.unknown(),
+    fee: uint,
+    preBalances: z.array(uint),
+    postBalances: z.array(uint),
+    preTokenBalances: z.array(TokenBalance).nullish(),
+    postTokenBalances: z.array(TokenBalance).nullish(),
+    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
+  }),
+});
