@@ -501,6 +501,8 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
     /** The custodian's storage is emptied, or set back to what `rows` were. */
     loseJournal: (rows: Contents = []): void => host.restore(rows, 'lost'),
     remember: (): Contents => host.disk.contents(),
+    /** D1's rows of a table. */
+    mirrored: async (table: string) => (await rowsOf(`SELECT * FROM ${table} ORDER BY id`)).results,
     /** What D1 has forgotten of a table. */
     forget,
     calm: (): void => {

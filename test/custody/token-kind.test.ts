@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { lamports } from '../../src/core/amount.ts';
+import { createTokenKind, type FoundMint } from '../../src/custody/kinds/token.ts';
+import { plannedOperation } from '../../src/custody/operation.ts';
+import { wallet } from './asry-simulation.ts';
+
+const [RESERVE, MINT, CREATOR] = [wallet(91), wallet(92), wallet(93)];
+const SUBJECT = {
+  program: 'token-2022',
+  metaplex: false,
+  name: 'Moon Cat',
+  symbol: 'MCAT',
+  uri: 'https://sluice.test/m.json',
+  decimals: 6,
+  supply: '5000000',
+  creator: CREATOR,
+  revokeMint: true,
+  revokeFreeze: false,
+  revokeUpdate: false,
+};
+
+function prepare(found: FoundMint | null, over: Record<string, unknown> = {}) {
+  const signed: [string, Uint8Array][] = [];
+  const kind = createTokenKind({
+    reserveAddress: RESERVE,
+    signMint(invoiceId, message) {
+      signed.push([invoiceId, message]);
+      return new Uint8Array(64).fill(5);
+    },
+    rentExemption: async (bytes) => BigInt(bytes) * 10n,
+    latestBlockhash: async () => ({ blockhash: wallet(94), lastValidBlockHeight: 9n, slot: 5n }),
+    findMint: async () => found,
+  });
+  const operation = plannedOperation({
+    id: 'token:one',
+    kind: 'token',
+    amount: lamports(0n),
+    reserved: lamports(1n),
+    plan: { ...SUBJECT, ...over, mint: MINT, invoiceId: 'one' } as never,
+    now: 0,
+  });
+  return { signed, prepared: kind.prepare(operation) };
+}
+
+it('a creation is signed by the key that only its invoice has', async () => {
+  const { prepared, signed } = prepare(null);
+  const ready = await prepared;
+  if (!('message' in ready)) throw new Error('nothing to sign');
+  expect(ready.cosignatures).toEqual([new Uint8Array(64).fill(5)]);
+  expect(signed).toEqual([['one', ready.message]]);
+});
+
+describe('a mint that is there already', () => {
+  const mint = (over: Partial<FoundMint> = {}): FoundMint => ({
+    owner: TOKEN_2022_PROGRAM,
+    supply: 5_000_000n,
+    decimals: 6,
+    ...over,
+  });
+
+  it.each([
+    ['as it was asked for', mint(), {}],
+    ['some of which was burnt since', mint({ supply: 1n }), {}],
+    ['of which its creator has made more since', mint({ supply: 9_000_000n }), { revokeMint: false }],
+  ])('%s is the creation itself: nothing is signed', async (_name, found, over) => {
+    const { prepared, signed } = prepare(found, over);
+    expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });
+    expect(signed).toEqual([]);
+  });
+
+  it.each([
+    ['of another program', mint({ owner: TOKEN_PROGRAM })],
+    ['of other decimals', mint({ decimals: 9 })],
+    ['of more than anybody may have made', mint({ supply: 5_000_001n })],
+    ['that is no mint', mint({ supply: 0n, decimals: -1 })],
+  ])('%s is foreign: the operator must look', async (_name, found) => {
+    const { prepared, signed } = prepare(found);
+    expect(await prepared).toEqual({ ok: false, reason: 'held_foreign_mint' });
+    expect(signed).toEqual([]);
+  });
+});
