@@ -364,7 +364,10 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
         {
           journal,
           now,
-          refund: (id) => working(async () => desk(payments).refund(id)),
+          refund: async (id) =>
+            payments
+              ? working(() => payments.refund(id))
+              : { ok: false, message: 'Paid requests are not configured, so nothing is owed.' },
           reconcile: async () => {
             const done = await reconcile({
               journal,
