@@ -44,19 +44,32 @@ const STEPS = [
 ] as const;
 
 const SUBSTRING = STEPS.length - 1;
+
+/** Whether so many rows at most are found by an earlier step from its start: then the page has room. */
+const hasRoom = (finds: string): string =>
+  `AND (SELECT COUNT(*) FROM (SELECT 1 FROM tokens t WHERE t.listed_at IS NOT NULL AND ${finds} LIMIT ?7)) < ?7`;
+
+/**
+ * The steps of a first page, all in one round trip: a step of which no row would be shown finds none. Without this a page full
+ * of names would still cost a look at every text that holds the same letters.
+ */
+const FIRST_PAGE = STEPS.map((step, index) => {
+  const bySymbol = index > 1 ? hasRoom(SYMBOL) : '';
+  const byName = index > 2 ? hasRoom(`${NAME} AND NOT (${SYMBOL})`) : '';
+  return step.replace(' ORDER BY', ` ${bySymbol} ${byName} ORDER BY`);
+});
 /** The trigram index knows nothing shorter. */
 const TRIGRAM = 3;
 /** Above every text that starts with a prefix: no character sorts higher. */
 const END = '\u{10FFFF}';
 
-/** Steps up to here are asked in one round trip, those after it in another where these do not fill the page. */
-const FIRST_TRIP = 2;
+/** A later page is asked in up to three round trips, each only when those before it leave room: up to these steps. */
+const TRIPS = [2, SUBSTRING, STEPS.length];
 
 type Query = { readonly folded: string; readonly asked: string };
 
 /** Before the first row of a step. */
 function startOf(step: number, { folded, asked }: Query): SearchCursor {
-  const before = { step, tokenId: -1 };
   switch (step) {
     case 1:
       // Past the exact ones, which the step before has shown.
@@ -64,7 +77,7 @@ function startOf(step: number, { folded, asked }: Query): SearchCursor {
     case SUBSTRING:
       return { step, text: '', tokenId: Number.MAX_SAFE_INTEGER };
     default:
-      return { ...before, text: step <= 2 ? folded : asked };
+      return { step, text: step <= 2 ? folded : asked, tokenId: -1 };
   }
 }
 
@@ -74,12 +87,15 @@ const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export const createSearchStore = (db: D1Database) => {
-  function statement(at: SearchCursor, { folded, asked }: Query, limit: number): D1PreparedStatement {
+  function statement(
+    sql: string,
+    at: SearchCursor,
+    { folded, asked }: Query,
+    limit: number,
+  ): D1PreparedStatement {
     const bounds = [folded, folded + END, asked, asked + END];
     const params = [...bounds, at.text, at.tokenId, limit];
-    return db
-      .prepare(STEPS[at.step] ?? '')
-      .bind(...params, ...(at.step === SUBSTRING ? [phrase(folded)] : []));
+    return db.prepare(sql).bind(...params, ...(at.step === SUBSTRING ? [phrase(folded)] : []));
   }
 
   return {
@@ -90,18 +106,20 @@ export const createSearchStore = (db: D1Database) => {
       if (asked === '') return { tokens: [], next: null };
       const query = { folded: foldText(asked), asked };
       const end = [...query.folded].length < TRIGRAM ? SUBSTRING : STEPS.length;
+      const sql = from ? STEPS : FIRST_PAGE;
       const tokens: TokenRow[] = [];
       let at = from ?? startOf(0, query);
       while (at.step < end) {
-        const last = at.step < FIRST_TRIP ? FIRST_TRIP : end;
-        const steps = Array.from({ length: last - at.step }, (_, more) => at.step + more);
-        const starts = steps.map((step) => (step === at.step ? at : startOf(step, query)));
-        const found = await db.batch<Row>(starts.map((start) => statement(start, query, limit)));
+        const { step: first } = at;
+        const last = from ? Math.min(TRIPS.find((trip) => trip > first) ?? end, end) : end;
+        const steps = Array.from({ length: last - first }, (_, more) => first + more);
+        const starts = steps.map((step) => (step === first ? at : startOf(step, query)));
+        const asks = starts.map((start) => statement(sql[start.step] ?? '', start, query, limit));
+        const found = await db.batch<Row>(asks);
         for (const [index, { results }] of found.entries()) {
-          const room = limit - tokens.length;
-          const shown = results.slice(0, room);
+          const shown = results.slice(0, limit - tokens.length);
           tokens.push(...shown.map((row) => tokenRow(row.journal)));
-          const step = steps[index] ?? end;
+          const step = first + index;
           const row = shown[shown.length - 1];
           at = row ? { step, text: row.sort, tokenId: row.token_id } : (starts[index] ?? at);
           // A full page may end inside a step: the next one looks whether there is more of it.
