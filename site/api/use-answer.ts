@@ -15,19 +15,25 @@ export type Answer<T> = {
   refresh(): void;
 };
 
-type State<T> = Omit<Answer<T>, 'refresh'>;
+type State<T> = Omit<Answer<T>, 'refresh'> & {
+  /** What was asked: an answer to another question is never shown for this one. */
+  readonly of: string | null;
+};
+
+const unasked = <T>(path: string | null): State<T> => ({
+  of: path,
+  value: null,
+  headers: null,
+  failure: null,
+  loading: path !== null,
+});
 
 /**
  * @param path  null while there is nothing to ask
  * @param pollMs asks again so long after an answer; absent: once
  */
 export function useAnswer<T>(path: string | null, pollMs?: number): Answer<T> {
-  const [state, setState] = useState<State<T>>({
-    value: null,
-    headers: null,
-    failure: null,
-    loading: path !== null,
-  });
+  const [state, setState] = useState<State<T>>(unasked(path));
   const [round, setRound] = useState(0);
   const kept = useRef<State<T> | null>(null);
 
@@ -35,27 +41,22 @@ export function useAnswer<T>(path: string | null, pollMs?: number): Answer<T> {
     if (path === null) return;
     let over = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const show = (next: State<T>): void => {
-      kept.current = next;
-      setState(next);
+    const before = (): State<T> => (kept.current?.of === path ? kept.current : unasked(path));
+    const show = (change: Partial<State<T>>): void => {
+      if (over) return;
+      kept.current = { ...before(), ...change };
+      setState(kept.current);
     };
     const ask = async (): Promise<void> => {
       try {
         const { value, headers } = await call<T>(path);
-        if (!over) show({ value, headers, failure: null, loading: false });
+        show({ value, headers, failure: null, loading: false });
       } catch (thrown) {
-        const earlier = kept.current;
-        if (!over)
-          show({
-            value: earlier?.value ?? null,
-            headers: earlier?.headers ?? null,
-            failure: failureFrom(thrown),
-            loading: false,
-          });
+        show({ failure: failureFrom(thrown), loading: false });
       }
       if (!over && pollMs !== undefined) timer = setTimeout(() => whenSeen(ask), pollMs);
     };
-    show({ value: null, headers: null, ...kept.current, failure: null, loading: true });
+    show({ failure: null, loading: true });
     void ask();
     return () => {
       over = true;
@@ -63,7 +64,11 @@ export function useAnswer<T>(path: string | null, pollMs?: number): Answer<T> {
     };
   }, [path, round]);
 
-  return { ...state, refresh: () => setRound((count) => count + 1) };
+  const { of, ...shown } = state;
+  return {
+    ...(of === path ? shown : unasked<T>(path)),
+    refresh: () => setRound((count) => count + 1),
+  };
 }
 
 /** A page in the background asks nothing until it is seen again. */
