@@ -225,6 +225,7 @@ export function createPaymentDesk(
     signatures: p.signatures,
     transaction: p.transaction,
     now,
+    log: tools.log,
   });
 
   let lastRun = 0;

@@ -7,7 +7,7 @@
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
-import type { Storage } from './ports.ts';
+import type { Log, Storage } from './ports.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 /** A flow that waits for payments: invoices, listings. */
@@ -34,6 +34,7 @@ export type TreasuryScanPorts = {
   /** A finalized transaction, or null while the node does not have it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly now: () => number;
+  readonly log: Log;
 };
 
 /** Transactions read in one run: with the page itself well under the calls that an alarm may make. */
@@ -103,6 +104,16 @@ export function createTreasuryScan(p: TreasuryScanPorts) {
     });
   }
 
+  /** One payment that cannot be booked must not keep all others waiting: who points at it has it looked at again. */
+  function bookOrTell(transaction: ChainTransaction, walk: number): void {
+    try {
+      book(transaction, walk);
+    } catch (error) {
+      const { signature } = transaction;
+      p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: String(error).slice(0, 200) });
+    }
+  }
+
   return {
     isWaiting: (): boolean => waitingSince() !== undefined,
 
@@ -143,7 +154,7 @@ export function createTreasuryScan(p: TreasuryScanPorts) {
         const transaction = await p.transaction(entry.signature);
         // The node lists what it does not have yet: take this page again later.
         if (!transaction) return true;
-        book(transaction, walk.number);
+        bookOrTell(transaction, walk.number);
       }
       const newest = walk.newest ?? page[0]?.signature ?? null;
       const last = page[page.length - 1]?.signature ?? walk.before;

@@ -39,10 +39,17 @@ function setUp() {
   const chain: ChainTransaction[] = [];
   const missing = new Set<string>();
   const taken: TreasuryPayment[] = [];
-  const state = { waiting: (T0 * 1_000) as number | undefined, calls: 0, hideUntil: false };
+  const state = {
+    waiting: (T0 * 1_000) as number | undefined,
+    calls: 0,
+    hideUntil: false,
+    said: [] as unknown[],
+    poison: '',
+  };
   const taker: PaymentTaker = {
     waitingSince: () => state.waiting,
     take(found) {
+      if (found.signature === state.poison) throw new Error('cannot be booked');
       if (found.lamports !== 100n) return null;
       taken.push(found);
       return `invoice:${found.signature}`;
@@ -56,6 +63,7 @@ function setUp() {
     reserveAddress: 'reserve',
     takers: [taker],
     now: () => T0 * 1_000,
+    log: (line) => void state.said.push(line),
     async signatures({ limit, before, until }) {
       state.calls++;
       const from = before === undefined ? 0 : chain.findIndex((tx) => tx.signature === before) + 1;
@@ -113,6 +121,18 @@ describe('the walk', () => {
     world.missing.clear();
     await world.runAll();
     expect(world.taken.map(({ signature }) => signature).sort()).toEqual(['s0', 's1']);
+  });
+
+  it('goes past a payment that cannot be booked, which is told, and booked once somebody points at it', async () => {
+    world.chain.unshift(payment('s1', 100n), payment('s0', 100n));
+    world.state.poison = 's0';
+    await world.runAll();
+    expect(world.taken.map(({ signature }) => signature)).toEqual(['s1']);
+    expect(world.state.said).toMatchObject([{ level: 'alarm', event: 'payment_unbooked', signature: 's0' }]);
+    await expect(world.scan.look('s0')).rejects.toThrow('cannot be booked');
+    world.state.poison = '';
+    await world.scan.look('s0');
+    expect(world.taken.map(({ signature }) => signature)).toEqual(['s1', 's0']);
   });
 
   it('stops at what it has seen when a node does not know where the last walk began', async () => {
