@@ -370,6 +370,12 @@ export function createAsryDesk(
 
     find: (signature: string): ClaimView | null => record(signature),
 
+    /** The newest epochs, unless one has begun that is not open yet. */
+    openEpochs(limit: number): AsryEpochView[] | undefined {
+      const [last] = store.epochs(1);
+      return last && last.endsAt > unixNow() ? store.epochs(limit).map(view.epochView) : undefined;
+    },
+
     epochs(limit: number): AsryEpochView[] {
       openEpochs(unixNow());
       return store.epochs(limit).map(view.epochView);

@@ -325,7 +325,10 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     claimDeposit: async (request) =>
       (await desk(claims).told(request)) ?? working(() => desk(claims).claim(request)),
     findClaim: async (signature) => claims?.find(signature) ?? null,
-    listAsryEpochs: (limit) => working(async () => claims?.epochs(limit) ?? []),
+    async listAsryEpochs(limit) {
+      await verify();
+      return claims?.openEpochs(limit) ?? working(async () => claims?.epochs(limit) ?? []);
+    },
     previewMint: async () => desk(mints).preview(),
     listMints: async (limit) => mints?.history(limit) ?? [],
 

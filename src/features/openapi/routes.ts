@@ -1,4 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { jsonResponse, newRouter } from '../../http/router.ts';
 import { API_VERSION, type ApiDocument } from './api-document.ts';
 import { DOCS_POLICY, docsPage } from './docs-page.ts';
@@ -51,15 +53,22 @@ const llmsRoute = createRoute({
   responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
 });
 
+/** A text that never changes, and its entity tag, so that no answer has to hash it. */
+type Text = { readonly text: string; readonly etag: string };
+const tagged = (text: string): Text => ({
+  text,
+  etag: `"${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40)}"`,
+});
+
 /** @param describe the document of the whole app, for an origin; asked once an origin */
 export function openApiRoutes(describe: (origin: string) => ApiDocument) {
-  const made = new Map<string, { readonly json: string; readonly llms: string }>();
+  const made = new Map<string, { readonly json: Text; readonly llms: Text }>();
 
   function texts(origin: string) {
     const known = made.get(origin);
     if (known) return known;
     const document = describe(origin);
-    const fresh = { json: JSON.stringify(document), llms: llmsText(document, EXAMPLES) };
+    const fresh = { json: tagged(JSON.stringify(document)), llms: tagged(llmsText(document, EXAMPLES)) };
     made.set(origin, fresh);
     return fresh;
   }
@@ -67,7 +76,8 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
   return newRouter<OpenApiDeps>()
     .openapi(documentRoute, (c) => {
       const { json } = texts(c.var.deps.publicBaseUrl);
-      return c.body(json, 200, {
+      return c.body(json.text, 200, {
+        ETag: json.etag,
         'Content-Type': 'application/json',
         'Cache-Control': CACHE_CONTROL,
       }) as never;
@@ -79,7 +89,9 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
       }),
     )
     .openapi(llmsRoute, (c) => {
+      const { llms } = texts(c.var.deps.publicBaseUrl);
       c.header('Cache-Control', CACHE_CONTROL);
-      return c.text(texts(c.var.deps.publicBaseUrl).llms, 200);
+      c.header('ETag', llms.etag);
+      return c.text(llms.text, 200);
     });
 }
