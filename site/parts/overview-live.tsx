@@ -1,4 +1,4 @@
-import type { AbsrSummary, AbsrTransactions, ProofHistory, Reserves, Status } from '../api/answers.ts';
+import type { AbsrSummary, AbsrTransactions, Proof, ProofHistory, Reserves, Status } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useNow } from './clock.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
@@ -9,15 +9,16 @@ import { ReserveChart } from './reserve-chart.tsx';
 import { Tile } from './tile.tsx';
 
 const POLL_MS = 20_000;
+const PROOF_POLL_MS = 60_000;
 
 export function OverviewFigures() {
   const reserves = useAnswer<Reserves>('/api/reserves', POLL_MS);
   const absr = useAnswer<AbsrSummary>('/api/arbitrage/summary', POLL_MS);
-  const proofs = useAnswer<ProofHistory>('/api/proof/history?limit=1', POLL_MS);
+  const proof = useAnswer<Proof>('/api/proof', PROOF_POLL_MS);
   const now = useNow(10_000);
 
   const bitcoin = reserves.value?.bitcoin;
-  const newest = proofs.value?.proofs[0];
+  const newest = proof.value;
   const failure = reserves.failure ?? absr.failure;
   const known = <T,>(part: T | null | undefined, loaded: boolean): T | null | undefined =>
     loaded ? (part ?? null) : undefined;
@@ -70,8 +71,8 @@ export function OverviewFigures() {
         <Tile
           name="Newest signed proof"
           value={
-            newest === undefined
-              ? known(null, proofs.value !== null || proofs.failure !== null)
+            newest === null
+              ? known(null, proof.failure !== null)
               : ago(Date.parse(newest.timestamp), now ?? Date.parse(newest.timestamp))
           }
         >
@@ -96,7 +97,7 @@ function Backing({ summary }: { summary: AbsrSummary | null }) {
 }
 
 export function OverviewChart() {
-  const history = useAnswer<ProofHistory>('/api/proof/history?limit=100');
+  const history = useAnswer<ProofHistory>('/api/proof/history?limit=100', PROOF_POLL_MS);
   if (history.value === null && history.failure !== null)
     return <Failed failure={history.failure} retry={history.refresh} />;
   if (history.value === null)
@@ -110,7 +111,11 @@ export function OverviewChart() {
       </div>
     );
   if (history.value.proofs.length === 0)
-    return <p class="card empty">No proof has been signed yet. The first one is made within the hour.</p>;
+    return (
+      <p class="card empty">
+        No proof has been signed yet. The first one is being made, and appears here within a minute.
+      </p>
+    );
   return (
     <div class="card">
       <ReserveChart proofs={history.value.proofs} />

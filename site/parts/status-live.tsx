@@ -42,6 +42,12 @@ function Caps({ caps }: { caps: NonNullable<NonNullable<Status['custody']>['caps
   );
 }
 
+/** The words for a swap's details speak of BTC; other kinds have none of their own. */
+const operationText = ({ kind, detail }: { kind: string; detail: string }): string => {
+  if (detail === 'done') return '';
+  return kind === 'swap' ? detailText(detail) : detail.replaceAll('_', ' ');
+};
+
 export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
   return (
@@ -129,7 +135,7 @@ export function StatusReport({ status }: { status: Status }) {
               >
                 {operation.status}
               </span>{' '}
-              {detailText(operation.detail)}
+              {operationText(operation)}
             </span>,
             operation.amountLamports === null ? 'none' : sol(operation.amountLamports),
             operation.signature === null ? 'none yet' : <SolanaTransaction signature={operation.signature} />,

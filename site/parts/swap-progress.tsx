@@ -39,10 +39,12 @@ export function swapSteps(swap: SwapStatus): Step[] {
       name: 'Bridge pays BTC',
       state:
         swap.status === 'finished' ? 'done' : failed ? (landed ? 'failed' : 'open') : landed ? 'now' : 'open',
-      detail:
-        swap.expectedSatoshis === null
-          ? 'minutes to hours'
-          : `about ${sats(swap.expectedSatoshis)} sats, minutes to hours`,
+      detail: [
+        swap.expectedSatoshis === null ? '' : `about ${sats(swap.expectedSatoshis)} sats`,
+        swap.status === 'waiting' ? 'minutes to hours' : '',
+      ]
+        .filter(Boolean)
+        .join(', '),
     },
     {
       name: 'BTC confirmed in the reserve',

@@ -52,7 +52,7 @@ export function TokenFacts({ token }: { token: TokenView }) {
           <Foreign text={token.description} />
         </p>
       )}
-      <div class="card">
+      <div class="card stack">
         <dl class="facts">
           <dt>Mint address</dt>
           <dd>
