@@ -23,7 +23,7 @@ export class Custodian extends DurableObject {
 }
 
 function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
-  for (let index = 0; index < ROUTES - 4; index += 1)
+  for (let index = 0; index < ROUTES - 5; index += 1)
     app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
   app.get('/none', (c) => c.json(BODY));
   app.get('/kv', async (c) => c.json({ ...BODY, kv: await c.env.KV.get('bench') }));
@@ -32,6 +32,10 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
     return c.json({ ...BODY, results });
   });
   app.get('/do', async (c) => c.json({ ...BODY, rows: await c.env.CUSTODIAN.getByName('bench').read() }));
+  app.get('/limiter', async (c) => {
+    const { success } = await c.env.LIMITER.limit({ key: `bench:${c.req.header('cf-connecting-ip')}` });
+    return c.json({ ...BODY, success });
+  });
   return app;
 }
 
