@@ -5,10 +5,10 @@
  * @module
  */
 import type { DepositTerms, DepositVerdict } from '../chain/solana/deposit.ts';
-import { HOUR_MS, MAX_WAIT_MS } from '../core/limits.ts';
+import { MAX_WAIT_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView, Refusal } from './api.ts';
-import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './asry-curve.ts';
+import { type Deposit, keyRefusal, newPayout, openClaim } from './asry-claim.ts';
 import { type DepositNode, readDeposit } from './asry-deposit.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './asry-epochs.ts';
 import { payoutPart } from './asry-payout-rule.ts';
@@ -19,6 +19,7 @@ import * as view from './asry-view.ts';
 import type { Desk, DeskTools } from './desk.ts';
 import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './kinds/asry.ts';
 import type { Mirror } from './ports.ts';
+import { createSharedWork } from './shared-work.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
   readonly nodes: readonly DepositNode[];
@@ -28,11 +29,6 @@ export type AsryPorts = AsryPayoutPorts & {
 
 type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 
-/** A deposit as the chain shows it, before or after it was claimed. */
-type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
-
-/** New idempotency keys of one client in an hour. */
-const KEYS_PER_CLIENT_HOUR = 100;
 /** A block's time may be ahead of our clock by so much; a node that says more is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
 const TURNS = 6;
@@ -68,15 +64,7 @@ export function createAsryDesk(
     });
   }
 
-  const shared = new Map<string, Promise<unknown>>();
-  /** One piece of work for all who ask for it at the same time. */
-  function once<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const running = shared.get(key) as Promise<T> | undefined;
-    if (running) return running;
-    const started = work().finally(() => shared.delete(key));
-    shared.set(key, started);
-    return started;
-  }
+  const once = createSharedWork();
 
   /** What the chain says of a signature. */
   async function examine(signature: string): Promise<Deposit | Refusal> {
@@ -115,35 +103,17 @@ export function createAsryDesk(
 
   /** The claim that a deposit makes now, not yet stored, and the epoch after it. */
   function opened(deposit: Deposit): { claim: Claim; epoch: Epoch } | Refusal {
-    const { signature, credited, blockTime } = deposit;
+    const { signature, blockTime } = deposit;
     const used = journal.claimant(`payment:${signature}`);
     if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
     openEpochs(Math.max(blockTime, unixNow()));
     const epoch = store.epochAt(blockTime);
     if (!epoch || blockTime < unixNow() - program.maxAgeSeconds) return view.tooOld(blockTime);
-    const fee = receiveFee(credited);
-    const net = credited - fee;
-    const entitlement = entitlementOf(epoch, epoch.deposits, net);
-    if (credited < program.minimumDeposit || entitlement === 0n)
-      return view.tooSmall(credited, program.minimumDeposit);
-    const after = epoch.deposits + net;
-    const claim: Claim = {
-      ...deposit,
+    return openClaim(deposit, epoch, {
+      minimumDeposit: program.minimumDeposit,
       seq: store.nextSeq(),
-      feeBps: RECEIVE_FEE_BPS,
-      fee,
-      net,
-      epoch: epoch.number,
-      before: epoch.deposits,
-      after,
-      entitlement,
-      left: entitlement,
-      operations: 0,
-      claimedAt: now(),
-      changes: 0,
-    };
-    const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
-    return { claim, epoch: advanced };
+      now: now(),
+    });
   }
 
   /** The payout that this request's key has asked for already. */
@@ -179,22 +149,7 @@ export function createAsryDesk(
       view.mirrorEpoch(journal, made.epoch, now());
     }
     if (request.key) journal.recordCall('key', request.client, now());
-    const payout: Payout = {
-      signature: claim.signature,
-      part: parts + 1,
-      atoms: part.atoms,
-      state: 'owed',
-      reason: 'unread',
-      operationId: null,
-      rent: 0n,
-      rentAt: null,
-      tries: 0,
-      dueAt: now(),
-      keyHash: request.key?.keyHash ?? null,
-      bodyHash: request.key?.bodyHash ?? null,
-      createdAt: now(),
-      paidAt: null,
-    };
+    const payout = newPayout(claim, { part: parts + 1, atoms: part.atoms, key: request.key, now: now() });
     return { claim: { ...claim, left: left - part.atoms }, payout };
   }
 
@@ -268,15 +223,6 @@ export function createAsryDesk(
     return claimed(payout.signature, payout.part, true);
   }
 
-  function keyRefusal({ key, client }: ClaimRequest): Refusal | undefined {
-    if (!key) return undefined;
-    const calls = journal.calls('key', client, now() - HOUR_MS);
-    const oldest = calls[calls.length - KEYS_PER_CLIENT_HOUR];
-    return oldest === undefined
-      ? undefined
-      : view.tooManyKeys(Math.max(Math.ceil((oldest + HOUR_MS - now()) / 1_000), 1));
-  }
-
   const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
     const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
     return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
@@ -328,7 +274,7 @@ export function createAsryDesk(
       if (!known && journal.get(payoutId(deposit.signature, 1)))
         return refuse(heldBack('reconciled', deposit.signature));
       if (request.skipReward) return preview(request, deposit);
-      const tooMany = keyRefusal(request);
+      const tooMany = keyRefusal(journal, request, now());
       if (tooMany) return refuse(tooMany);
       const got = await claimPart(request, deposit);
       if (!got || got === AGAIN) continue;

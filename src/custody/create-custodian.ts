@@ -4,63 +4,36 @@
  * @module
  */
 import { lamports } from '../core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
-import type { CustodianApi, CustodyReport } from './api.ts';
-import { type AsryPorts, createAsryDesk } from './asry-desk.ts';
+import type { CustodianApi } from './api.ts';
+import { createAsryDesk } from './asry-desk.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { checkTrust, frozenReason, isDoubted } from './boot.ts';
-import type { ChainPort } from './chain-port.ts';
-import type { Desk, DeskTools } from './desk.ts';
-import { type Assemble, createDriver } from './driver.ts';
-import { type Begin, createBegin, type IntentKind } from './intake.ts';
+import type { CustodyDeps } from './custody-deps.ts';
+import { custodyReport } from './custody-report.ts';
+import { type Desk, type DeskTools, desk } from './desk.ts';
+import { createDriver } from './driver.ts';
+import { type Begin, createBegin } from './intake.ts';
 import { openJournal } from './journal.ts';
-import type { KindDriver } from './kind.ts';
-import { type AbsrPorts, createAbsrKind } from './kinds/absr.ts';
+import { createAbsrKind } from './kinds/absr.ts';
 import { createAsryKind } from './kinds/asry.ts';
-import { createRefundKind, type RefundKindPorts } from './kinds/refund.ts';
+import { createRefundKind } from './kinds/refund.ts';
 import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
-import { createScreenForeign, type ForeignPorts } from './kinds/swap-screened.ts';
-import { costLamports, type Limits, swappedLamports, unsettledLamports } from './ledger.ts';
+import { createScreenForeign } from './kinds/swap-screened.ts';
+import { areLimits } from './ledger.ts';
 import { createMintDesk, earlierIn } from './mint-desk.ts';
-import { isTerminal, type Kind } from './operation.ts';
+import type { Kind } from './operation.ts';
 import { runOps } from './ops.ts';
 import { flushOutbox } from './outbox.ts';
-import { createPaymentDesk, type PaymentDeskPorts } from './payment-desk.ts';
-import type { Log, Mirror, Signer, Storage } from './ports.ts';
+import { createPaymentDesk } from './payment-desk.ts';
+import type { Storage } from './ports.ts';
 import { programMemory } from './program-memory.ts';
-import { archivedProof, createProofDesk, type ProofDesk, type ProofPorts } from './proof-desk.ts';
+import { archivedProof, createProofDesk, type ProofDesk } from './proof-desk.ts';
 import { reconcile } from './reconcile.ts';
+import { recoveryOf } from './recovery.ts';
 import { overheadOf } from './screen/desk.ts';
 import { swapView } from './swap-answer.ts';
 import { createSwapIntake } from './swap-intake.ts';
-
-export type CustodyDeps = {
-  readonly chain: ChainPort;
-  readonly mirror: Mirror;
-  readonly signer: Signer;
-  readonly swap: SwapPorts;
-  /** What a third party's transaction is judged by; absent where no route brings any. */
-  readonly foreign?: ForeignPorts;
-  /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
-  readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
-  /** Paid requests; absent where no treasury or mint seed is configured. */
-  readonly payments?: PaymentDeskPorts & Pick<RefundKindPorts, 'balanceOf' | 'leastBalance' | 'findPaid'>;
-  /** The daily mint; absent where no mint is configured. */
-  readonly absr?: AbsrPorts;
-  /** Rewards for deposits; absent where no ASRY mint is configured. */
-  readonly asry?: AsryPorts;
-  /** The ownership proof; absent where the service has no public name. */
-  readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
-  readonly limits: Limits;
-  readonly swapsDisabled: boolean;
-  readonly maxCreatesPerClientHour: number;
-  readonly assemble: Assemble;
-  readonly now: () => number;
-  readonly randomId: () => string;
-  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
-  readonly log: Log;
-};
 
 /** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
@@ -73,11 +46,6 @@ const MIRROR_PATIENCE_MS = 60_000;
 /** Smallest distance of an alarm from now. */
 const SOON_MS = 20;
 
-function desk<T>(given: T | undefined): T {
-  if (given === undefined) throw new Error('this area is not configured');
-  return given;
-}
-
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
 /** `begin` stays inside the object: what may begin is decided by the verbs around it, never by a caller. */
@@ -86,14 +54,9 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
   const journal = openJournal(storage);
   let trusted = false;
 
-  /** A variable that could not be read comes as undefined, and compares as no limit at all. */
-  const isLimited = Object.values(d.limits).every(
-    (limit: unknown) => typeof limit === 'bigint' || (typeof limit === 'number' && Number.isFinite(limit)),
-  );
-
   /** Why nothing may be signed, as far as this instance knows without asking anyone. */
   function stop(kind: Kind): string | undefined {
-    if (!isLimited || typeof d.swapsDisabled !== 'boolean') return 'stopped_misconfigured';
+    if (!areLimits(d.limits) || typeof d.swapsDisabled !== 'boolean') return 'stopped_misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return `stopped_${frozen}`;
     if (!trusted) return 'stopped_unverified';
@@ -228,18 +191,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       stop: () => stopBeginning('asry'),
       within: d.within,
     });
-  const rebuilt = [payments, claims].filter((each) => each !== undefined);
-  const recovery = {
-    async restoreRecords(): Promise<number> {
-      let restored = 0;
-      for (const each of rebuilt) restored += await each.restoreRecords();
-      return restored;
-    },
-    holdDoubtful(): void {
-      for (const each of rebuilt) each.holdDoubtful();
-    },
-    ...(payments ? { recognize: payments.recognize } : {}),
-  };
+  const recovery = recoveryOf(payments, claims);
   const desks: Desk[] = [payments, claims].filter((each) => each !== undefined);
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
@@ -340,25 +292,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       return operation?.kind === 'swap' ? swapView(operation) : null;
     },
 
-    async report(): Promise<CustodyReport> {
-      const operations = journal.counting(now());
-      const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
-      return {
-        reserveAddress: d.signer.address,
-        mint: mints?.report() ?? null,
-        frozen: frozenReason(journal) ?? null,
-        paused: d.swapsDisabled ? 'disabled' : journal.getMeta('paused') || null,
-        openOperations: operations.filter((operation) => !isTerminal(operation)).length,
-        heldOperations: operations.filter((operation) => operation.reason?.startsWith('held')).length,
-        undeliveredSinceMs: journal.undeliveredSince() ?? null,
-        caps: {
-          hour: use(swappedLamports(operations, now(), HOUR_MS), d.limits.maxHour),
-          day: use(swappedLamports(operations, now(), DAY_MS), d.limits.maxDay),
-          unsettled: use(unsettledLamports(operations), d.limits.maxUnsettled),
-          costDay: use(costLamports(operations, now()), d.limits.maxCostDay),
-        },
-      };
-    },
+    report: async () => custodyReport({ ...d, journal, mint: mints?.report() ?? null }),
 
     async ops(command) {
       // What is in doubt must be known to be so before it is mended.

@@ -4,7 +4,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { ClaimRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
-import { type Custody, type CustodyDeps, createCustodian } from './create-custodian.ts';
+import { type Custody, createCustodian } from './create-custodian.ts';
+import type { CustodyDeps } from './custody-deps.ts';
 import type { Storage } from './ports.ts';
 
 export function custodianClass(depsFor: (env: Env) => CustodyDeps) {

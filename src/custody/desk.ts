@@ -22,3 +22,9 @@ export type Desk = {
   /** One bounded piece of its work. A failure is tried again with the next alarm. */
   run(): Promise<void>;
 };
+
+/** A desk that must be there. @throws Error where its area is not configured */
+export function desk<T>(given: T | undefined): T {
+  if (given === undefined) throw new Error('this area is not configured');
+  return given;
+}

@@ -11,17 +11,14 @@ import type { ChainTransaction } from '../providers/solana-rpc.ts';
 import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from './api.ts';
 import type { Desk, DeskTools } from './desk.ts';
 import type { Facts } from './operation.ts';
+import { ownFee } from './own-fee.ts';
+import { refundDue, usedElsewhere } from './payment-refusals.ts';
 import type { Mirror } from './ports.ts';
 import { createRefundDesk, DUST, type RefundPorts } from './refund-desk.ts';
-import {
-  mirrorCreatedListing,
-  mirrorRequest,
-  mirrorToken,
-  requestView,
-  SHOWN_REFUNDS,
-} from './request-mirror.ts';
+import { mirrorCreatedListing, mirrorRequest, requestView, SHOWN_REFUNDS } from './request-mirror.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './request-recovery.ts';
 import { openRequestStore, type PaymentPart, type PaymentRequest } from './request-store.ts';
+import { foreignToken, listToken } from './token-rows.ts';
 import { createTreasuryScan, type PaymentTaker, type TreasuryScanPorts } from './treasury-scan.ts';
 import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
 
@@ -47,16 +44,20 @@ const LIFE_MS = 30 * 60_000;
 /** A payment that is this late still counts: wallets and finality take their time. */
 const GRACE_MS = 10 * 60_000;
 const KEPT_MS = 7 * DAY_MS;
-/** The last four digits of a fee are the request's own. */
-const DIGITS = 10_000n;
 /** Payments that may wait for the rest of a fee. */
 const MAX_PARTS = 50;
 const SCAN_MS = 2_000;
-/** What payments to the treasury are for, as the names that they take begin. */
-const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);
 /** A payment by exact amount may carry a block time a little before the request: clocks differ. */
 const CLOCK_SKEW_MS = 30_000;
 const BATCH = 10;
+
+const partOf = ({ signature, lamports, payer, slot, blockTime }: TreasuryPayment): PaymentPart => ({
+  signature,
+  lamports: lamports.toString(),
+  payer,
+  slot: slot.toString(),
+  blockTime,
+});
 
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
 
@@ -140,23 +141,12 @@ export function createPaymentDesk(
 
   /** A token row for what was made or listed, and the request's end. */
   function complete(request: PaymentRequest): void {
-    const mint = String(request.subject.mint);
-    const known = store.tokenByMint(mint);
-    const token = known ?? {
-      ...request.subject,
-      tokenId: store.nextTokenId(),
-      mint,
-      requestId: request.id,
-      createdAt: now(),
-    };
-    const listed = { ...token, listedAt: token.listedAt ?? now() };
-    store.putToken(listed);
-    mirrorToken(journal, listed, now());
+    const tokenId = listToken({ store, journal, now: now() }, request);
     const done = save({
       ...request,
       state: 'completed',
       completedAt: now(),
-      tokenId: token.tokenId,
+      tokenId,
       reason: null,
     });
     if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
@@ -166,18 +156,6 @@ export function createPaymentDesk(
     const mint = p.mintAddress(id);
     return { ...subject, mint, uri: p.metadataUri(mint) };
   };
-
-  /** A token made elsewhere gets its number when somebody first asks for its listing. */
-  function foreignMint(subject: OpenRequest['subject']): OpenRequest['subject'] {
-    const mint = String(subject.mint);
-    let token = store.tokenByMint(mint);
-    if (!token) {
-      token = { ...subject, mint, tokenId: store.nextTokenId(), createdAt: now(), listedAt: null };
-      store.putToken(token);
-      mirrorToken(journal, token, now());
-    }
-    return { ...subject, tokenId: token.tokenId };
-  }
 
   /** Begins the creation of a paid token, or takes over what became of it. */
   async function create(request: PaymentRequest): Promise<void> {
@@ -230,17 +208,6 @@ export function createPaymentDesk(
 
   let lastRun = 0;
 
-  /** A base fee in full tens of thousands, and four digits that no other open request has. */
-  function ownFee(base: bigint): bigint | undefined {
-    const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
-    for (let tries = 0; tries < 50; tries++) {
-      const [high = 0, low = 0] = p.randomBytes(2);
-      const fee = round + (BigInt(high * 256 + low) % (DIGITS - 1n)) + 1n;
-      if (store.openByFee(fee.toString()).length === 0) return fee;
-    }
-    return undefined;
-  }
-
   const refuse = (refusal: Refusal) => ({ type: 'refused' as const, refusal });
 
   const desk = {
@@ -272,7 +239,9 @@ export function createPaymentDesk(
         const message = 'Too many requests wait for payment; pay or let them expire first.';
         return refuse({ code: 'TOO_MANY_OPEN_REQUESTS', message, retryAfterSeconds: 600 });
       }
-      const fee = ownFee(asked.baseFeeLamports);
+      const { randomBytes } = p;
+      const isTaken = (lamports: string): boolean => store.openByFee(lamports).length > 0;
+      const fee = ownFee(asked.baseFeeLamports, { randomBytes, isTaken });
       if (fee === undefined) {
         return refuse({
           code: 'TOO_MANY_OPEN_REQUESTS',
@@ -291,7 +260,10 @@ export function createPaymentDesk(
           id,
           kind: asked.kind,
           state: 'open',
-          subject: asked.kind === 'token' ? ownMint(id, asked.subject) : foreignMint(asked.subject),
+          subject:
+            asked.kind === 'token'
+              ? ownMint(id, asked.subject)
+              : foreignToken({ store, journal, now: now() }, asked.subject),
           fee: fee.toString(),
           reference: encodeBase58(p.randomBytes(32)),
           client: asked.client,
@@ -365,29 +337,3 @@ export function createPaymentDesk(
 
   return desk;
 }
-
-const notBound = (): Refusal => ({
-  code: 'PAYMENT_NOT_BOUND',
-  message: "This payment carries neither the request's reference nor exactly its amount.",
-});
-
-const partOf = ({ signature, lamports, payer, slot, blockTime }: TreasuryPayment): PaymentPart => ({
-  signature,
-  lamports: lamports.toString(),
-  payer,
-  slot: slot.toString(),
-  blockTime,
-});
-
-/** What somebody paid for names itself; anything else, such as a bridge's refund, was never a payment. */
-function usedElsewhere(claimant: string | undefined): Refusal {
-  const [purpose = ''] = claimant?.split(':') ?? [];
-  if (!PAID_PURPOSES.has(purpose)) return notBound();
-  const message = `This payment serves another purpose already (${purpose}).`;
-  return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };
-}
-
-const refundDue = (): Refusal => ({
-  code: 'REFUND_DUE',
-  message: 'The payment came too late; it is recorded as owed back to its payer.',
-});

@@ -10,7 +10,7 @@ import { type Config, readConfig } from '../config.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry-ports.ts';
 import { createChainPort } from '../custody/chain-port.ts';
-import type { CustodyDeps } from '../custody/create-custodian.ts';
+import type { CustodyDeps } from '../custody/custody-deps.ts';
 import { createTokenKind } from '../custody/kinds/token.ts';
 import { createD1Mirror } from '../custody/outbox.ts';
 import type { PaymentDeskPorts } from '../custody/payment-desk.ts';

@@ -3,7 +3,8 @@
  * @module
  */
 import type { ChainPort } from '../../src/custody/chain-port.ts';
-import type { Custody, CustodyDeps } from '../../src/custody/create-custodian.ts';
+import type { Custody } from '../../src/custody/create-custodian.ts';
+import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
 import type { Begin } from '../../src/custody/intake.ts';
 import type { Signer } from '../../src/custody/ports.ts';
 import { type BitcoinModel, createBitcoinModel } from './bitcoin-model.ts';

@@ -1,0 +1,88 @@
+/**
+ * A claim as it begins: what a deposit earns at this point of the curve, and a part of it that is to be paid.
+ * @module
+ */
+import { HOUR_MS } from '../core/limits.ts';
+import type { ClaimRequest, Refusal } from './api.ts';
+import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './asry-curve.ts';
+import type { Epoch } from './asry-epochs.ts';
+import type { Claim, Payout } from './asry-store.ts';
+import { tooManyKeys, tooSmall } from './asry-view.ts';
+import type { Journal } from './journal.ts';
+
+/** A deposit as the chain shows it, before or after it was claimed. */
+export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
+
+/** The claim that a deposit makes now, not yet stored, and the epoch after it. */
+export function openClaim(
+  deposit: Deposit,
+  epoch: Epoch,
+  p: { readonly minimumDeposit: bigint; readonly seq: number; readonly now: number },
+): { claim: Claim; epoch: Epoch } | Refusal {
+  const { credited } = deposit;
+  const fee = receiveFee(credited);
+  const net = credited - fee;
+  const entitlement = entitlementOf(epoch, epoch.deposits, net);
+  if (credited < p.minimumDeposit || entitlement === 0n) return tooSmall(credited, p.minimumDeposit);
+  const after = epoch.deposits + net;
+  const claim: Claim = {
+    ...deposit,
+    seq: p.seq,
+    feeBps: RECEIVE_FEE_BPS,
+    fee,
+    net,
+    epoch: epoch.number,
+    before: epoch.deposits,
+    after,
+    entitlement,
+    left: entitlement,
+    operations: 0,
+    claimedAt: p.now,
+    changes: 0,
+  };
+  const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
+  return { claim, epoch: advanced };
+}
+
+/** The next part of a claim, owed until its payout begins. */
+export const newPayout = (
+  claim: Claim,
+  p: {
+    readonly part: number;
+    readonly atoms: bigint;
+    readonly key: ClaimRequest['key'];
+    readonly now: number;
+  },
+): Payout => ({
+  signature: claim.signature,
+  part: p.part,
+  atoms: p.atoms,
+  state: 'owed',
+  reason: 'unread',
+  operationId: null,
+  rent: 0n,
+  rentAt: null,
+  tries: 0,
+  dueAt: p.now,
+  keyHash: p.key?.keyHash ?? null,
+  bodyHash: p.key?.bodyHash ?? null,
+  createdAt: p.now,
+  paidAt: null,
+});
+
+/** New idempotency keys of one client in an hour. */
+const KEYS_PER_CLIENT_HOUR = 100;
+
+/** Why a request's key may not be taken. */
+export function keyRefusal(
+  journal: Journal,
+  { key, client }: ClaimRequest,
+  now: number,
+): Refusal | undefined {
+  if (!key) return undefined;
+  const calls = journal.calls('key', client, now - HOUR_MS);
+  const oldest = calls[calls.length - KEYS_PER_CLIENT_HOUR];
+  return oldest === undefined
+    ? undefined
+    : tooManyKeys(Math.max(Math.ceil((oldest + HOUR_MS - now) / 1_000), 1));
+}

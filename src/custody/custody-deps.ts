@@ -1,0 +1,44 @@
+/**
+ * All that a custodian is given from outside.
+ * @module
+ */
+import type { AsryPorts } from './asry-desk.ts';
+import type { ChainPort } from './chain-port.ts';
+import type { Assemble } from './driver.ts';
+import type { IntentKind } from './intake.ts';
+import type { KindDriver } from './kind.ts';
+import type { AbsrPorts } from './kinds/absr.ts';
+import type { RefundKindPorts } from './kinds/refund.ts';
+import type { SwapPorts } from './kinds/swap.ts';
+import type { ForeignPorts } from './kinds/swap-screened.ts';
+import type { Limits } from './ledger.ts';
+import type { PaymentDeskPorts } from './payment-desk.ts';
+import type { Log, Mirror, Signer } from './ports.ts';
+import type { ProofPorts } from './proof-desk.ts';
+
+export type CustodyDeps = {
+  readonly chain: ChainPort;
+  readonly mirror: Mirror;
+  readonly signer: Signer;
+  readonly swap: SwapPorts;
+  /** What a third party's transaction is judged by; absent where no route brings any. */
+  readonly foreign?: ForeignPorts;
+  /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
+  readonly kinds?: Partial<Record<IntentKind, KindDriver>>;
+  /** Paid requests; absent where no treasury or mint seed is configured. */
+  readonly payments?: PaymentDeskPorts & Pick<RefundKindPorts, 'balanceOf' | 'leastBalance' | 'findPaid'>;
+  /** The daily mint; absent where no mint is configured. */
+  readonly absr?: AbsrPorts;
+  /** Rewards for deposits; absent where no ASRY mint is configured. */
+  readonly asry?: AsryPorts;
+  /** The ownership proof; absent where the service has no public name. */
+  readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
+  readonly limits: Limits;
+  readonly swapsDisabled: boolean;
+  readonly maxCreatesPerClientHour: number;
+  readonly assemble: Assemble;
+  readonly now: () => number;
+  readonly randomId: () => string;
+  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly log: Log;
+};

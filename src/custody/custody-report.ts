@@ -1,0 +1,41 @@
+/**
+ * What a custodian says of itself: whether it works, what is open, how much of each cap is used.
+ * @module
+ */
+import { DAY_MS, HOUR_MS } from '../core/limits.ts';
+import type { CustodyReport } from './api.ts';
+import { frozenReason } from './boot.ts';
+import type { CustodyDeps } from './custody-deps.ts';
+import type { Journal } from './journal.ts';
+import { costLamports, swappedLamports, unsettledLamports } from './ledger.ts';
+import { isTerminal } from './operation.ts';
+
+export function custodyReport({
+  journal,
+  mint,
+  signer,
+  swapsDisabled,
+  limits,
+  now,
+}: Pick<CustodyDeps, 'signer' | 'swapsDisabled' | 'limits' | 'now'> & {
+  readonly journal: Journal;
+  readonly mint: CustodyReport['mint'];
+}): CustodyReport {
+  const operations = journal.counting(now());
+  const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
+  return {
+    reserveAddress: signer.address,
+    mint,
+    frozen: frozenReason(journal) ?? null,
+    paused: swapsDisabled ? 'disabled' : journal.getMeta('paused') || null,
+    openOperations: operations.filter((operation) => !isTerminal(operation)).length,
+    heldOperations: operations.filter((operation) => operation.reason?.startsWith('held')).length,
+    undeliveredSinceMs: journal.undeliveredSince() ?? null,
+    caps: {
+      hour: use(swappedLamports(operations, now(), HOUR_MS), limits.maxHour),
+      day: use(swappedLamports(operations, now(), DAY_MS), limits.maxDay),
+      unsettled: use(unsettledLamports(operations), limits.maxUnsettled),
+      costDay: use(costLamports(operations, now()), limits.maxCostDay),
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/**
+ * Fees that name their request: no two that are open are alike.
+ * @module
+ */
+
+/** The last four digits of a fee are the request's own. */
+const DIGITS = 10_000n;
+
+const TRIES = 50;
+
+/** A base fee in full tens of thousands, and four digits that no other open request has. */
+export function ownFee(
+  base: bigint,
+  p: {
+    readonly randomBytes: (length: number) => Uint8Array;
+    readonly isTaken: (lamports: string) => boolean;
+  },
+): bigint | undefined {
+  const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const [high = 0, low = 0] = p.randomBytes(2);
+    const fee = round + (BigInt(high * 256 + low) % (DIGITS - 1n)) + 1n;
+    if (!p.isTaken(fee.toString())) return fee;
+  }
+  return undefined;
+}

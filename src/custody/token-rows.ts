@@ -1,0 +1,47 @@
+/**
+ * Tokens that somebody paid for, each with its number.
+ * @module
+ */
+import type { OpenRequest } from './api.ts';
+import type { Journal } from './journal.ts';
+import { mirrorToken } from './request-mirror.ts';
+import type { openRequestStore, PaymentRequest } from './request-store.ts';
+
+type Rows = {
+  readonly store: ReturnType<typeof openRequestStore>;
+  readonly journal: Journal;
+  /** Unix milliseconds. */
+  readonly now: number;
+};
+
+/** A token row for what was made or listed; its number. Inside a transaction. */
+export function listToken({ store, journal, now }: Rows, request: PaymentRequest): number {
+  const mint = String(request.subject.mint);
+  const known = store.tokenByMint(mint);
+  const token = known ?? {
+    ...request.subject,
+    tokenId: store.nextTokenId(),
+    mint,
+    requestId: request.id,
+    createdAt: now,
+  };
+  const listed = { ...token, listedAt: token.listedAt ?? now };
+  store.putToken(listed);
+  mirrorToken(journal, listed, now);
+  return token.tokenId;
+}
+
+/** A token made elsewhere gets its number when somebody first asks for its listing. */
+export function foreignToken(
+  { store, journal, now }: Rows,
+  subject: OpenRequest['subject'],
+): OpenRequest['subject'] {
+  const mint = String(subject.mint);
+  let token = store.tokenByMint(mint);
+  if (!token) {
+    token = { ...subject, mint, tokenId: store.nextTokenId(), createdAt: now, listedAt: null };
+    store.putToken(token);
+    mirrorToken(journal, token, now);
+  }
+  return { ...subject, tokenId: token.tokenId };
+}
