@@ -10,7 +10,13 @@ import { eachRecord } from './mirror-records.ts';
 import type { Mirror, Storage } from './ports.ts';
 import type { Recognized } from './reconcile.ts';
 import { DUST } from './refund-desk.ts';
-import type { PaymentPart, PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
+import {
+  decodeRefund,
+  type PaymentPart,
+  type PaymentRequest,
+  type RequestStore,
+  type TokenEntry,
+} from './request-store.ts';
 import type { TreasuryStore } from './treasury-store.ts';
 
 export type RequestRecoveryPorts = {
@@ -50,7 +56,7 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
     put(() => store.putToken({ ...token, tokenId }));
   });
   await eachRecord(mirror, 'refunds', (text) => {
-    const refund = JSON.parse(text) as RefundDue;
+    const refund = decodeRefund(text);
     if (!isOlder(store.refund(refund.id), refund.changes)) return;
     put(() => {
       store.putRefund(refund);

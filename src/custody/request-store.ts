@@ -108,6 +108,24 @@ export type RequestStore = ReturnType<typeof openRequestStore>;
 
 const parsed = <T>(row: SqlRow): T => JSON.parse(String(row.row)) as T;
 
+/** Rows of an older version lack what did not exist then. */
+const requestOf = (row: SqlRow): PaymentRequest => ({ ...NEW_REQUEST, ...parsed<PaymentRequest>(row) });
+export function decodeRefund(text: string): RefundDue {
+  const refund = JSON.parse(text) as RefundDue;
+  const { id = refund.signature, purpose = `token:${refund.requestId}` } = refund;
+  return { ...NEW_REFUND, ...refund, id, purpose };
+}
+const refundOf = (row: SqlRow): RefundDue => decodeRefund(String(row.row));
+const NEW_REQUEST = { parts: [], changes: 0 };
+const NEW_REFUND = {
+  operations: 0,
+  operationId: null,
+  refundSignature: null,
+  doubtedAt: null,
+  paidAt: null,
+  changes: 0,
+};
+
 export function openRequestStore({ exec, transaction }: Storage) {
   transaction(() => {
     for (const statement of SCHEMA) exec(statement);
@@ -131,31 +149,29 @@ export function openRequestStore({ exec, transaction }: Storage) {
     },
 
     get(id: string): PaymentRequest | undefined {
-      return exec('SELECT row FROM requests WHERE id = ?', id).map(parsed<PaymentRequest>)[0];
+      return exec('SELECT row FROM requests WHERE id = ?', id).map(requestOf)[0];
     },
 
     byReference(reference: string): PaymentRequest | undefined {
-      return exec('SELECT row FROM requests WHERE reference = ?', reference).map(parsed<PaymentRequest>)[0];
+      return exec('SELECT row FROM requests WHERE reference = ?', reference).map(requestOf)[0];
     },
 
     /** Open requests of exactly this fee. */
     openByFee(fee: string): PaymentRequest[] {
-      return exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(
-        parsed<PaymentRequest>,
-      );
+      return exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(requestOf);
     },
 
     /** @param limit below zero: all */
     inState(state: RequestState, limit: number): PaymentRequest[] {
       return exec('SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?', state, limit).map(
-        parsed<PaymentRequest>,
+        requestOf,
       );
     },
 
     /** Open requests that no payment can reach any more. */
     closed(now: number, limit: number): PaymentRequest[] {
       return exec("SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?", now, limit).map(
-        parsed<PaymentRequest>,
+        requestOf,
       );
     },
 
@@ -187,7 +203,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
         `SELECT row FROM requests WHERE kind = 'token' AND json_extract(row, '$.subject.mint')
          IN (SELECT value FROM json_each(?)) LIMIT 1`,
         JSON.stringify(mints),
-      ).map(parsed<PaymentRequest>)[0];
+      ).map(requestOf)[0];
     },
 
     nextTokenId: (): number => Number(exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1,
@@ -222,7 +238,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
     },
 
     refund(id: string): RefundDue | undefined {
-      return exec('SELECT row FROM refunds WHERE signature = ?', id).map(parsed<RefundDue>)[0];
+      return exec('SELECT row FROM refunds WHERE signature = ?', id).map(refundOf)[0];
     },
 
     /** All that is or was owed of one payment. */
@@ -233,7 +249,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
         signature,
         `${signature}.`,
         `${signature}/`,
-      ).map(parsed<RefundDue>);
+      ).map(refundOf);
     },
 
     refundsOf(requestId: string, limit: number): RefundDue[] {
@@ -241,12 +257,12 @@ export function openRequestStore({ exec, transaction }: Storage) {
         'SELECT row FROM refunds WHERE request_id = ? ORDER BY rowid LIMIT ?',
         requestId,
         limit,
-      ).map(parsed<RefundDue>);
+      ).map(refundOf);
     },
 
     refundsIn(state: RefundDue['state'], limit: number): RefundDue[] {
       return exec('SELECT row FROM refunds WHERE state = ? ORDER BY rowid LIMIT ?', state, limit).map(
-        parsed<RefundDue>,
+        refundOf,
       );
     },
   };
