@@ -50,6 +50,8 @@ export const startLoadWorld = (): Promise<World> =>
       SWAP_MAX_SOL_DAY: '1000',
       SWAP_MAX_UNSETTLED_SOL: '1000',
       SWAP_MAX_COST_SOL_DAY: '100',
+      // Each reward goes to somebody new.
+      RENT_BUDGET_SOL_DAY: '10',
     },
   });
 
