@@ -51,8 +51,14 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'payment matching',
-    files: ['src/custody/payment-desk.ts', 'src/custody/treasury-scan.ts'],
+    files: [
+      'src/custody/payment-desk.ts',
+      'src/custody/own-fee.ts',
+      'src/custody/payment-refusals.ts',
+      'src/custody/treasury-scan.ts',
+    ],
     tests: [
+      'test/custody/own-fee.test.ts',
       'test/custody/payment-desk.test.ts',
       'test/custody/treasury-scan.test.ts',
       'test/custody/refund-desk.test.ts',
