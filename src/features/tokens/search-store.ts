@@ -45,19 +45,23 @@ const STEPS = [
 
 const SUBSTRING = STEPS.length - 1;
 
-/** Whether so many rows at most are found by an earlier step from its start: then the page has room. */
+/** Whether a first page has room after the rows of an earlier step. */
 const hasRoom = (finds: string): string =>
-  `AND (SELECT COUNT(*) FROM (SELECT 1 FROM tokens t WHERE t.listed_at IS NOT NULL AND ${finds} LIMIT ?7)) < ?7`;
+  `(SELECT COUNT(*) FROM (SELECT 1 FROM tokens t WHERE t.listed_at IS NOT NULL AND ${finds} LIMIT ?7)) < ?7`;
 
 /**
- * The steps of a first page, all in one round trip: a step of which no row would be shown finds none. Without this a page full
- * of names would still cost a look at every text that holds the same letters.
+ * The steps of a first page, all in one round trip. A step of which no row would be shown has a limit of none, and then
+ * is not begun: a page full of names would else cost a look at every text that holds the same letters.
  */
 const FIRST_PAGE = STEPS.map((step, index) => {
-  const bySymbol = index > 1 ? hasRoom(SYMBOL) : '';
-  const byName = index > 2 ? hasRoom(`${NAME} AND NOT (${SYMBOL})`) : '';
-  return step.replace(' ORDER BY', ` ${bySymbol} ${byName} ORDER BY`);
+  const bySymbol = index > 1 ? hasRoom(SYMBOL) : 'TRUE';
+  const byName = index > 2 ? hasRoom(`${NAME} AND NOT (${SYMBOL})`) : 'TRUE';
+  return step.replace(
+    'LIMIT ?7',
+    `LIMIT CASE WHEN ${bySymbol} THEN CASE WHEN ${byName} THEN ?7 ELSE 0 END ELSE 0 END`,
+  );
 });
+
 /** The trigram index knows nothing shorter. */
 const TRIGRAM = 3;
 /** Above every text that starts with a prefix: no character sorts higher. */
