@@ -15,6 +15,7 @@ export default defineConfig({
           environment: 'node',
           include: ['test/**/*.test.ts'],
           exclude: [inWorkers, ...onTheWorld, 'test/browser/**'],
+          setupFiles: ['./test/property-seed.ts'],
           testTimeout: PATIENCE_MS,
           sequence: { groupOrder: 0 },
         },
