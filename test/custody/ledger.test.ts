@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Lamports, lamports } from '../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/limits.ts';
 import {
+  areLimits,
   type Balance,
   checkCost,
   checkIntent,
@@ -230,4 +231,9 @@ it('tells when there is room again by the oldest swap of the window, in whatever
   const availableAt = NOW - 50 * minute + HOUR_MS + 1;
   for (const operations of [rows, rows.toReversed()])
     expect(check(operations)).toMatchObject({ ok: false, limit: 'hour', availableAt });
+});
+
+it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY, '1'])('a limit of %s is none', (unread) => {
+  expect(areLimits(LIMITS)).toBe(true);
+  expect(areLimits(Object.assign({ ...LIMITS }, { maxDay: unread }))).toBe(false);
 });
