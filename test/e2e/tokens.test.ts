@@ -1,7 +1,10 @@
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeMint } from '../../src/chain/solana/mint.ts';
+import { decodeTokenAccount } from '../../src/chain/solana/token-account.ts';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { metadataInMint } from '../../src/chain/solana/token-metadata-read.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;
@@ -104,39 +107,59 @@ describe('from a form to a token', () => {
     revoke_update_authority: (bits & 4) !== 0,
   }));
 
-  it('a payment with its reference completes the invoice without a confirm, for every combination of the flags', async () => {
-    const invoices = await Promise.all(flags.map((options) => invoice(options)));
-    for (const { status, body } of invoices) {
-      expect(status).toBe(200);
-      await pay(body);
-    }
-    for (const [index, { body }] of invoices.entries()) {
-      const end = await completed(body.invoice_id);
-      const address = String(end.body.mint_address);
-      const { mint, mintAuthority, freezeAuthority, metadata } = await mintOnChain(address);
-      const creator = world.users[0]?.address;
-      expect(mint).toMatchObject({ supply: 5_000_000n, decimals: 6 });
-      expect(mintAuthority).toBe(flags[index]?.revoke_mint_authority ? null : creator);
-      expect(freezeAuthority).toBe(flags[index]?.revoke_freeze_authority ? null : creator);
-      expect(metadata).toMatchObject({ name: 'Moon Cat', symbol: 'MCAT' });
-      const path = new URL(String(metadata?.uri)).pathname;
-      expect(path).toBe(`/api/tokens/${address}/metadata.json`);
-      expect((await call(path)).body).toEqual({ name: 'Moon Cat', symbol: 'MCAT', description: '' });
-      const token = await call(`/api/tokens/${end.body.token_id}`);
-      expect(token.body).toMatchObject({
-        mint_address: address,
-        supply: '5000000',
-        supply_ui: '5',
-        creator_address: creator,
-      });
-      const { listings } = (await call(`/api/listings?token_id=${end.body.token_id}`)).body as {
-        listings: Body[];
-      };
-      expect(listings).toMatchObject([
-        { listing_request_id: body.invoice_id, status: 'confirmed', fee_lamports: 0 },
-      ]);
-    }
-  });
+  it.each(['token-2022', 'token'] as const)(
+    'a payment with its reference completes the invoice of a %s mint without a confirm, for every combination of the flags',
+    async (program) => {
+      const invoices = await Promise.all(
+        flags.map((options) => invoice({ ...options, token_program: program })),
+      );
+      for (const { status, body } of invoices) {
+        expect(status).toBe(200);
+        await pay(body);
+      }
+      for (const [index, { body }] of invoices.entries()) {
+        const end = await completed(body.invoice_id);
+        const address = String(end.body.mint_address);
+        const { mint, mintAuthority, freezeAuthority, metadata } = await mintOnChain(address);
+        const creator = world.users[0]?.address;
+        expect(mint).toMatchObject({ supply: 5_000_000n, decimals: 6 });
+        expect(mintAuthority).toBe(flags[index]?.revoke_mint_authority ? null : creator);
+        expect(freezeAuthority).toBe(flags[index]?.revoke_freeze_authority ? null : creator);
+        const path = `/api/tokens/${address}/metadata.json`;
+        if (program === 'token-2022') {
+          expect(metadata).toMatchObject({ name: 'Moon Cat', symbol: 'MCAT' });
+          expect(new URL(String(metadata?.uri)).pathname).toBe(path);
+        }
+        expect((await call(path)).body).toEqual({ name: 'Moon Cat', symbol: 'MCAT', description: '' });
+        const token = await call(`/api/tokens/${end.body.token_id}`);
+        expect(token.body).toMatchObject({
+          mint_address: address,
+          supply: '5000000',
+          supply_ui: '5',
+          creator_address: creator,
+          token_program: program,
+          mint_authority: flags[index]?.revoke_mint_authority ? null : creator,
+          freeze_authority: flags[index]?.revoke_freeze_authority ? null : creator,
+          // A classic mint without Metaplex metadata has none that anybody could change.
+          update_authority: flags[index]?.revoke_update_authority || program === 'token' ? null : creator,
+          as_of: expect.any(String),
+        });
+        const owner = program === 'token' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
+        const held = await accountAt(findAta(String(creator), address, owner));
+        expect(decodeTokenAccount(held.owner, held.data)).toMatchObject({
+          owner: creator,
+          atoms: 5_000_000n,
+        });
+        expect((await accountAt(address)).owner).toBe(owner);
+        const { listings } = (await call(`/api/listings?token_id=${end.body.token_id}`)).body as {
+          listings: Body[];
+        };
+        expect(listings).toMatchObject([
+          { listing_request_id: body.invoice_id, status: 'confirmed', fee_lamports: 0 },
+        ]);
+      }
+    },
+  );
 
   it('confirm sent 20 times at once makes one token and 20 equal answers', async () => {
     const { body } = await invoice({ token_program: 'token' });
