@@ -10,6 +10,7 @@ const variables = Object.keys(readConfig({})).filter((name) => name !== 'invalid
 const FREE_TEXT = new Set([
   'BTC_PRIVATE_KEY_WIF',
   'CHANGENOW_API_KEY',
+  'LIFI_API_KEY',
   'NEAR_INTENTS_JWT',
   'NEAR_INTENTS_QUOTE_KEY',
   'SOLANA_PRIVATE_KEY',
