@@ -195,7 +195,7 @@ async function rate(work: () => Promise<unknown>): Promise<number> {
 
 async function benchWrites({ origin, db }: Worker): Promise<boolean> {
   const view = () => post(`${origin}/api/analytics/pageview`);
-  const raw = () => post(`${origin}/raw-insert`);
+  const raw = () => post(`${origin}/api/raw-insert`);
   await Promise.all([rate(view), rate(raw)]);
   const rates: { view: number; raw: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) rates.push({ view: await rate(view), raw: await rate(raw) });

@@ -97,7 +97,7 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
     }
     if (dice % 40 === 2)
       return void (await send({ kind: 'estimate', path: '/api/swap/estimate?amountSol=0.5' }));
-    const path = READS[dice % READS.length] ?? '/api/health';
+    const path = READS[next('reads') % READS.length] ?? '/api/health';
     await send({ kind: `GET ${path.replace(/\?.*/, '')}`, path });
   }
 
