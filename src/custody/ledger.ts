@@ -19,7 +19,7 @@ export type Limits = {
   readonly floor: Lamports;
 };
 
-/** A variable that could not be read comes as undefined, and compares as no limit at all. */
+/** What is no number compares as no limit at all. */
 export const areLimits = (limits: Limits): boolean =>
   Object.values(limits).every(
     (limit: unknown) => typeof limit === 'bigint' || (typeof limit === 'number' && Number.isFinite(limit)),

@@ -22,7 +22,8 @@ const REASONS = {
 function decimalText(value: string | number): string {
   if (typeof value === 'string') return value.trim();
   const text = String(value);
-  return text.includes('e-') ? value.toFixed(20).replace(/\.?0+$/, '') : text;
+  const [digits = '', exponent] = text.split('e-');
+  return exponent === undefined ? text : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
 }
 
 export const amountSol = z

@@ -149,6 +149,7 @@ describe('arguments', () => {
     [{ amount_sol: '0.500000001' }, '0.500000001'],
     [{ amountSol: 1e-3 }, '0.001'],
     [{ amountSol: 1e-7 }, '0.0000001'],
+    [{ amountSol: 1.5e-7 }, '0.00000015'],
     [{ amountSol: ' 2 ' }, '2'],
   ])('%j asks for %s SOL', async (given, text) => {
     const { sent } = await call('swap_estimate', given, { body: exampleOf('getSwapEstimate') });
