@@ -11,7 +11,9 @@ const Ready = z.looseObject({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
 });
 const Status = z.looseObject({
-  cron: z.array(z.object({ trigger: z.string(), lastRunAt: z.string().nullable(), ok: z.boolean() })),
+  cron: z
+    .array(z.object({ trigger: z.string(), lastRunAt: z.string().nullable(), ok: z.boolean() }))
+    .nullable(),
   custody: z
     .looseObject({
       frozen: z.string().nullable(),
@@ -139,7 +141,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         'Wait; if it repeats, ask for a larger quota with NEAR_INTENTS_JWT.',
       ),
     );
-  for (const { trigger, lastRunAt, ok } of cron)
+  for (const { trigger, lastRunAt, ok } of cron ?? [])
     if (!ok && (trigger === 'minute' || lastRunAt !== null))
       found.push(
         problem(

@@ -81,11 +81,13 @@ describe('the status', () => {
   it('shows null for what it cannot read, and no reason from the inside', async () => {
     const status = await look({
       custody: { report: broken },
+      heartbeat: { read: broken },
       readBacking: broken,
       readAlarms: broken,
       database: { ...HEALTHY.database, latestOperations: broken },
     });
     expect(status).toMatchObject({
+      cron: null,
       custody: null,
       database: null,
       operations: null,

@@ -42,7 +42,7 @@ export function alarmsOf(status: StatusReport, sol: SolLevel, nowMs: number): Al
     ['sol_low', sol.balance !== null && sol.balance < 2n * sol.floor],
     ['quote_budget_low', (database?.quotes.left ?? FEW_QUOTES) < FEW_QUOTES],
     ['database_behind', typeof behind === 'string' && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS],
-    ['cron_missing', cron.some((beat) => !beat.ok && beat.lastRunAt !== null)],
+    ['cron_missing', cron?.some((beat) => !beat.ok && beat.lastRunAt !== null) === true],
   ];
   return found.flatMap(([name, raised]) => (raised ? [name] : []));
 }

@@ -92,7 +92,7 @@ export async function getStatus(d: StatusReportDeps) {
       .read('status:custody:v2', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
     d.cache.read('status:database:v1', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
-    d.heartbeat.read(d.now()).catch(() => []),
+    d.heartbeat.read(d.now()).catch(() => null),
     d.readBacking().catch((): Partial<Backing> => ({})),
     d.readAlarms().catch(() => null),
   ]);
@@ -110,9 +110,8 @@ export async function getStatus(d: StatusReportDeps) {
       custodyOk &&
       covered &&
       database !== null &&
-      cron.length > 0 &&
       // The daily trigger has not run before the first midnight of a deployment.
-      cron.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) &&
+      cron?.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) === true &&
       upstreams.value.every((upstream) => upstream.ok || !upstream.needed),
     upstreams: upstreams.value,
     cron,

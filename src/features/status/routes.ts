@@ -86,7 +86,8 @@ const status = createRoute({
                 ok: z.boolean().openapi({ description: 'Whether it ran within its time' }),
               }),
             )
-            .openapi({ description: 'Empty when it cannot be read' }),
+            .nullable()
+            .openapi({ description: 'Null when it cannot be read' }),
           custody: z
             .object({
               frozen: z.string().nullable().openapi({ description: 'Why nothing is signed' }),
