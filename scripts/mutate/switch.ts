@@ -1,6 +1,6 @@
 /** Runs before each test file of a mutation run: throws the one switch, and notes which ones the tests come by. */
 import { appendFileSync } from 'node:fs';
-import { afterAll, expect, inject } from 'vitest';
+import { afterAll, beforeEach, expect, inject } from 'vitest';
 import { SWITCH } from './switch-name.ts';
 
 declare module 'vitest' {
@@ -9,6 +9,10 @@ declare module 'vitest' {
     mutant: number;
     /** File that gets the numbers of the switches that were asked; empty where nobody wants to know. */
     seenPath: string;
+  }
+  interface TaskMeta {
+    /** The switch that was thrown while the test ran. */
+    mutant?: number;
   }
 }
 
@@ -27,6 +31,10 @@ Reflect.set(globalThis, SWITCH, (number: number): boolean => {
   looks += 1;
   if (looks > MOST_LOOKS) throw new Error('the mutant does not end');
   return true;
+});
+
+beforeEach(({ task }) => {
+  task.meta.mutant = mutant;
 });
 
 afterAll(() => {
