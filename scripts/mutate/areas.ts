@@ -59,6 +59,7 @@ export const AREAS: readonly Area[] = [
     ],
     tests: [
       'test/custody/own-fee.test.ts',
+      'test/custody/payment-edges.test.ts',
       'test/custody/payment-desk.test.ts',
       'test/custody/treasury-scan.test.ts',
       'test/custody/refund-desk.test.ts',

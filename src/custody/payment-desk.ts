@@ -182,12 +182,18 @@ export function createPaymentDesk(
     });
   }
 
+  /** Paid tokens whose creation can begin or has ended: those under way, however many, keep no other waiting. */
+  const creatable = (): PaymentRequest[] =>
+    store
+      .inState('paid', -1)
+      .filter((request) => ['done', 'failed', undefined].includes(journal.get(purposeOf(request))?.state))
+      .slice(0, BATCH);
+
   /** Requests that nobody can pay any more; what arrived in part is owed back. */
   function expire(): void {
     for (const request of store.closed(now(), BATCH)) {
       storage.transaction(() => {
-        const expired = save({ ...request, state: 'expired' });
-        if (request.received !== '0') oweAll(expired, 'underpaid');
+        oweAll(save({ ...request, state: 'expired' }), 'underpaid');
       });
     }
     store.purge(now() - KEPT_MS);
@@ -220,7 +226,7 @@ export function createPaymentDesk(
     async run(): Promise<void> {
       lastRun = now();
       if (scan.isWaiting()) await scan.run();
-      for (const request of store.inState('paid', BATCH)) await create(request);
+      for (const request of creatable()) await create(request);
       refunds.settleEnded();
       expire();
     },

@@ -36,6 +36,8 @@ export function createPaymentWorld(
     /** Why nothing may begin. */
     refuses: undefined as string | undefined,
     unreadable: false,
+    /** What every draw of two bytes gives; undefined for ever new ones. */
+    drawn: undefined as readonly number[] | undefined,
   };
   const chain: ChainTransaction[] = [];
   const created: string[] = [];
@@ -92,7 +94,11 @@ export function createPaymentWorld(
       if (state.unreadable) throw new Error('the node is down');
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
-    randomBytes: (length) => Uint8Array.from({ length }, () => nextRandom() >> 7),
+    randomBytes: (length) =>
+      Uint8Array.from(
+        { length },
+        (_, at) => (length === 2 ? state.drawn?.[at] : undefined) ?? nextRandom() >> 7,
+      ),
     randomId: () => `request-${++state.random}`,
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,

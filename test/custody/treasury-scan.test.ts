@@ -45,6 +45,7 @@ function setUp() {
     hideUntil: false,
     said: [] as unknown[],
     poison: '',
+    pages: [] as { limit: number; before?: string; until?: string }[],
   };
   const taker: PaymentTaker = {
     waitingSince: () => state.waiting,
@@ -64,15 +65,17 @@ function setUp() {
     takers: [taker],
     now: () => T0 * 1_000,
     log: (line) => void state.said.push(line),
-    async signatures({ limit, before, until }) {
+    async signatures(page) {
+      const { limit, before, until } = page;
       state.calls++;
+      state.pages.push(page);
       const from = before === undefined ? 0 : chain.findIndex((tx) => tx.signature === before) + 1;
       const known =
         until === undefined || state.hideUntil ? -1 : chain.findIndex((tx) => tx.signature === until);
       return chain.slice(from, Math.min(from + limit, known < 0 ? chain.length : known)).map((tx) => ({
         signature: tx.signature,
         slot: tx.slot,
-        err: tx.failed ? {} : null,
+        err: tx.failed ? { InstructionError: [0, 'x'] } : null,
         blockTime: tx.blockTime,
       }));
     },
@@ -112,6 +115,69 @@ describe('the walk', () => {
     world.chain.unshift(payment('s2', 100n));
     await world.runAll();
     expect(world.taken.map(({ signature }) => signature)).toEqual(['s2']);
+  });
+
+  it.each([
+    ['two minutes before it, since clocks differ', T0 - 120, ['s1']],
+    ['a second longer before it', T0 - 121, []],
+    ['at a time that the node does not tell', null, ['s1']],
+  ])('looks at what was paid %s', async (_name, blockTime, taken) => {
+    world.chain.unshift(payment('s1', 100n, { blockTime }));
+    await world.runAll();
+    expect(world.taken.map(({ signature }) => signature)).toEqual(taken);
+  });
+
+  it('measures the age of a payment to the millisecond of the request', async () => {
+    world.state.waiting = T0 * 1_000 + 1;
+    world.chain.unshift(payment('s1', 100n, { blockTime: T0 - 120 }));
+    await world.runAll();
+    expect(world.taken).toEqual([]);
+  });
+
+  it('reads twenty at a time, and the next walk only down to where this one began', async () => {
+    for (let n = 1; n <= 25; n++) world.chain.unshift(payment(`s${n}`, 100n));
+    expect(await world.scan.run()).toBe(true);
+    expect(world.taken).toHaveLength(20);
+    expect(await world.scan.run()).toBe(false);
+    // Two walks that find nothing new keep the place.
+    await world.scan.run();
+    await world.scan.run();
+    world.chain.unshift(payment('s26', 100n));
+    await world.scan.run();
+    expect(world.state.pages).toEqual([
+      { limit: 20 },
+      { limit: 20, before: 's6' },
+      { limit: 20, until: 's25' },
+      { limit: 20, until: 's25' },
+      { limit: 20, until: 's25' },
+    ]);
+    expect(world.scan.walk()).toBe(5);
+    expect(world.taken).toHaveLength(26);
+  });
+
+  it('takes old payments too once it has a place to end: they arrived after it', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    await world.runAll();
+    world.chain.unshift(payment('s2', 100n, { blockTime: T0 - 3_600 }));
+    await world.runAll();
+    expect(world.taken.map(({ signature }) => signature)).toEqual(['s1', 's2']);
+  });
+
+  it('goes on below a payment that somebody pointed at while it was under way', async () => {
+    for (let n = 1; n <= 30; n++) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.scan.look('s30');
+    await world.runAll();
+    expect(world.taken).toHaveLength(30);
+  });
+
+  it('gives up after two thousand signatures that pay nothing, and begins anew at the top', async () => {
+    for (let n = 1; n <= 2_100; n++) world.chain.unshift(payment(`s${n}`, 100n, { failed: true }));
+    let runs = 1;
+    while (await world.scan.run()) runs++;
+    expect(runs).toBe(100);
+    world.chain.unshift(payment('s2101', 100n));
+    await world.scan.run();
+    expect(world.taken.map(({ signature }) => signature)).toEqual(['s2101']);
   });
 
   it('waits for a transaction that the node lists but does not have yet', async () => {
@@ -178,6 +244,32 @@ describe('what counts as a payment', () => {
     expect(world.payments.unmatched(10)).toEqual([]);
   });
 
+  it('one that somebody points at counts no more than one that is found', async () => {
+    world.chain.unshift(
+      payment('s1', 100n, { failed: true }),
+      payment('s2', -100n),
+      payment('s3', 0n),
+      payment('s4', 100n, { accounts: ['payer', 'somebody else'] }),
+    );
+    for (const signature of ['s1', 's2', 's3', 's4']) {
+      expect(await world.scan.look(signature)).toMatchObject({ signature });
+      expect(world.payments.get(signature)).toBeUndefined();
+    }
+    expect(await world.scan.look('s5')).toBeNull();
+  });
+
+  it.each(['reserve', TREASURY])(
+    'our own movement, signed by the %s, is seen and pays for nothing',
+    async (own) => {
+      const change = { accounts: ['payer', TREASURY, own], signers: ['payer', own] };
+      const lamports = { preLamports: [9_000n, 0n, 9n], postLamports: [3_900n, 100n, 9n] };
+      world.chain.unshift(payment('s1', 100n, { ...change, ...lamports }));
+      await world.runAll();
+      expect(world.payments.get('s1')).toMatchObject({ lamports: 100n, purpose: null });
+      expect(world.taken).toEqual([]);
+    },
+  );
+
   it('a payment that fitted nothing is taken when somebody points at it after its request was made', async () => {
     world.chain.unshift(payment('s1', 7n));
     await world.runAll();
@@ -209,6 +301,51 @@ describe('what counts as a payment', () => {
         preLamports: [50_000n, 1_000n, 0n],
         postLamports: [44_950n, 950n, 100n],
       }),
+      null,
+    ],
+    [
+      'a sponsor of the fee who gave one lamport more',
+      payment('s1', 1n, {
+        accounts: ['sponsor', 'witness', TREASURY],
+        signers: ['sponsor', 'witness'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [44_999n, 900n, 1n],
+      }),
+      'sponsor',
+    ],
+    [
+      'a second signer who gave one lamport',
+      payment('s1', 1n, {
+        accounts: ['sponsor', 'payer', TREASURY],
+        signers: ['sponsor', 'payer'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [45_000n, 899n, 1n],
+      }),
+      'payer',
+    ],
+    [
+      'no signer at all, a program paid',
+      payment('s1', 100n, {
+        accounts: ['sponsor', 'vault', TREASURY],
+        signers: ['sponsor'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [45_000n, 800n, 100n],
+      }),
+      null,
+    ],
+    [
+      'the treasury itself',
+      payment('s1', 100n, {
+        accounts: [TREASURY, 'somebody'],
+        signers: [TREASURY],
+        preLamports: [50_000n, 0n],
+        postLamports: [44_900n, 100n],
+      }),
+      null,
+    ],
+    [
+      'a signer whose balances the node does not give',
+      payment('s1', 100n, { accounts: ['a', TREASURY] }),
       null,
     ],
   ])('the payer of %s', (_name, transaction, expected) => {

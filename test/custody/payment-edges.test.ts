@@ -1,0 +1,422 @@
+/** The exact edges of what a payment buys: a lamport, a millisecond, a second more or less. */
+import { describe, expect, it } from 'vitest';
+import { isAddress } from '../../src/chain/solana/address.ts';
+import type { PaymentRequest } from '../../src/custody/request-store.ts';
+import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
+
+const MINUTE = 60_000;
+const CLOSES = 40 * MINUTE;
+const codeOf = (answer: { type: string; refusal?: { code: string } }) => answer.refusal?.code ?? answer.type;
+const owed = (world: PaymentWorld, id: string) =>
+  world.desk.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
+/** The row of a request as D1 gets it. */
+async function mirrored(world: PaymentWorld, key: string) {
+  await world.flush();
+  const row = world.mirror.rows.get(key);
+  if (row?.entity === 'operation' || row === undefined) throw new Error(`no ${key}`);
+  const { journal, ...columns } = row.columns;
+  return {
+    columns,
+    ...(JSON.parse(String(journal)) as { row?: PaymentRequest; view: { feeLamports: string } }),
+  };
+}
+
+describe('the time in which a request can be paid', () => {
+  it('is shown as thirty minutes', () => {
+    const { createdAt, expiresAt } = createPaymentWorld().open();
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * MINUTE);
+  });
+
+  it.each([
+    ['to its last millisecond, ten minutes later', 0, 'confirmed'],
+    ['and not a millisecond longer', 1, 'REFUND_DUE'],
+  ])('goes on for a payment without a block time, by our clock, %s', async (_name, over, outcome) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.now += CLOSES + over;
+    const paid = world.pay(fee(request), [request.reference], { blockTime: null });
+    expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
+    expect(owed(world, request.id)).toEqual(over === 0 ? [] : [['late', request.feeLamports]]);
+  });
+
+  it.each([
+    ['in time', 0, 'confirmed'],
+    ['late', 1, 'REFUND_DUE'],
+  ])('is judged by the block, not by when we see it: %s', async (_name, seconds, outcome) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const blockTime = (world.state.now + CLOSES) / 1_000 + seconds;
+    world.state.now += CLOSES + 5_000;
+    const paid = world.pay(fee(request), [request.reference], { blockTime });
+    expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
+  });
+
+  it('ends in a run only after its last millisecond', async () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    world.state.now += CLOSES;
+    await world.desk.run();
+    expect(world.desk.find(id)?.detail).toBe('awaiting_payment');
+    world.state.now += 1;
+    await world.desk.run();
+    expect(world.desk.find(id)?.detail).toBe('expired');
+  });
+
+  it('leaves an unpaid row for seven days more, to the millisecond', async () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    world.state.now += CLOSES + 7 * 24 * 60 * MINUTE;
+    await world.desk.run();
+    await world.desk.run();
+    expect(world.desk.find(id)?.detail).toBe('expired');
+    world.state.now += 1;
+    await world.desk.run();
+    expect(world.desk.find(id)).toBeNull();
+  });
+
+  it('ends for ten requests in one run, so that a run stays short', async () => {
+    const world = createPaymentWorld();
+    const requests = Array.from({ length: 11 }, () => world.open());
+    world.state.now += CLOSES + 1;
+    await world.desk.run();
+    const expired = () => requests.filter(({ id }) => world.desk.find(id)?.detail === 'expired').length;
+    expect(expired()).toBe(10);
+    await world.desk.run();
+    expect(expired()).toBe(11);
+  });
+});
+
+describe('an exact amount without a reference', () => {
+  it.each([
+    ['half a minute before the request, since clocks differ', -30_000, 'confirmed'],
+    ['longer before it', -30_001, 'PAYMENT_NOT_BOUND'],
+    ['at the last moment', CLOSES, 'confirmed'],
+    ['after it: nothing else ties it to the request', CLOSES + 1, 'PAYMENT_NOT_BOUND'],
+  ])('counts or not, paid %s', async (_name, after, outcome) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.now += after;
+    const paid = world.pay(fee(request), [], { blockTime: null });
+    expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
+  });
+
+  it.each([
+    [-30, 'confirmed'],
+    [-31, 'PAYMENT_NOT_BOUND'],
+    [2_400, 'confirmed'],
+    [2_401, 'PAYMENT_NOT_BOUND'],
+  ])('is placed by its block, %d seconds after the request', async (seconds, outcome) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const blockTime = world.state.now / 1_000 + seconds;
+    world.state.now += MINUTE;
+    const paid = world.pay(fee(request), [], { blockTime });
+    expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
+  });
+
+  it('that two open requests ask for, as only a restored one can, pays neither', async () => {
+    const world = createPaymentWorld();
+    const [first, second] = [world.open(), world.open()];
+    world.storage.exec('UPDATE requests SET fee = ? WHERE id = ?', first.feeLamports, second.id);
+    const paid = world.pay(fee(first));
+    for (const { id } of [first, second])
+      expect(codeOf(await world.confirm(id, paid))).toBe('PAYMENT_NOT_BOUND');
+    expect(world.created).toEqual([]);
+  });
+});
+
+describe('what is more or less than the fee', () => {
+  it.each([
+    ['ten thousand lamports more, which no transaction could carry back', 10_000n, []],
+    ['one more than that: all of it', 10_001n, [['overpaid', '10001']]],
+  ])('owes back nothing or all, at %s', async (_name, excess, refunds) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request) + excess, [request.reference]);
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
+    expect(owed(world, request.id)).toEqual(refunds);
+  });
+
+  it('waits for the last lamport, and says how much is missing', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const part = world.pay(fee(request) - 1n, [request.reference]);
+    expect(await world.confirm(request.id, part)).toMatchObject({
+      refusal: { code: 'PAYMENT_INCOMPLETE', details: { missingLamports: '1' } },
+    });
+    expect(world.created).toEqual([]);
+    const rest = world.pay(1n, [request.reference]);
+    expect(codeOf(await world.confirm(request.id, rest))).toBe('confirmed');
+    expect(world.desk.find(request.id)).toMatchObject({
+      receivedLamports: request.feeLamports,
+      paymentSignature: rest,
+      refunds: [],
+    });
+  });
+
+  it('comes in fifty parts at most: the next is owed back at once, unless it completes the fee', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const payPart = async (lamports: bigint) =>
+      codeOf(await world.confirm(request.id, world.pay(lamports, [request.reference])));
+    for (let part = 1; part <= 50; part++) expect(await payPart(1_000n)).toBe('PAYMENT_INCOMPLETE');
+    expect(owed(world, request.id)).toEqual([]);
+    expect(await payPart(1_000n)).toBe('REFUND_DUE');
+    expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
+    expect(await payPart(fee(request) - 50_001n)).toBe('REFUND_DUE');
+    expect(await payPart(fee(request) - 50_000n)).toBe('confirmed');
+  });
+
+  it('is owed back once: a second look at an ended request owes nothing more', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const part = world.pay(1_000n, [request.reference]);
+    await world.confirm(request.id, part);
+    world.state.now += CLOSES + 1;
+    await world.desk.run();
+    world.desk.holdDoubtful();
+    world.desk.holdDoubtful();
+    expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
+    expect(codeOf(await world.confirm(request.id, part))).toBe('REFUND_DUE');
+  });
+});
+
+describe('a payment that is claimed before it is booked', () => {
+  it('by the same request, in a journal that was rebuilt, is not counted a second time', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    world.journal.claim(`payment:${paid}`, `token:${request.id}`, world.state.now);
+    await world.desk.run();
+    expect(world.desk.find(request.id)).toMatchObject({ detail: 'awaiting_payment', receivedLamports: '0' });
+    expect(world.created).toEqual([]);
+    expect(world.storage.exec('SELECT purpose FROM treasury_payments')).toEqual([
+      { purpose: `token:${request.id}` },
+    ]);
+  });
+
+  it('by another purpose buys nothing and stays without one here', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    world.journal.claim(`payment:${paid}`, 'asry:1', world.state.now);
+    await world.desk.run();
+    expect(world.desk.find(request.id)?.detail).toBe('awaiting_payment');
+    expect(world.storage.exec('SELECT purpose FROM treasury_payments')).toEqual([{ purpose: null }]);
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('PAYMENT_ALREADY_USED');
+  });
+});
+
+describe('confirm', () => {
+  it('waits twenty-five seconds for a creation, then says when to come back', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    const waits: number[] = [];
+    const answer = await world.desk.confirm(request.id, paid, async (work, ms) => {
+      waits.push(ms);
+      await work;
+      return undefined;
+    });
+    expect(answer).toMatchObject({ refusal: { code: 'INVOICE_IN_PROGRESS', retryAfterSeconds: 5 } });
+    expect(waits).toEqual([25_000]);
+    world.finish(`token:${request.id}`, 'done');
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
+    expect(world.created).toEqual([`token:${request.id}`]);
+  });
+
+  it('of a listing waits for nothing: it is listed with its payment', async () => {
+    const world = createPaymentWorld();
+    const request = world.open({ kind: 'listing' });
+    const paid = world.pay(fee(request), [request.reference]);
+    const answer = await world.desk.confirm(request.id, paid, () => Promise.reject(new Error('waited')));
+    expect(codeOf(answer)).toBe('confirmed');
+    expect(world.created).toEqual([]);
+  });
+
+  it('gives the same record for ever, without a node, and changes nothing', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    const first = await world.confirm(request.id, paid);
+    world.state.now += 60 * MINUTE;
+    world.state.unreadable = true;
+    expect(await world.confirm(request.id, paid)).toEqual(first);
+    const { row } = await mirrored(world, `invoices ${request.id}`);
+    expect([row?.completedAt, row?.paidAt]).toEqual([row?.createdAt, row?.createdAt]);
+  });
+
+  it("of a request that is done refuses everybody else's payment", async () => {
+    const world = createPaymentWorld();
+    const [done, other] = [world.open(), world.open()];
+    await world.confirm(done.id, world.pay(fee(done), [done.reference]));
+    const theirs = world.pay(fee(other), [other.reference]);
+    expect(codeOf(await world.confirm(done.id, theirs))).toBe('PAYMENT_ALREADY_USED');
+    expect(codeOf(await world.confirm(done.id, world.pay(5n)))).toBe('PAYMENT_NOT_BOUND');
+  });
+
+  it('of a second payment leaves the record as it is, and owes all of it back', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    await world.confirm(request.id, paid);
+    world.state.now += MINUTE;
+    const again = world.pay(fee(request), [request.reference]);
+    for (let calls = 0; calls < 2; calls++)
+      expect(await world.confirm(request.id, again)).toMatchObject({
+        type: 'confirmed',
+        request: {
+          paymentSignature: paid,
+          completedAt: request.createdAt,
+          refunds: [{ signature: again, reason: 'double', lamports: request.feeLamports, status: 'due' }],
+        },
+      });
+  });
+
+  it('of a transaction that is not final says when to come back', async () => {
+    const world = createPaymentWorld();
+    expect(await world.confirm(world.open().id, signature(99))).toMatchObject({
+      refusal: { code: 'PAYMENT_NOT_FINAL', retryAfterSeconds: 5 },
+    });
+  });
+
+  it('of a late payment says that it is owed back, before and after the request has ended', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.now += CLOSES + 1_000;
+    const late = world.pay(fee(request), [request.reference]);
+    expect(codeOf(await world.confirm(request.id, late))).toBe('REFUND_DUE');
+    await world.desk.run();
+    expect(world.desk.find(request.id)?.detail).toBe('refund_due');
+    expect(codeOf(await world.confirm(request.id, late))).toBe('REFUND_DUE');
+    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
+  });
+});
+
+describe('when the desk wants to run', () => {
+  it('is never while nothing waits, and two seconds after its last run while a request is open', async () => {
+    const world = createPaymentWorld();
+    expect(world.desk.nextAt()).toBeUndefined();
+    const request = world.open();
+    await world.desk.run();
+    expect(world.desk.nextAt()).toBe(world.state.now + 2_000);
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    expect(world.desk.nextAt()).toBeUndefined();
+  });
+
+  it('goes on while a paid creation is under way, though nobody else waits', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    await world.desk.run();
+    expect(world.desk.nextAt()).toBe(world.state.now + 2_000);
+    world.finish(`token:${request.id}`, 'done');
+    await world.desk.run();
+    expect(world.desk.nextAt()).toBeUndefined();
+  });
+
+  it('goes on while a refund is on its way', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request) + 50_000n, [request.reference]);
+    await world.confirm(request.id, paid);
+    expect(world.desk.nextAt()).toBeUndefined();
+    world.state.refunds = 'never';
+    await world.desk.refund(request.id);
+    expect(world.desk.nextAt()).toBe(2_000);
+    world.finish(`refund:${paid}:1`, 'done');
+    await world.desk.run();
+    expect(world.desk.nextAt()).toBeUndefined();
+  });
+});
+
+describe('the creation that a payment buys', () => {
+  it('moves nothing itself and reserves exactly its cost', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const request = world.open();
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    expect(world.journal.get(`token:${request.id}`)).toMatchObject({
+      amount: 0n,
+      reserved: 5_000n,
+      plan: { invoiceId: request.id, mint: `mint of ${request.id}` },
+    });
+  });
+
+  it('waits, with the reason shown, while nothing may begin, and is made afterwards', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.refuses = 'SWAPS_PAUSED';
+    const paid = world.pay(fee(request), [request.reference]);
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
+    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'SWAPS_PAUSED' });
+    world.state.refuses = undefined;
+    await world.desk.run();
+    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
+  });
+
+  it('begins for ten in one run, and those that hang keep no other waiting', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const requests = Array.from({ length: 11 }, () => world.open());
+    world.state.refuses = 'SWAPS_PAUSED';
+    for (const request of requests)
+      await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    world.state.refuses = undefined;
+    await world.desk.run();
+    expect(world.created).toHaveLength(10);
+    await world.desk.run();
+    expect(new Set(world.created).size).toBe(11);
+  });
+
+  it('is listed with it at no cost, while the record of a paid listing stays its own', async () => {
+    const world = createPaymentWorld();
+    const [token, listing] = [world.open(), world.open({ kind: 'listing' })];
+    for (const request of [token, listing])
+      await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    const made = await mirrored(world, `listings ${token.id}`);
+    expect(made).toMatchObject({ columns: { status: 'confirmed' }, view: { feeLamports: '0' } });
+    expect(made.row).toBeUndefined();
+    expect(await mirrored(world, `listings ${listing.id}`)).toMatchObject({
+      columns: { status: 'confirmed' },
+      view: { feeLamports: listing.feeLamports },
+      row: { id: listing.id, state: 'completed' },
+    });
+  });
+});
+
+describe('a request', () => {
+  it('has a reference that is an address of Solana, and a mint that only it can make', () => {
+    const { reference, mintAddress, id, tokenId } = createPaymentWorld().open();
+    expect(isAddress(reference)).toBe(true);
+    expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
+  });
+
+  it('counts up its changes from one, by which D1 and a restored journal know the newer row', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(1);
+    await world.confirm(request.id, world.pay(1_000n, [request.reference]));
+    expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(2);
+  });
+
+  it('takes no amount that another open one asks for, and takes it again when that is done', async () => {
+    const world = createPaymentWorld();
+    world.state.drawn = [0, 7];
+    const request = world.open();
+    expect(request.feeLamports).toBe('20000008');
+    const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'another' } as const;
+    expect(world.desk.open(asked)).toMatchObject({
+      refusal: { code: 'TOO_MANY_OPEN_REQUESTS', message: 'No amount is free.', retryAfterSeconds: 600 },
+    });
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    expect(world.open().feeLamports).toBe('20000008');
+  });
+
+  it('is refused for ten minutes at the eleventh of one client', () => {
+    const world = createPaymentWorld();
+    for (let n = 0; n < 10; n++) world.open({ client: 'same' });
+    const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'same' } as const;
+    expect(world.desk.open(asked)).toMatchObject({
+      refusal: { code: 'TOO_MANY_OPEN_REQUESTS', retryAfterSeconds: 600 },
+    });
+  });
+});
