@@ -41,7 +41,7 @@ export function schemaOf(file: string): string {
     const rows = db
       .prepare(
         `SELECT m.name AS tab, c.name AS col FROM sqlite_master m, pragma_table_info(m.name) c
-         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'`,
+         WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'`,
       )
       .all();
     return schemaFingerprint(rows.map(({ tab, col }) => `${tab}.${col}`));

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BRING_LOG_BACK, TAKE_LOG_AWAY } from '../world/log-away.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;
@@ -134,8 +135,8 @@ it('no raw address is in what the public sees or in a log line', async () => {
   expect(world.worker.logs().join('\n')).not.toContain('203.0.113.77');
 });
 
-it('a database without its tables is 500 with the code of each route', async () => {
-  await world.worker.query('ALTER TABLE pageviews RENAME TO lost');
+it('a log that is away is 500 with the code of each route', async () => {
+  for (const sql of TAKE_LOG_AWAY) await world.worker.query(sql);
   const write = await view({ path: '/' }, '203.0.113.60');
   expect([write.status, await write.json()]).toEqual([
     500,
@@ -146,6 +147,6 @@ it('a database without its tables is 500 with the code of each route', async () 
     500,
     expect.objectContaining({ error_code: 'ANALYTICS_READ_FAILED' }),
   ]);
-  await world.worker.query('ALTER TABLE lost RENAME TO pageviews');
+  for (const sql of BRING_LOG_BACK) await world.worker.query(sql);
   expect((await view({ path: '/' }, '203.0.113.60')).status).toBe(204);
 });

@@ -1,6 +1,6 @@
 /**
- * The page-view log and its counters. Each view is one batch, which is one transaction: the counters are the log's sums
- * at any moment, and reading them costs the same number of rows whatever the log's size.
+ * The page-view log and its counters. Each view is one statement, which a trigger in schema.sql spreads over log and
+ * counters: they are the log's sums at any moment, and reading them costs the same number of rows whatever its size.
  * @module
  */
 export type View = {
@@ -39,7 +39,7 @@ type ViewRow = { at_ms: number; path: string; referrer: string; ip: string | nul
 const EMPTY: Period = { pageviews: 0, visitors: 0, bots: 0 };
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 const hourOf = (at: number) => new Date(at).toISOString().slice(0, 13);
-/** One table holds them all, so that a view touches it with one statement. */
+/** The rows of a view's moment in `pageview_periods`. */
 const periodsOf = (at: number) => ['total', `day ${dayOf(at)}`, `hour ${hourOf(at)}`] as const;
 
 const ADD_PERIODS = `ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + excluded.pageviews,
@@ -73,30 +73,22 @@ export function createAnalyticsStore(db: D1Database) {
 
     /** Appends a view and counts it. */
     async add(view: View): Promise<void> {
-      const day = dayOf(view.at);
-      const [total, today, hour] = periodsOf(view.at);
-      const host = view.referrerHost;
-      await db.batch([
-        db
-          .prepare('INSERT INTO pageviews (at_ms, path, referrer, ip) VALUES (?, ?, ?, ?)')
-          .bind(view.at, view.path, view.referrer, view.ip),
-        // Before the visitor is stored: the day's count grows only when it is new.
-        db
-          .prepare(
-            `INSERT INTO pageview_periods (period, pageviews, visitors, bots) VALUES (?1, 1, 0, 0), (?2, 1, 0, 0),
-             (?3, 1, NOT EXISTS (SELECT 1 FROM pageview_visitors WHERE day = ?4 AND visitor = ?5), 0) ${ADD_PERIODS}`,
-          )
-          .bind(total, hour, today, day, view.visitor),
-        db
-          .prepare('INSERT INTO pageview_visitors (day, visitor) VALUES (?, ?) ON CONFLICT DO NOTHING')
-          .bind(day, view.visitor),
-        db
-          .prepare(
-            `INSERT INTO pageview_sources (kind, value, count) VALUES ('path', ?, 1)${host === undefined ? '' : ", ('referrer', ?, 1)"}
-             ON CONFLICT (kind, value) DO UPDATE SET count = count + 1`,
-          )
-          .bind(view.path, ...(host === undefined ? [] : [host])),
-      ]);
+      await db
+        .prepare(
+          `INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        )
+        .bind(
+          view.at,
+          view.path,
+          view.referrer,
+          view.ip,
+          view.referrerHost ?? null,
+          dayOf(view.at),
+          hourOf(view.at),
+          view.visitor,
+        )
+        .run();
     },
 
     /** Counts a crawler's view; nothing else of it is kept. */

@@ -28,12 +28,12 @@ export const createDatabaseStore = (db: D1Database) => ({
     await db.prepare('SELECT 1').first();
   },
 
-  /** Every column as `table.column`, in no order; tables of the platform are left out. */
+  /** Every column as `table.column`, views included, in no order; tables of the platform are left out. */
   async columns(): Promise<string[]> {
     const { results } = await db
       .prepare(
         `SELECT m.name AS tab, c.name AS col FROM sqlite_master m, pragma_table_info(m.name) c
-         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND m.name NOT LIKE '!_cf!_%' ESCAPE '!'
+         WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND m.name NOT LIKE '!_cf!_%' ESCAPE '!'
            AND m.name <> 'd1_migrations'`,
       )
       .all<{ tab: string; col: string }>();

@@ -34,7 +34,7 @@ export const errorCodes: Table = {
       calls: [PAGEVIEW],
       async check(contract) {
         const write = () => contract.ask(PAGEVIEW, { body: { path: '/' } });
-        expectError(await withoutLog(contract, 'pageviews', write), 500, 'ANALYTICS_WRITE_FAILED');
+        expectError(await withoutLog(contract, write), 500, 'ANALYTICS_WRITE_FAILED');
         expect((await write()).status).toBe(204);
       },
     },

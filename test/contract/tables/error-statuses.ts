@@ -57,7 +57,7 @@ export const errorStatuses: Table = {
       world.faults.clear();
       expectError(claim, 500, 'UPSTREAM_FAILED');
       expect([feed.status, feed.body.ok]).toEqual([500, false]);
-      await withoutLog(contract, 'pageview_periods', async () => {
+      await withoutLog(contract, async () => {
         expectError(await contract.ask(STATS), 500);
         expectError(await contract.ask(PAGEVIEW, { body: { path: '/' } }), 500, 'ANALYTICS_WRITE_FAILED');
       });
