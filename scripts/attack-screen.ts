@@ -12,11 +12,11 @@ import { createRandom } from '../test/simulator/random.ts';
 const [each = '60', from = '1'] = process.argv.slice(2);
 const failures: string[] = [];
 
-function alone(): number {
+async function alone(): Promise<number> {
   let refused = 0;
   for (const family of FAMILIES) {
     for (let seed = Number(from); seed < Number(from) + Number(each); seed += 1) {
-      const verdict = screenSwap(finish(hostileDraft(family, seed)));
+      const verdict = await screenSwap(finish(hostileDraft(family, seed)));
       if (!verdict.ok && verdict.reason === family.reason) refused += 1;
       else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'LET THROUGH' : verdict.reason}`);
     }
@@ -34,7 +34,7 @@ const written = (input: ScreenInput): string =>
   );
 
 /** Of two at once either reason will do, or a third that both bring about. */
-function inPairs(): number {
+async function inPairs(): Promise<number> {
   const random = createRandom(Number(from));
   const partners = (tool: Family['tool']) => FAMILIES.filter((family) => family.tool === tool);
   let refused = 0;
@@ -43,14 +43,14 @@ function inPairs(): number {
       const partner = random.pick(partners(family.tool));
       const input = combinedInput(family, partner, seed);
       if (!input || isHonest(input, family.tool, seed)) continue;
-      if (screenSwap(input).ok) failures.push(`${family.name} and ${partner.name} (${seed}): LET THROUGH`);
+      if ((await screenSwap(input)).ok)
+        failures.push(`${family.name} and ${partner.name} (${seed}): LET THROUGH`);
       else refused += 1;
     }
   }
   return refused;
 }
 
-console.log(
-  JSON.stringify({ families: FAMILIES.length, refused: alone(), pairsRefused: inPairs(), failures }, null, 1),
-);
+const [refused, pairsRefused] = [await alone(), await inPairs()];
+console.log(JSON.stringify({ families: FAMILIES.length, refused, pairsRefused, failures }, null, 1));
 if (failures.length > 0) process.exitCode = 1;

@@ -30,7 +30,10 @@ export type NearConfirmation =
   | { readonly ok: false; readonly reason: string };
 
 /** @param status 1Click's own answer for the deposit address, read from its pinned host */
-export function confirmNearDestination(status: OneClickStatus, expected: NearExpectation): NearConfirmation {
+export async function confirmNearDestination(
+  status: OneClickStatus,
+  expected: NearExpectation,
+): Promise<NearConfirmation> {
   const refuse = (reason: string): NearConfirmation => ({ ok: false, reason });
   const { quoteRequest, quote } = status.quoteResponse;
   // A used address is an old quote replayed, or a deposit of somebody else that ours would be added to.
@@ -43,7 +46,7 @@ export function confirmNearDestination(status: OneClickStatus, expected: NearExp
   if (!(Number.isInteger(slippageBps) && slippageBps >= 0 && slippageBps <= MAX_SLIPPAGE_BPS)) {
     return refuse('quote_slippage');
   }
-  const verdict = judgeQuote(
+  const verdict = await judgeQuote(
     status.quoteResponse,
     {
       dry: false,

@@ -7,10 +7,11 @@
  * @see defuse-protocol/one-click-sdk-typescript src/quote-signature
  * @module
  */
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
+import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
+import { decodeBase58 } from '../chain/solana/address.ts';
 import type { OneClickQuote } from '../providers/near-intents.ts';
 
 const REQUEST_ALWAYS = [
@@ -71,16 +72,25 @@ export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote)
 
 const ED25519 = 'ed25519:';
 
+/** The bytes behind `ed25519:`, or undefined when there are not exactly so many. */
+const bytesOf = (text: string, length: number): Uint8Array | undefined =>
+  text.startsWith(ED25519) ? decodeBase58(text.slice(ED25519.length), length) : undefined;
+
+/** The pinned key as it was last read: to judge one takes longer than to check a signature. */
+let pinned: { readonly text: string; readonly key: CryptoKey | undefined } | undefined;
+
+async function keyOf(text: string): Promise<CryptoKey | undefined> {
+  if (pinned?.text === text) return pinned.key;
+  const bytes = bytesOf(text, 32);
+  const key = bytes && (await verifyingKey(bytes));
+  pinned = { text, key };
+  return key;
+}
+
 /** @param publicKey `ed25519:` and the base58 of 32 bytes, as the service publishes it */
-export function isSignedQuote(quote: OneClickQuote, publicKey: string): boolean {
-  if (!quote.signature.startsWith(ED25519) || !publicKey.startsWith(ED25519)) return false;
-  try {
-    return ed25519.verify(
-      base58.decode(quote.signature.slice(ED25519.length)),
-      utf8ToBytes(quoteHashText(quote)),
-      base58.decode(publicKey.slice(ED25519.length)),
-    );
-  } catch {
-    return false;
-  }
+export async function isSignedQuote(quote: OneClickQuote, publicKey: string): Promise<boolean> {
+  const signature = bytesOf(quote.signature, 64);
+  const key = await keyOf(publicKey);
+  if (!signature || !key) return false;
+  return isSignedBy(key, utf8ToBytes(quoteHashText(quote)), signature);
 }

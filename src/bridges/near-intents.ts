@@ -48,7 +48,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       };
       try {
         const answer = await opts.provider.quote(request);
-        return judgeQuote(answer, request, opts.quoteKey, opts.now());
+        return await judgeQuote(answer, request, opts.quoteKey, opts.now());
       } catch (error) {
         if (error instanceof AppError && error.details?.reason === 'amount_too_low') {
           return { ok: false, reason: 'amount_too_low' };
@@ -74,16 +74,16 @@ export async function nearReport(
 }
 
 /** Compares an answer with the request field by field. Every difference has its own reason. */
-export function judgeQuote(
+export async function judgeQuote(
   answer: OneClickQuote,
   request: OneClickRequest,
   key: string,
   now: number,
-): QuoteVerdict {
+): Promise<QuoteVerdict> {
   const { quoteRequest: echo, quote } = answer;
   const refuse = (reason: string): QuoteVerdict => ({ ok: false, reason });
 
-  if (!isSignedQuote(answer, key)) return refuse('quote_signature');
+  if (!(await isSignedQuote(answer, key))) return refuse('quote_signature');
   if (echo.dry !== request.dry) return refuse('quote_dry');
   if (echo.originAsset !== request.originAsset) return refuse('quote_origin_asset');
   if (echo.destinationAsset !== request.destinationAsset) return refuse('quote_destination_asset');

@@ -25,8 +25,8 @@ const judge = (change: Change = {}, request = firm, now = NOW) =>
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
 describe('an honest quote', () => {
-  it('passes with its figures', () => {
-    expect(judge()).toEqual({
+  it('passes with its figures', async () => {
+    expect(await judge()).toEqual({
       ok: true,
       quote: {
         route: 'near-intents',
@@ -41,10 +41,13 @@ describe('an honest quote', () => {
     });
   });
 
-  it('that is dry has no deposit address and no end', () => {
-    expect(judge({}, dry)).toMatchObject({ ok: true, quote: { depositAddress: null, expiresAt: null } });
+  it('that is dry has no deposit address and no end', async () => {
+    expect(await judge({}, dry)).toMatchObject({
+      ok: true,
+      quote: { depositAddress: null, expiresAt: null },
+    });
     // Even when the service gives one: nothing is ever paid for a dry quote.
-    expect(judge({ quote: { depositAddress: DEPOSIT } }, dry)).toMatchObject({
+    expect(await judge({ quote: { depositAddress: DEPOSIT } }, dry)).toMatchObject({
       quote: { depositAddress: null },
     });
   });
@@ -93,8 +96,8 @@ describe('an honest quote', () => {
       'an end just over a quarter of an hour away',
       { quote: { deadline: new Date(NOW + 900_001).toISOString(), timeWhenInactive: null } },
     ],
-  ])('passes with %s', (_name, change) => {
-    expect(judge(change).ok).toBe(true);
+  ])('passes with %s', async (_name, change) => {
+    expect((await judge(change)).ok).toBe(true);
   });
 
   it.each([
@@ -106,8 +109,8 @@ describe('an honest quote', () => {
     ['-5', 0n],
     ['1.5', 0n],
     ['9'.repeat(30), 0n],
-  ])('has the fixed fee of %j', (withdrawFee, fee) => {
-    expect(judge({ quote: { withdrawFee } })).toMatchObject({ quote: { fixedFeeSats: fee } });
+  ])('has the fixed fee of %j', async (withdrawFee, fee) => {
+    expect(await judge({ quote: { withdrawFee } })).toMatchObject({ quote: { fixedFeeSats: fee } });
   });
 });
 
@@ -203,8 +206,8 @@ describe('one field changed and signed again is refused for its own reason', () 
     ['a deposit address with a space', 'quote_deposit_address', { quote: { depositAddress: `${DEPOSIT} ` } }],
     ['the account of a program', 'quote_deposit_address', { quote: { depositAddress: PDA } }],
     ['our own address', 'quote_deposit_address', { quote: { depositAddress: RESERVE } }],
-  ])('%s: %s', (_name, reason, change) => {
-    expect(judge(change)).toEqual({ ok: false, reason });
+  ])('%s: %s', async (_name, reason, change) => {
+    expect(await judge(change)).toEqual({ ok: false, reason });
   });
 });
 
@@ -216,18 +219,18 @@ describe('the signature', () => {
     ['one of another quote', { ...honest, signature: answerTo({ ...firm, amount: 2n }, DEPOSIT).signature }],
     ['another deposit address', { ...honest, quote: { ...honest.quote, depositAddress: PDA } }],
     ['another time', { ...honest, timestamp: '2026-11-20T10:00:01.105Z' }],
-  ])('is looked at first: %s', (_name, answer) => {
-    expect(judgeQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
+  ])('is looked at first: %s', async (_name, answer) => {
+    expect(await judgeQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 
-  it('of the pinned key only', () => {
+  it('of the pinned key only', async () => {
     const other = `ed25519:${base58.encode(new Uint8Array(32).fill(9))}`;
-    expect(judgeQuote(honest, firm, other, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
-    expect(judgeQuote(resign(honest), firm, QUOTE_KEY, NOW).ok).toBe(true);
+    expect(await judgeQuote(honest, firm, other, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
+    expect((await judgeQuote(resign(honest), firm, QUOTE_KEY, NOW)).ok).toBe(true);
   });
 
-  it('does not make an answer to somebody else ours', () => {
+  it('does not make an answer to somebody else ours', async () => {
     const theirs = answerTo({ ...firm, recipient: 'bc1qtheirs' }, DEPOSIT);
-    expect(judgeQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
+    expect(await judgeQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });
 });

@@ -76,8 +76,8 @@ function statusWith(change: Change = {}): OneClickStatus {
   };
 }
 
-it("1Click's own signed quote for the deposit address confirms where the BTC goes", () => {
-  expect(confirmNearDestination(statusWith(), EXPECTED)).toEqual({
+it("1Click's own signed quote for the deposit address confirms where the BTC goes", async () => {
+  expect(await confirmNearDestination(statusWith(), EXPECTED)).toEqual({
     ok: true,
     minimumSats: 62_074n,
     expiresAt: Date.parse('2026-11-23T10:20:00.000Z'),
@@ -118,13 +118,16 @@ it.each<[string, Change, string]>([
     'quote_deadline',
   ],
   ['too little', { quote: { minAmountOut: '61999' } }, 'near_minimum'],
-])('a status with %s confirms nothing', (_name, change, reason) => {
-  expect(confirmNearDestination(statusWith(change), EXPECTED)).toEqual({ ok: false, reason });
+])('a status with %s confirms nothing', async (_name, change, reason) => {
+  expect(await confirmNearDestination(statusWith(change), EXPECTED)).toEqual({ ok: false, reason });
 });
 
-it.each(['recipient', 'refundTo'] as const)('a %s changed behind the signature confirms nothing', (field) => {
-  const status = statusWith();
-  const quoteRequest = { ...status.quoteResponse.quoteRequest, [field]: wallet(4) };
-  const forged = { ...status, quoteResponse: { ...status.quoteResponse, quoteRequest } };
-  expect(confirmNearDestination(forged, EXPECTED)).toEqual({ ok: false, reason: 'quote_signature' });
-});
+it.each(['recipient', 'refundTo'] as const)(
+  'a %s changed behind the signature confirms nothing',
+  async (field) => {
+    const status = statusWith();
+    const quoteRequest = { ...status.quoteResponse.quoteRequest, [field]: wallet(4) };
+    const forged = { ...status, quoteResponse: { ...status.quoteResponse, quoteRequest } };
+    expect(await confirmNearDestination(forged, EXPECTED)).toEqual({ ok: false, reason: 'quote_signature' });
+  },
+);

@@ -13,16 +13,16 @@ const quotes = {
 } as Record<string, OneClickQuote>;
 const firm = quotes['a firm quote'] as OneClickQuote;
 
-it.each(Object.entries(quotes))('%s of the staging service verifies under its key', (_name, quote) => {
-  expect(isSignedQuote(quote, key)).toBe(true);
+it.each(Object.entries(quotes))('%s of the staging service verifies under its key', async (_name, quote) => {
+  expect(await isSignedQuote(quote, key)).toBe(true);
 });
 
 it('the signed text is the one that the SDK computes', () => {
   expect(quoteHashText(firm)).toBe('XS2Ej8EbPHKiDBfxaFY3y6az5pCDb8eh4bSdAErvZy7');
 });
 
-it.each(Object.keys(quotes))('%s does not verify under the production key', (name) => {
-  expect(isSignedQuote(quotes[name] as OneClickQuote, PRODUCTION_KEY)).toBe(false);
+it.each(Object.keys(quotes))('%s does not verify under the production key', async (name) => {
+  expect(await isSignedQuote(quotes[name] as OneClickQuote, PRODUCTION_KEY)).toBe(false);
 });
 
 it.each([
@@ -38,21 +38,21 @@ it.each([
   ['a cleared signature', { signature: '' }],
   ['a signature of another scheme', { signature: firm.signature.replace('ed25519', 'secp256k1') }],
   ['a signature that is no base58', { signature: 'ed25519:0OIl' }],
-])('changing %s breaks the signature', (_name, change) => {
-  expect(isSignedQuote({ ...firm, ...change }, key)).toBe(false);
+])('changing %s breaks the signature', async (_name, change) => {
+  expect(await isSignedQuote({ ...firm, ...change }, key)).toBe(false);
 });
 
 it.each([
   ["the request's deadline", { deadline: '2030-01-01T00:00:00.000Z' }],
   ['appFees', { appFees: [] }],
   ['confidentiality', { confidentiality: 'basic' }],
-])('%s is not covered, so it must be checked against our own request', (_name, change) => {
-  expect(isSignedQuote({ ...firm, quoteRequest: { ...firm.quoteRequest, ...change } }, key)).toBe(true);
+])('%s is not covered, so it must be checked against our own request', async (_name, change) => {
+  expect(await isSignedQuote({ ...firm, quoteRequest: { ...firm.quoteRequest, ...change } }, key)).toBe(true);
 });
 
 it.each(['', 'ed25519:', 'ed25519:abc', PRODUCTION_KEY.slice(8)])(
   'a malformed key %j verifies nothing',
-  (bad) => {
-    expect(isSignedQuote(firm, bad)).toBe(false);
+  async (bad) => {
+    expect(await isSignedQuote(firm, bad)).toBe(false);
   },
 );

@@ -137,7 +137,7 @@ it('keeps answers that the providers read again without a network', async () => 
     recipient: world.reserve.bitcoin,
     deadline: new Date().toISOString(),
   });
-  expect(isSignedQuote(quote, world.bindings.NEAR_INTENTS_QUOTE_KEY ?? '')).toBe(true);
+  expect(await isSignedQuote(quote, world.bindings.NEAR_INTENTS_QUOTE_KEY ?? '')).toBe(true);
   const esplora = createEsplora({
     name: 'recorded',
     baseUrl: `${esplora2}/api`,

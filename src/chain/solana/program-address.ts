@@ -4,8 +4,12 @@
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { decodeBase58, encodeBase58, isOnCurve } from './address.ts';
+
+/** So many are kept: most of what is asked for follows from configuration, and costs a walk over the curve. */
+const KEPT = 64;
+const kept = new Map<string, string>();
 
 const MARKER = utf8ToBytes('ProgramDerivedAddress');
 
@@ -20,8 +24,19 @@ export function programAddress(program: string, seeds: readonly Uint8Array[]): s
   const programBytes = decodeBase58(program, 32);
   if (!programBytes || seeds.length > 15 || seeds.some((seed) => seed.length > 32))
     throw new RangeError('program or seeds');
+  const name = [program, ...seeds.map((seed) => bytesToHex(seed))].join();
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const address = derived(programBytes, seeds);
+  const [oldest] = kept.keys();
+  if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
+  kept.set(name, address);
+  return address;
+}
+
+function derived(program: Uint8Array, seeds: readonly Uint8Array[]): string {
   for (let bump = 255; bump >= 0; bump -= 1) {
-    const address = encodeBase58(sha256(concatBytes(...seeds, Uint8Array.of(bump), programBytes, MARKER)));
+    const address = encodeBase58(sha256(concatBytes(...seeds, Uint8Array.of(bump), program, MARKER)));
     if (!isOnCurve(address)) return address;
   }
   throw new RangeError('no address off the curve');

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ForeignOffer } from '../../bridges/route.ts';
+import { encodeTransaction } from '../../chain/solana/message-encode.ts';
 import { deployedSlot, programDataAddress } from '../../chain/solana/program-deployment.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
@@ -173,10 +174,10 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
     const { leg } = bytes.shape;
     const lifetime = await p.latestBlockhash();
     const [simulation, nearStatus] = await Promise.all([
-      simulate(withLifetime(bytes.transaction, lifetime).unsigned, bytes.keys),
+      simulate(encodeTransaction(withLifetime(bytes.transaction, lifetime)), bytes.keys),
       leg.kind === 'transfer' ? confirmedByBridge(leg.to) : null,
     ]);
-    const verdict = screenSwap({
+    const verdict = await screenSwap({
       ...evidence(),
       lifetime,
       simulation,

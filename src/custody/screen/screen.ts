@@ -12,7 +12,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { confirmNearDestination } from '../../bridges/lifi-near.ts';
 import type { Tool } from '../../bridges/lifi-quote.ts';
 import { type DecodedTransaction, decodeTransactionText } from '../../chain/solana/message-decode.ts';
-import { encodeMessage, encodeTransaction } from '../../chain/solana/message-encode.ts';
+import { encodeMessage } from '../../chain/solana/message-encode.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { lamports, type Sats, sats } from '../../core/amount.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
@@ -41,10 +41,10 @@ export function openTransaction(
 }
 
 /** S5: the same transaction with our own blockhash, so that its end is known. */
-export function withLifetime(transaction: DecodedTransaction, { blockhash }: Lifetime) {
-  const ours = { ...transaction, blockhash };
-  return { message: encodeMessage(ours), unsigned: encodeTransaction(ours) };
-}
+export const withLifetime = (
+  transaction: DecodedTransaction,
+  { blockhash }: Lifetime,
+): DecodedTransaction => ({ ...transaction, blockhash });
 
 export type ScreenInput = Pick<InstructionEvidence, 'tables' | 'deployments' | 'epoch'> & {
   readonly quote: LifiQuote;
@@ -114,14 +114,14 @@ export function screenBytes(
   return { ok: true, tool: echo.tool, transaction, minimumSats, shape, keys } as const;
 }
 
-export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
+export async function screenSwap(p: ScreenInput): Promise<ScreenRefusal | ScreenedSwap> {
   const { quote, order, desk } = p;
   const judged = screenBytes(p);
   if (!judged.ok) return judged;
   const { transaction, minimumSats, shape } = judged;
   const simulated = screenSimulation(p.simulation, shape, order.amount, desk);
   if (!simulated.ok) return simulated;
-  const destination = confirmDestination(shape, minimumSats, p);
+  const destination = await confirmDestination(shape, minimumSats, p);
   if (!destination.ok) return destination;
   const names = {
     quoteId: quote.id,
@@ -131,7 +131,7 @@ export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
   return {
     ok: true,
     tool: judged.tool,
-    message: withLifetime(transaction, p.lifetime).message,
+    message: encodeMessage(withLifetime(transaction, p.lifetime)),
     minimumSats,
     spend: simulated.spend,
     depositAddress: shape.leg.kind === 'transfer' ? shape.leg.to : null,
@@ -145,14 +145,14 @@ export function screenSwap(p: ScreenInput): ScreenRefusal | ScreenedSwap {
 }
 
 /** S19: a vault swap has proved its destination by its own bytes; a plain transfer needs the bridge's signature. */
-function confirmDestination(
+async function confirmDestination(
   { leg }: ScreenedShape,
   minimumSats: Sats,
   { desk, nearStatus, quoteKey, now }: ScreenInput,
-): ScreenRefusal | { readonly ok: true } {
+): Promise<ScreenRefusal | { readonly ok: true }> {
   if (leg.kind === 'vault_swap') return { ok: true };
   if (!nearStatus) return refuse('destination_unconfirmed');
-  const confirmed = confirmNearDestination(nearStatus, {
+  const confirmed = await confirmNearDestination(nearStatus, {
     depositAddress: leg.to,
     amount: lamports(leg.lamports),
     reserveAddress: desk.reserveAddress,

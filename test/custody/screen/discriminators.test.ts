@@ -41,12 +41,12 @@ const accounts = [
 
 it.each(Object.entries(CHECK_OF))(
   'of %s no discriminator is left undecided',
-  (program, ownReasons) => {
+  async (program, ownReasons) => {
     const passed = new Set<number>();
     for (const byte of BYTES) {
       for (const [index, body] of bodies.entries()) {
         const data = concatBytes(Uint8Array.of(byte), body);
-        const verdict = verdictOf({ program, accounts: accounts[index % accounts.length] ?? [], data });
+        const verdict = await verdictOf({ program, accounts: accounts[index % accounts.length] ?? [], data });
         if (verdict.ok) passed.add(byte);
         else expect(verdict.reason).toMatch(ownReasons);
       }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { TOOLS } from '../../../src/bridges/lifi-quote.ts';
 import { decodeTransactionText } from '../../../src/chain/solana/message-decode.ts';
+import { encodeMessage, encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
 import { screenInstructions } from '../../../src/custody/screen/instructions.ts';
 import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
 import { openTransaction, screenSwap, withLifetime } from '../../../src/custody/screen/screen.ts';
@@ -11,10 +12,10 @@ import { draftSwap, finish, RENT, wallet } from './draft.ts';
 
 const CASES = TOOLS.flatMap((tool) => Array.from({ length: 30 }, (_, seed) => [tool, seed + 1] as const));
 
-it.each(CASES)('an honest swap by %s passes, however it is placed and paid for (%i)', (tool, seed) => {
+it.each(CASES)('an honest swap by %s passes, however it is placed and paid for (%i)', async (tool, seed) => {
   const draft = draftSwap(tool, seed);
   const input = finish(draft);
-  const verdict = screenSwap(input);
+  const verdict = await screenSwap(input);
   expect(verdict).toMatchObject({ ok: true, tool, depositAddress: tool === 'near' ? draft.deposit : null });
   if (!verdict.ok) return;
   expect(verdict.spend).toBeGreaterThan(draft.amount);
@@ -22,12 +23,13 @@ it.each(CASES)('an honest swap by %s passes, however it is placed and paid for (
   expect(verdict.claims).toHaveLength(3);
 });
 
-it('what is signed has our own blockhash and is else what was judged', () => {
+it('what is signed has our own blockhash and is else what was judged', async () => {
   const draft = { ...draftSwap('near', 7), inTable: [], version: 0 as const };
   const input = finish(draft);
   const opened = openTransaction(input.data, input.desk.reserveAddress);
   if (!opened.ok) throw new Error(opened.reason);
-  const { message, unsigned } = withLifetime(opened.transaction, input.lifetime);
+  const ours = withLifetime(opened.transaction, input.lifetime);
+  const [message, unsigned] = [encodeMessage(ours), encodeTransaction(ours)];
   const read = decodeMessage(message);
   expect(read.blockhash).toBe(wallet(31));
   expect(read.instructions.map(({ program, data }) => [program, data])).toEqual(
@@ -35,7 +37,7 @@ it('what is signed has our own blockhash and is else what was judged', () => {
   );
   expect(unsigned.slice(0, 65)).toEqual(Uint8Array.from([1, ...new Uint8Array(64)]));
   expect(unsigned.slice(65)).toEqual(message);
-  expect(screenSwap(input)).toMatchObject({ ok: true, message });
+  expect(await screenSwap(input)).toMatchObject({ ok: true, message });
 });
 
 it('the recorded tracker accounts are those of the epochs in which they were recorded', () => {

@@ -9,9 +9,9 @@ const EACH = 6;
 
 it.each(FAMILIES.map((family) => [family.name, family.reason, family] as const))(
   '%s is refused as %s',
-  (_name, reason, family) => {
+  async (_name, reason, family) => {
     for (let number = 1; number <= EACH; number += 1) {
-      expect(screenSwap(finish(hostileDraft(family, number)))).toMatchObject({ ok: false, reason });
+      expect(await screenSwap(finish(hostileDraft(family, number)))).toMatchObject({ ok: false, reason });
     }
   },
 );

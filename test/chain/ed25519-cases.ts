@@ -1,0 +1,147 @@
+/**
+ * Signatures about which verifiers are known to differ, built from the curve itself: keys and commitments with a part of
+ * small order, and what is written in more than one way.
+ * @see Chalkias, Garillot, Nikolaenko: Taming the many EdDSAs (2020)
+ * @module
+ */
+import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519.js';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+
+export type SignatureCase = {
+  readonly name: string;
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
+  /** What is asked of ours; undefined where platforms differ: only the holder of the key can make such a one. */
+  readonly passes: boolean | undefined;
+  /** What the strict mode of noble says, which ours must never be looser than. */
+  readonly peer: boolean;
+};
+
+const { Point } = ed25519;
+const ORDER = Point.Fn.ORDER;
+const P = Point.Fp.ORDER;
+const SECRET = 7n ** 80n % ORDER;
+const NONCE = 5n ** 90n % ORDER;
+
+const little = (value: bigint): Uint8Array =>
+  Uint8Array.from({ length: 32 }, (_none, at) => Number((value >> BigInt(8 * at)) & 255n));
+const fromLittle = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+/** By place: 0 is the identity, of order 1; 1 is of order 8. */
+const torsion = ED25519_TORSION_SUBGROUP.map((hex) => Point.fromHex(hex));
+const smallPoint = (place: number) => torsion[place] ?? Point.ZERO;
+const orderOf = (place: number): bigint => [1n, 8n, 4n, 8n, 2n, 8n, 4n, 8n][place] ?? 1n;
+
+type Parts = {
+  secret: bigint;
+  nonce: bigint;
+  /** What of small order is added to the key and to the commitment. */
+  inKey: number;
+  inCommitment: number;
+  /** Written in place of the points. */
+  key?: Uint8Array;
+  commitment?: Uint8Array;
+};
+
+/** @param fits whether the equation is to hold without the cofactor: the message is chosen so */
+function signed(parts: Partial<Parts>, fits?: boolean) {
+  const { secret, nonce, inKey, inCommitment }: Parts = {
+    secret: SECRET,
+    nonce: NONCE,
+    inKey: 0,
+    inCommitment: 0,
+    ...parts,
+  };
+  const base = (scalar: bigint) => (scalar === 0n ? Point.ZERO : Point.BASE.multiply(scalar));
+  const publicKey = parts.key ?? base(secret).add(smallPoint(inKey)).toBytes();
+  const commitment = parts.commitment ?? base(nonce).add(smallPoint(inCommitment)).toBytes();
+  for (let number = 0; ; number += 1) {
+    const message = utf8ToBytes(`message ${number}`);
+    const h = fromLittle(sha512(concatBytes(commitment, publicKey, message))) % ORDER;
+    const left = smallPoint(inKey)
+      .multiplyUnsafe(h % orderOf(inKey))
+      .add(smallPoint(inCommitment));
+    if (fits !== undefined && left.is0() !== fits) continue;
+    const s = (nonce + h * secret) % ORDER;
+    return { publicKey, message, signature: concatBytes(commitment, little(s)), s };
+  }
+}
+
+const honest = signed({});
+const withS = (s: bigint) => ({
+  ...honest,
+  signature: concatBytes(honest.signature.slice(0, 32), little(s)),
+});
+const flipped = (bytes: Uint8Array, at: number): Uint8Array =>
+  bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
+/** The identity is y = 1: y = p + 1 reads as the same, and so does x = 0 with a sign. */
+const IDENTITY_UNREDUCED = little(P + 1n);
+const IDENTITY_SIGNED = little(1n | (1n << 255n));
+/** y = 0 is of order 4, and y = p reads as the same. */
+const FOURTH_UNREDUCED = little(P);
+const ofNoSecret = { secret: 0n, nonce: NONCE };
+
+const list: [
+  name: string,
+  Omit<SignatureCase, 'name' | 'passes' | 'peer'>,
+  passes: boolean | undefined,
+  peer: boolean,
+][] = [
+  ['an honest signature', honest, true, true],
+  ['one byte of R changed', { ...honest, signature: flipped(honest.signature, 3) }, false, false],
+  ['one byte of s changed', { ...honest, signature: flipped(honest.signature, 40) }, false, false],
+  ['another message', { ...honest, message: utf8ToBytes('another') }, false, false],
+  ['s plus the order of the group', withS(honest.s + ORDER), false, false],
+  ['s plus eight times the order', withS(honest.s + 8n * ORDER), false, false],
+  ['s of all ones', withS((1n << 256n) - 1n), false, false],
+  ['all zeros', { ...honest, signature: new Uint8Array(64) }, false, false],
+  [
+    'a byte too many',
+    { ...honest, signature: concatBytes(honest.signature, new Uint8Array(1)) },
+    false,
+    false,
+  ],
+  ['a byte too few', { ...honest, signature: honest.signature.slice(0, 63) }, false, false],
+  ['no signature at all', { ...honest, signature: new Uint8Array(0) }, false, false],
+  ['a key with a part of order 8, where the equation holds', signed({ inKey: 1 }, true), true, true],
+  ['a key with a part of order 8, where only eight times it holds', signed({ inKey: 1 }, false), false, true],
+  ['a commitment with a part of order 8', signed({ inCommitment: 1 }), false, true],
+  ['parts in both that cancel out', signed({ inKey: 1, inCommitment: 1 }, true), true, true],
+  ['parts in both that do not', signed({ inKey: 1, inCommitment: 1 }, false), false, true],
+  ['a commitment that is the identity', signed({ nonce: 0n }), undefined, true],
+  ['the same, not reduced', signed({ nonce: 0n, commitment: IDENTITY_UNREDUCED }), false, false],
+  ['the same with a sign', signed({ nonce: 0n, commitment: IDENTITY_SIGNED }), false, false],
+  ...torsion.map((_point, place): (typeof list)[number] => [
+    `a key of small order, number ${place}, and a signature that fits it`,
+    signed({ ...ofNoSecret, inKey: place }, true),
+    false,
+    false,
+  ]),
+  ['the identity as a key, not reduced', signed({ ...ofNoSecret, key: IDENTITY_UNREDUCED }), false, false],
+  ['the identity as a key with a sign', signed({ ...ofNoSecret, key: IDENTITY_SIGNED }), false, false],
+  [
+    'a key of order 4, not reduced',
+    signed({ ...ofNoSecret, inKey: 2, key: FOURTH_UNREDUCED }, true),
+    false,
+    false,
+  ],
+  ['a key that is no point', signed({ ...ofNoSecret, key: little(2n) }), false, false],
+  ['a key of 31 bytes', { ...honest, publicKey: honest.publicKey.slice(0, 31) }, false, false],
+  [
+    'a key of 33 bytes',
+    { ...honest, publicKey: concatBytes(honest.publicKey, new Uint8Array(1)) },
+    false,
+    false,
+  ],
+];
+
+export const SIGNATURE_CASES: readonly SignatureCase[] = list.map(([name, parts, passes, peer]) => ({
+  name,
+  publicKey: parts.publicKey,
+  message: parts.message,
+  signature: parts.signature,
+  passes,
+  peer,
+}));
