@@ -7,6 +7,7 @@ import type { Deps } from './app.ts';
 import { encodeBase58 } from './chain/solana/address.ts';
 import { signedTransaction } from './chain/solana/transaction.ts';
 import { type Config, readConfig } from './config.ts';
+import { notConfigured } from './core/errors.ts';
 import { stringifyJson } from './core/json.ts';
 import { clients, fetchFor, log, swapRoutes } from './deps/clients.ts';
 import {
@@ -16,7 +17,6 @@ import {
   missingForPayments,
   missingForProof,
   missingForSwaps,
-  notConfigured,
   reserveOf,
 } from './deps/configured.ts';
 import { custodianClient } from './deps/custodian-client.ts';

@@ -120,13 +120,21 @@ export const SHARED_ERRORS = {
   },
 } as const satisfies ErrorTable;
 
+/** What a route that reads a JSON body refuses it for. */
+export const BODY_ERRORS = [
+  'INVALID_INPUT',
+  'INVALID_JSON',
+  'UNSUPPORTED_CONTENT_TYPE',
+  'BODY_TOO_LARGE',
+] as const satisfies (keyof typeof SHARED_ERRORS)[];
+
 type Options = {
   /** Overrides the table's status where the contract says so. */
-  status?: number;
-  retryAfterSeconds?: number;
+  readonly status?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
   /** Reaches the caller: no secret, no upstream URL. */
-  details?: Readonly<Record<string, unknown>>;
-  cause?: unknown;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
 };
 
 /** An expected failure. `message` and `details` reach the caller; `cause` reaches only the log. */
@@ -149,3 +157,21 @@ export class AppError extends Error {
 /** An upstream that failed, was late, or answered in a shape nobody documented. */
 export const upstreamFailed = (upstream: string, reason: string, cause?: unknown): AppError =>
   new AppError('UPSTREAM_FAILED', `${upstream}: ${reason}`, { details: { upstream, reason }, cause });
+
+/** An area that the operator has not configured. @param variables the names that are missing or wrong, never values */
+export const notConfigured = (variables: readonly string[]): AppError =>
+  new AppError('NOT_CONFIGURED', `The operator has not configured ${variables.join(', ')}.`, {
+    details: { variables },
+  });
+
+export const databaseUnavailable = (message: string, cause: unknown): AppError =>
+  new AppError('DATABASE_UNAVAILABLE', message, { retryAfterSeconds: 5, cause });
+
+/** A refusal that came as a value, as it is thrown. */
+export const refusalError = ({
+  code,
+  message,
+  retryAfterSeconds,
+  details,
+}: Pick<AppError, 'code' | 'message'> & Pick<Options, 'retryAfterSeconds' | 'details'>): AppError =>
+  new AppError(code, message, { retryAfterSeconds, details });

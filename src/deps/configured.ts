@@ -4,7 +4,6 @@
  * @module
  */
 import type { Config } from '../config.ts';
-import { AppError } from '../core/errors.ts';
 import { addressOfSecret, isBitcoinKey } from '../custody/signer.ts';
 
 /** What the custodian reads for everything that it does: a wrong one stops it as a whole. */
@@ -64,8 +63,3 @@ export function reserveOf(config: Config) {
     bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null,
   };
 }
-
-export const notConfigured = (variables: readonly string[]): AppError =>
-  new AppError('NOT_CONFIGURED', `The operator has not configured ${variables.join(', ')}.`, {
-    details: { variables },
-  });

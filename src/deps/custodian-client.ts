@@ -1,7 +1,6 @@
-import { AppError } from '../core/errors.ts';
+import { AppError, notConfigured } from '../core/errors.ts';
 import type { CustodianApi } from '../custody/api.ts';
 import { log } from './clients.ts';
-import { notConfigured } from './configured.ts';
 
 /**
  * The custodian's calls over the wire. A call that fails says so; whether it acted is the custodian's to know.

@@ -7,6 +7,7 @@ import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
 import { decodeMint } from '../chain/solana/mint.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, readConfig } from '../config.ts';
+import { notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry-ports.ts';
 import { createChainPort } from '../custody/chain-port.ts';
@@ -26,13 +27,7 @@ import {
 } from '../custody/signer.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';
-import {
-  missingForAsry,
-  missingForMint,
-  missingForPayments,
-  missingForSwaps,
-  notConfigured,
-} from './configured.ts';
+import { missingForAsry, missingForMint, missingForPayments, missingForSwaps } from './configured.ts';
 import { foreignSwaps } from './foreign-swaps.ts';
 
 /** @throws AppError NOT_CONFIGURED */

@@ -1,8 +1,9 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
+import { refusalError } from '../../src/core/errors.ts';
 import type { SwapView } from '../../src/custody/api.ts';
-import { createSwap, previewSwap, refusalError } from '../../src/features/swap/create-swap.ts';
+import { createSwap, previewSwap } from '../../src/features/swap/create-swap.ts';
 import { getSwapStatus } from '../../src/features/swap/get-swap-status.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 

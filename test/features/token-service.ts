@@ -51,19 +51,11 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   invoiceMargin: 10_000_000n,
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
-  tokens: {
-    invoice: async () => undefined,
-    byId: async () => undefined,
-    byMint: async () => undefined,
-    list: async () => [],
-    ofCreator: async () => [],
-    listings: async () => [],
-  },
-  treasuryAddress: TREASURY,
+  tokens: { invoice: async () => undefined },
   requirePayments: () => TREASURY,
 });
 
-const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): RequestView => ({
+export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): RequestView => ({
   id: '4b0c6a39-6a4f-4f3b-9a0b-6a1f1f0f7a11',
   kind,
   status: 'pending',

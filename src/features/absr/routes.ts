@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import type { AbsrStore } from './absr-store.ts';
@@ -98,10 +98,7 @@ export const absrRoutes = newRouter<AbsrDeps>()
   })
   .openapi(transactionsRoute, async (c) => {
     const rows = await c.var.deps.absr.newest(LIST_LIMIT).catch((cause: unknown) => {
-      throw new AppError('DATABASE_UNAVAILABLE', 'The list cannot be read now.', {
-        retryAfterSeconds: 5,
-        cause,
-      });
+      throw databaseUnavailable('The list cannot be read now.', cause);
     });
     const transactions = rows.map((row) => {
       const usd = row.btcUsd === null ? null : valueUsd(row.amountSats, BTC_DECIMALS, row.btcUsd);

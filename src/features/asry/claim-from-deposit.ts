@@ -65,7 +65,7 @@ export function unreadable(cause: unknown): AppError {
   return new AppError('UPSTREAM_FAILED', message, {
     status: 500,
     retryAfterSeconds: 5,
-    ...(details ? { details } : {}),
+    details,
     cause,
   });
 }

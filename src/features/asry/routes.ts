@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { formatAmount } from '../../core/amount.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
@@ -159,12 +159,9 @@ const claimRoute = createRoute({
     ...errorResponses(
       pickErrors(
         SHARED_ERRORS,
-        'INVALID_INPUT',
-        'INVALID_JSON',
-        'UNSUPPORTED_CONTENT_TYPE',
+        ...BODY_ERRORS,
         'INVALID_IDEMPOTENCY_KEY',
         'IDEMPOTENCY_KEY_REUSED',
-        'BODY_TOO_LARGE',
         'RATE_LIMITED',
       ),
       upstream,
@@ -258,9 +255,9 @@ function refusalError({ refusal, claim }: Extract<ClaimAnswer, { type: 'refused'
   const { code, message, retryAfterSeconds, details } = refusal;
   const record = claim ? { claim: recordOf(claim, mint) } : {};
   return new AppError(code, message, {
-    ...(code === 'UPSTREAM_FAILED' ? { status: 500 } : {}),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(details || claim ? { details: { ...details, ...record } } : {}),
+    status: code === 'UPSTREAM_FAILED' ? 500 : undefined,
+    retryAfterSeconds,
+    details: details || claim ? { ...details, ...record } : undefined,
   });
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { notConfigured } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 
@@ -9,7 +9,5 @@ export const exchangeLimit = rateLimit('exchange');
 export function configured<D extends { changenow: ChangeNow | undefined }>(deps: D) {
   const { changenow } = deps;
   if (changenow) return { ...deps, changenow };
-  throw new AppError('NOT_CONFIGURED', 'The exchange is not configured here.', {
-    details: { variables: ['CHANGENOW_API_KEY'] },
-  });
+  throw notConfigured(['CHANGENOW_API_KEY']);
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { databaseUnavailable } from '../../core/errors.ts';
 import { parseJson, stringifyJson } from '../../core/json.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
@@ -109,6 +109,6 @@ async function reach<T>(statement: () => Promise<T>): Promise<T> {
   try {
     return await statement();
   } catch (cause) {
-    throw new AppError('DATABASE_UNAVAILABLE', 'The database does not answer.', { cause });
+    throw databaseUnavailable('The database does not answer.', cause);
   }
 }

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
@@ -63,13 +63,10 @@ const create = createRoute({
     ...errorResponses(
       pickErrors(
         SHARED_ERRORS,
-        'INVALID_INPUT',
-        'INVALID_JSON',
-        'UNSUPPORTED_CONTENT_TYPE',
+        ...BODY_ERRORS,
         'INVALID_IDEMPOTENCY_KEY',
         'IDEMPOTENCY_KEY_REUSED',
         'IDEMPOTENCY_IN_PROGRESS',
-        'BODY_TOO_LARGE',
         'RATE_LIMITED',
         'UPSTREAM_FAILED',
         'NOT_CONFIGURED',

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import { AppError } from '../../core/errors.ts';
+import { notConfigured } from '../../core/errors.ts';
 import type { CustodianApi, MintPreview, OpsCommand, Refusal } from '../../custody/api.ts';
 import { type BalancesDeps, listBalances } from './list-balances.ts';
 import type { OpsReport } from './ops-report.ts';
@@ -87,10 +87,7 @@ const refused = ({ code, message, details }: Refusal): OpsReport => ({
 
 /** @throws AppError NOT_CONFIGURED */
 function refuseWithout(missing: readonly string[]): void {
-  if (missing.length > 0)
-    throw new AppError('NOT_CONFIGURED', `The operator has not configured ${missing.join(', ')}.`, {
-      details: { variables: missing },
-    });
+  if (missing.length > 0) throw notConfigured(missing);
 }
 
 async function showMint(d: CommandDeps): Promise<OpsReport> {

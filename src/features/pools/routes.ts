@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isAddress } from '../../chain/solana/address.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import {
   errorResponses,
@@ -156,10 +156,7 @@ for (const [path, operationId, variable] of DEFAULT_POOLS) {
   });
   poolsRoutes.openapi(route, (c) => {
     const address = c.var.deps.config[variable];
-    if (address === undefined) {
-      const details = { variables: [variable] };
-      throw new AppError('NOT_CONFIGURED', `${variable} is not set.`, { details });
-    }
+    if (address === undefined) throw notConfigured([variable]);
     return c.redirect(`/api/dex/pool/${address}`, 307);
   });
 }

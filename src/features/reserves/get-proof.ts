@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { AppError, databaseUnavailable, notConfigured } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
@@ -24,11 +24,7 @@ const OVERDUE_MS = HOUR_MS + 5 * 60_000;
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE, DATABASE_UNAVAILABLE
  */
 export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
-  if (d.missingForProof.length > 0) {
-    throw new AppError('NOT_CONFIGURED', `The operator has not configured ${d.missingForProof.join(', ')}.`, {
-      details: { variables: d.missingForProof },
-    });
-  }
+  if (d.missingForProof.length > 0) throw notConfigured(d.missingForProof);
   return d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
     const archived = await fromArchive(d.proofs.newest());
     if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
@@ -51,7 +47,7 @@ function refused(refusal: Refusal | undefined): AppError {
   const { variables, ...details } = refusal?.details ?? {};
   return new AppError(code, message, {
     status: 503,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    retryAfterSeconds,
     details: typeof variables === 'string' ? { ...details, variables: [variables] } : details,
   });
 }
@@ -77,8 +73,5 @@ export async function listProofs(
 
 const fromArchive = <T>(read: Promise<T>): Promise<T> =>
   read.catch((cause: unknown) => {
-    throw new AppError('DATABASE_UNAVAILABLE', 'The archive cannot be read now.', {
-      retryAfterSeconds: 5,
-      cause,
-    });
+    throw databaseUnavailable('The archive cannot be read now.', cause);
   });

@@ -1,5 +1,5 @@
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
-import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { refreshing } from '../../http/warm.ts';
@@ -36,11 +36,7 @@ const MAX_PAGES = 10;
  */
 export async function listBitcoin(d: ListBitcoinDeps, refresh = false): Promise<Cached<BitcoinList>> {
   const address = d.reserve.bitcoinAddress;
-  if (address === null) {
-    throw new AppError('NOT_CONFIGURED', 'The operator has not configured RESERVE_BTC_ADDRESS.', {
-      details: { variables: ['RESERVE_BTC_ADDRESS'] },
-    });
-  }
+  if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
   const policy = refreshing(RESERVE_POLICY, refresh);
   return d.cache.read('reserves:bitcoin-transactions', policy, () => readList(d, address));
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { notConfigured } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { refreshing } from '../../http/warm.ts';
@@ -31,11 +31,7 @@ export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readon
  */
 export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Cached<SolanaList>> {
   const address = d.reserve.solanaAddress;
-  if (address === null) {
-    throw new AppError('NOT_CONFIGURED', 'The operator has not configured SOLANA_PRIVATE_KEY.', {
-      details: { variables: ['SOLANA_PRIVATE_KEY'] },
-    });
-  }
+  if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
   const policy = refreshing(RESERVE_POLICY, refresh);
   return d.cache.read('reserves:solana-transactions', policy, async (): Promise<SolanaList> => {
     const asks = d.solanaSources.map((node) => ({

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { getReserves, type ReservesDeps } from './get-reserves.ts';
 import { type ListBitcoinDeps, listBitcoin } from './list-bitcoin.ts';
@@ -206,11 +206,7 @@ export const reservesRoutes = newRouter<ReservesRouteDeps>()
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.treasuryAddress;
-    if (address === null) {
-      throw new AppError('NOT_CONFIGURED', 'No treasury is configured.', {
-        details: { variables: ['TREASURY_SOLANA_ADDRESS'] },
-      });
-    }
+    if (address === null) throw notConfigured(['TREASURY_SOLANA_ADDRESS']);
     c.header('Cache-Control', 'public, max-age=300');
     return c.json({ treasury_address: address }, 200);
   });

@@ -1,6 +1,6 @@
 import type { Lamports } from '../../core/amount.ts';
-import { AppError } from '../../core/errors.ts';
-import type { CustodianApi, Refusal, RequestKey, SwapAnswer, SwapPreview } from '../../custody/api.ts';
+import { refusalError } from '../../core/errors.ts';
+import type { CustodianApi, RequestKey, SwapAnswer, SwapPreview } from '../../custody/api.ts';
 
 export type CreateSwapDeps = { readonly custody: Pick<CustodianApi, 'createSwap' | 'previewSwap'> };
 
@@ -21,10 +21,3 @@ export async function previewSwap(
   if (preview.type === 'possible') return preview;
   throw refusalError(preview.refusal);
 }
-
-/** A refusal with its code, as it is thrown. */
-export const refusalError = ({ code, message, retryAfterSeconds, details }: Refusal): AppError =>
-  new AppError(code, message, {
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(details ? { details } : {}),
-  });

@@ -4,7 +4,7 @@
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS } from '../../core/amount.ts';
-import { SHARED_ERRORS } from '../../core/errors.ts';
+import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
@@ -158,15 +158,12 @@ export const createSwapRoute = createRoute({
       'The swap is signed and on its way',
     ),
     ...errorResponses(
-      badInput,
       pickErrors(
         SHARED_ERRORS,
-        'INVALID_JSON',
-        'UNSUPPORTED_CONTENT_TYPE',
+        ...BODY_ERRORS,
         'INVALID_IDEMPOTENCY_KEY',
         'IDEMPOTENCY_KEY_REUSED',
         'IDEMPOTENCY_IN_PROGRESS',
-        'BODY_TOO_LARGE',
         'RATE_LIMITED',
       ),
       upstream,

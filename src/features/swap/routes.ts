@@ -1,8 +1,9 @@
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { refusalError } from '../../core/errors.ts';
 import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { newRouter } from '../../http/router.ts';
-import { type CreateSwapDeps, createSwap, previewSwap, refusalError } from './create-swap.ts';
+import { type CreateSwapDeps, createSwap, previewSwap } from './create-swap.ts';
 import { getEstimate } from './get-estimate.ts';
 import { getMinimum, type SwapMinimumDeps } from './get-minimum.ts';
 import { getSwapStatus, type SwapStatusDeps } from './get-swap-status.ts';

@@ -1,7 +1,7 @@
 import { creationMessage, type TokenDesign } from '../../chain/solana/token-creation.ts';
 import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
-import { AppError } from '../../core/errors.ts';
-import type { CustodianApi, Refusal, RequestView } from '../../custody/api.ts';
+import { AppError, refusalError } from '../../core/errors.ts';
+import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
 import { checkTokenRequest, type TokenRequest } from './token-request.ts';
 
@@ -91,9 +91,3 @@ function refused(verdict: Exclude<ReturnType<typeof checkTokenRequest>, { ok: tr
   const { field, fault } = verdict;
   return new AppError(verdict.code, `${field}: ${fault}`, { details: { field, fault } });
 }
-
-export const refusalError = ({ code, message, retryAfterSeconds, details }: Refusal): AppError =>
-  new AppError(code, message, {
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(details ? { details } : {}),
-  });

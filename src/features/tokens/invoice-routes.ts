@@ -7,20 +7,26 @@ import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import { type CreateInvoiceDeps, createInvoice, refusalError } from './create-invoice.ts';
+import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { TOKEN_ERRORS } from './errors.ts';
+import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
+import {
+  confirmErrors,
+  confirmPayment,
+  instant,
+  paymentFields,
+  requestErrors,
+  signatureFields,
+} from './paid-request.ts';
 import { invoiceAnswer } from './token-answer.ts';
-import type { TokenStore } from './token-store.ts';
 
-export type InvoiceDeps = CreateInvoiceDeps & {
-  readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
-  readonly tokens: TokenStore;
-  readonly treasuryAddress: string | null;
-  /** @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
-  readonly requirePayments: () => string;
-};
+export type InvoiceDeps = CreateInvoiceDeps &
+  GetInvoiceDeps & {
+    readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
+    /** The treasury's address. @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
+    readonly requirePayments: () => string;
+  };
 
-const instant = z.iso.datetime();
 const Invoice = z
   .object({
     invoice_id: z.uuid(),
@@ -29,19 +35,9 @@ const Invoice = z
       .string()
       .openapi({ description: 'awaiting_payment, seen, paid, creating, completed, expired, refund_due' }),
     reason: z.string().nullable(),
-    treasury_address: z.string(),
-    fee_sol: z
-      .number()
-      .openapi({ description: 'SOL to pay; the last four digits of fee_lamports are this invoice’s own' }),
-    fee_lamports: z.number().int(),
-    amount: z.string().openapi({ description: 'The same SOL as text' }),
-    currency: z.literal('SOL'),
-    reference: z.string().openapi({ description: 'Solana Pay reference key' }),
-    solana_pay_url: z.string(),
+    ...paymentFields,
     received_lamports: z.string(),
     fee_breakdown: z.record(z.string(), z.string()).nullable().openapi({ description: 'Lamports by part' }),
-    created_at: instant,
-    expires_at: instant,
     payment_tx_signature: z.string().nullable(),
     token_id: z.number().int().nullable(),
     mint_address: z.string().nullable(),
@@ -65,20 +61,6 @@ const Invoice = z
   })
   .openapi('Invoice');
 
-const bodyErrors = pickErrors(
-  SHARED_ERRORS,
-  'INVALID_INPUT',
-  'INVALID_JSON',
-  'UNSUPPORTED_CONTENT_TYPE',
-  'BODY_TOO_LARGE',
-);
-const serviceErrors = pickErrors(
-  SHARED_ERRORS,
-  'NOT_CONFIGURED',
-  'CUSTODIAN_UNAVAILABLE',
-  'UPSTREAM_FAILED',
-  'RATE_LIMITED',
-);
 const flag = z.boolean().optional();
 
 const createInvoiceRoute = createRoute({
@@ -132,8 +114,7 @@ const createInvoiceRoute = createRoute({
   responses: {
     200: jsonResponse(Invoice.extend({ message: z.string() }).openapi('InvoiceCreated'), 'The invoice'),
     ...errorResponses(
-      bodyErrors,
-      serviceErrors,
+      requestErrors,
       pickErrors(
         TOKEN_ERRORS,
         'INVALID_TOKEN_TEXT',
@@ -174,9 +155,8 @@ const confirmRoute = createRoute({
           schema: z
             .object({
               invoice_id: z.string().optional(),
-              tx_signature: z.string().optional(),
               invoiceId: z.string().optional(),
-              txSignature: z.string().optional(),
+              ...signatureFields,
             })
             .openapi('InvoiceConfirm'),
         },
@@ -196,22 +176,7 @@ const confirmRoute = createRoute({
         .openapi('InvoiceConfirmed'),
       'The token is created and listed',
     ),
-    ...errorResponses(
-      bodyErrors,
-      serviceErrors,
-      pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
-      pickErrors(
-        TOKEN_ERRORS,
-        'INVALID_SIGNATURE',
-        'PAYMENT_FAILED',
-        'PAYMENT_NOT_FINAL',
-        'PAYMENT_NOT_BOUND',
-        'PAYMENT_ALREADY_USED',
-        'PAYMENT_INCOMPLETE',
-        'REFUND_DUE',
-        'INVOICE_IN_PROGRESS',
-      ),
-    ),
+    ...errorResponses(confirmErrors),
   },
 });
 
@@ -237,16 +202,14 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
       },
       clientKey(c),
     );
-    const invoice = invoiceAnswer(request, treasury) as z.infer<typeof Invoice>;
+    const invoice = invoiceAnswer(request, treasury);
     const message = `Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is made when the payment is final; nothing needs to be confirmed.`;
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
     const treasury = c.var.deps.requirePayments();
-    const { id } = c.req.valid('param');
-    const stored = await c.var.deps.tokens.invoice(id).catch(() => undefined);
-    const open = stored?.status === 'completed' ? stored : await freshRequest(c.var.deps, id, stored);
-    return c.json(invoiceAnswer(open, treasury) as z.infer<typeof Invoice>, 200);
+    const request = await getInvoice(c.var.deps, c.req.valid('param').id);
+    return c.json(invoiceAnswer(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
     c.var.deps.requirePayments();
@@ -254,9 +217,7 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
     const id = body.invoice_id ?? body.invoiceId;
     const signature = body.tx_signature ?? body.txSignature;
     if (!id || !signature) throw new AppError('INVALID_INPUT', 'invoice_id and tx_signature are required.');
-    const answer = await c.var.deps.custody.confirmPayment(id, signature);
-    if (answer.type === 'refused') throw refusalError(answer.refusal);
-    const { tokenId, mintAddress } = answer.request;
+    const { tokenId, mintAddress } = await confirmPayment(c.var.deps.custody, 'token', { id, signature });
     if (tokenId === null || mintAddress === null)
       throw new AppError('INTERNAL', 'A completed invoice has no token.');
     const message = 'The token is created and listed.';
@@ -271,10 +232,3 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
       200,
     );
   });
-
-/** While it is open the custodian knows more than the mirror. @throws AppError NOT_FOUND */
-async function freshRequest(d: InvoiceDeps, id: string, stored: Awaited<ReturnType<TokenStore['invoice']>>) {
-  const request = (await d.custody.findRequest(id).catch(() => null)) ?? stored;
-  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'No invoice has this id.');
-  return request;
-}

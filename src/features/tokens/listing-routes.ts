@@ -7,13 +7,21 @@ import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import { refusalError } from './create-invoice.ts';
 import { TOKEN_ERRORS } from './errors.ts';
+import {
+  confirmErrors,
+  confirmPayment,
+  instant,
+  paymentAnswer,
+  paymentFields,
+  requestErrors,
+  signatureFields,
+} from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
 import { Token } from './routes.ts';
 import { decodeCursor, encodeCursor } from './search-cursor.ts';
 import type { SearchStore } from './search-store.ts';
-import { paymentAnswer, tokenAnswer } from './token-answer.ts';
+import { tokenAnswer } from './token-answer.ts';
 import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -25,7 +33,6 @@ export type ListingDeps = RequestListingDeps & {
   readonly requirePayments: () => string;
 };
 
-const instant = z.iso.datetime();
 const Listing = z
   .object({
     listing_request_id: z.string(),
@@ -50,20 +57,6 @@ const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
   confirmed_at: view.completedAt,
 });
 
-const bodyErrors = pickErrors(
-  SHARED_ERRORS,
-  'INVALID_INPUT',
-  'INVALID_JSON',
-  'UNSUPPORTED_CONTENT_TYPE',
-  'BODY_TOO_LARGE',
-);
-const serviceErrors = pickErrors(
-  SHARED_ERRORS,
-  'NOT_CONFIGURED',
-  'CUSTODIAN_UNAVAILABLE',
-  'UPSTREAM_FAILED',
-  'RATE_LIMITED',
-);
 const tokenId = z.number().int().positive();
 
 const searchRoute = createRoute({
@@ -95,7 +88,7 @@ const searchRoute = createRoute({
       z.object({ tokens: z.array(Token), next_cursor: z.string().nullable() }).openapi('TokenSearch'),
       'Best matches first',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT')),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
   },
 });
 
@@ -108,7 +101,7 @@ const listRoute = createRoute({
   request: { query: z.object({ token_id: z.coerce.number().int().positive().optional() }) },
   responses: {
     200: jsonResponse(z.object({ listings: z.array(Listing) }).openapi('Listings'), 'Listings'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT')),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
   },
 });
 
@@ -142,24 +135,15 @@ const requestRoute = createRoute({
         .object({
           listing_request_id: z.uuid(),
           token_id: z.number().int(),
-          treasury_address: z.string(),
-          fee_sol: z.number(),
-          fee_lamports: z.number().int(),
-          amount: z.string(),
-          currency: z.literal('SOL'),
-          reference: z.string(),
-          solana_pay_url: z.string(),
+          ...paymentFields,
           message: z.string(),
-          created_at: instant,
-          expires_at: instant,
         })
         .openapi('ListingRequested'),
       'What to pay',
     ),
     ...errorResponses(
-      bodyErrors,
-      serviceErrors,
-      pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
+      requestErrors,
+      pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE'),
       pickErrors(
         TOKEN_ERRORS,
         'ALREADY_LISTED',
@@ -188,8 +172,7 @@ const confirmRoute = createRoute({
             .object({
               listing_request_id: z.string().optional(),
               listingRequestId: z.string().optional(),
-              tx_signature: z.string().optional(),
-              txSignature: z.string().optional(),
+              ...signatureFields,
             })
             .openapi('ListingConfirm'),
         },
@@ -201,22 +184,7 @@ const confirmRoute = createRoute({
       z.object({ ok: z.literal(true), listing: Listing, message: z.string() }).openapi('ListingConfirmed'),
       'The token is listed',
     ),
-    ...errorResponses(
-      bodyErrors,
-      serviceErrors,
-      pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
-      pickErrors(
-        TOKEN_ERRORS,
-        'INVALID_SIGNATURE',
-        'PAYMENT_FAILED',
-        'PAYMENT_NOT_FINAL',
-        'PAYMENT_NOT_BOUND',
-        'PAYMENT_ALREADY_USED',
-        'PAYMENT_INCOMPLETE',
-        'REFUND_DUE',
-        'INVOICE_IN_PROGRESS',
-      ),
-    ),
+    ...errorResponses(confirmErrors),
   },
 });
 
@@ -266,10 +234,9 @@ export const listingRoutes = newRouter<ListingDeps>()
     const signature = body.tx_signature ?? body.txSignature;
     if (!id || !signature)
       throw new AppError('INVALID_INPUT', 'listing_request_id and tx_signature are required.');
-    const answer = await c.var.deps.custody.confirmPayment(id, signature);
-    if (answer.type === 'refused') throw refusalError(answer.refusal);
+    const request = await confirmPayment(c.var.deps.custody, 'listing', { id, signature });
     return c.json(
-      { ok: true as const, listing: listingAnswer(answer.request), message: 'The token is listed.' },
+      { ok: true as const, listing: listingAnswer(request), message: 'The token is listed.' },
       200,
     );
   });

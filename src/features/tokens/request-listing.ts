@@ -7,9 +7,8 @@ import {
 } from '../../chain/solana/token-metadata-read.ts';
 import { TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, textFault } from '../../chain/solana/token-text.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { refusalError } from './create-invoice.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {

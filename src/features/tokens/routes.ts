@@ -2,13 +2,13 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { instant } from './paid-request.ts';
 import { tokenAnswer } from './token-answer.ts';
 import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
 export type TokenDeps = { readonly tokens: TokenStore; readonly tokenFacts: ReadTokenFacts };
 
-const instant = z.iso.datetime();
 const authority = (who: string) =>
   z
     .string()
@@ -57,7 +57,7 @@ const listRoute = createRoute({
   },
   responses: {
     200: jsonResponse(z.object({ tokens: z.array(Token) }).openapi('Tokens'), 'Tokens'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT')),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
   },
 });
 
@@ -70,7 +70,7 @@ const getRoute = createRoute({
   request: { params: z.object({ id: z.string().openapi({ description: 'Numeric id', example: '1' }) }) },
   responses: {
     200: jsonResponse(Token, 'The token'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND')),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE')),
   },
 });
 
@@ -93,7 +93,7 @@ const metadataRoute = createRoute({
         .openapi('TokenMetadata'),
       'Metadata as wallets read it',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND')),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE')),
   },
 });
 

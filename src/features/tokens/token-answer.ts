@@ -2,10 +2,11 @@
  * How tokens and invoices look in answers.
  * @module
  */
-
+import * as z from 'zod';
 import { isWellKnown } from '../../chain/solana/token-text.ts';
-import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { formatAmount } from '../../core/amount.ts';
 import type { RequestView } from '../../custody/api.ts';
+import { paymentAnswer } from './paid-request.ts';
 import type { TokenFacts } from './token-facts.ts';
 import type { TokenRow } from './token-store.ts';
 
@@ -33,34 +34,13 @@ export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => (
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
 });
 
-/** What every request for a payment tells its payer. */
-export const paymentAnswer = (request: RequestView, treasury: string, purpose: string) => {
-  const lamports = BigInt(request.feeLamports);
-  const amount = formatAmount(lamports, SOL_DECIMALS);
-  const query = new URLSearchParams({
-    amount,
-    reference: request.reference,
-    label: 'Sluice',
-    message: purpose,
-  });
-  return {
-    treasury_address: treasury,
-    fee_sol: toNumber(lamports, SOL_DECIMALS),
-    fee_lamports: Number(lamports),
-    amount,
-    currency: 'SOL' as const,
-    reference: request.reference,
-    solana_pay_url: `solana:${treasury}?${query.toString().replaceAll('+', '%20')}`,
-    created_at: request.createdAt,
-    expires_at: request.expiresAt,
-  };
-};
-
 /** A part of an invoice's subject as text. */
 const part = (request: RequestView, name: string): string | null => {
   const value = request.subject[name];
   return typeof value === 'string' ? value : null;
 };
+
+const FeeParts = z.record(z.string(), z.string());
 
 export const invoiceAnswer = (request: RequestView, treasury: string) => ({
   invoice_id: request.id,
@@ -69,7 +49,7 @@ export const invoiceAnswer = (request: RequestView, treasury: string) => ({
   reason: request.reason,
   ...paymentAnswer(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
   received_lamports: request.receivedLamports,
-  fee_breakdown: request.subject.fee ?? null,
+  fee_breakdown: FeeParts.safeParse(request.subject.fee).data ?? null,
   payment_tx_signature: request.paymentSignature,
   token_id: request.tokenId,
   mint_address: request.status === 'completed' ? request.mintAddress : null,
@@ -82,6 +62,6 @@ export const invoiceAnswer = (request: RequestView, treasury: string) => ({
   creator_address: part(request, 'creator'),
   refunds: request.refunds.map(({ refundSignature, ...refund }) => ({
     ...refund,
-    refund_signature: refundSignature ?? null,
+    refund_signature: refundSignature,
   })),
 });

@@ -5,6 +5,40 @@
 import * as z from 'zod';
 import type { RequestView } from '../../custody/api.ts';
 
+const View: z.ZodType<RequestView> = z.object({
+  id: z.string(),
+  kind: z.enum(['token', 'listing']),
+  status: z.enum(['pending', 'completed']),
+  detail: z.string(),
+  reason: z.string().nullable(),
+  subject: z.record(z.string(), z.unknown()),
+  feeLamports: z.string(),
+  receivedLamports: z.string(),
+  reference: z.string(),
+  createdAt: z.string(),
+  expiresAt: z.string(),
+  paidAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  paymentSignature: z.string().nullable(),
+  tokenId: z.int().nullable(),
+  mintAddress: z.string().nullable(),
+  refunds: z.array(
+    z.object({
+      signature: z.string(),
+      lamports: z.string(),
+      payer: z.string().nullable(),
+      reason: z.string(),
+      status: z.enum(['due', 'paid']),
+      // Rows from before refunds were paid by the service have none.
+      refundSignature: z
+        .string()
+        .nullish()
+        .transform((signature) => signature ?? null),
+    }),
+  ),
+});
+const RequestJournal = z.object({ view: View });
+
 const Journal = z.looseObject({
   tokenId: z.int(),
   mint: z.string(),
@@ -57,6 +91,8 @@ export function tokenRow(text: string): TokenRow {
 
 type Stored = { journal: string };
 
+const requestOf = ({ journal }: Stored): RequestView => RequestJournal.parse(JSON.parse(journal)).view;
+
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 export const createTokenStore = (db: D1Database) => {
@@ -96,12 +132,12 @@ export const createTokenStore = (db: D1Database) => {
         .prepare(`SELECT journal FROM listings ${where} ORDER BY created_at DESC LIMIT ?`)
         .bind(...(tokenId === undefined ? [] : [tokenId]), limit)
         .all<Stored>();
-      return results.map((row) => (JSON.parse(row.journal) as { view: RequestView }).view);
+      return results.map(requestOf);
     },
 
     async invoice(id: string): Promise<RequestView | undefined> {
       const row = await db.prepare('SELECT journal FROM invoices WHERE id = ?').bind(id).first<Stored>();
-      return row ? (JSON.parse(row.journal) as { view: RequestView }).view : undefined;
+      return row ? requestOf(row) : undefined;
     },
   };
 };

@@ -1,0 +1,25 @@
+import { AppError } from '../../core/errors.ts';
+import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import type { TokenStore } from './token-store.ts';
+
+export type GetInvoiceDeps = {
+  readonly tokens: Pick<TokenStore, 'invoice'>;
+  readonly custody: Pick<CustodianApi, 'findRequest'>;
+};
+
+/**
+ * An invoice as it stands. While it is open the custodian knows more than the mirror; each answers for the other while
+ * one of them is down.
+ * @throws AppError NOT_FOUND; CUSTODIAN_UNAVAILABLE when it does not answer and the mirror has no such invoice
+ */
+export async function getInvoice(d: GetInvoiceDeps, id: string): Promise<RequestView> {
+  const mirrored = await d.tokens.invoice(id).catch(() => undefined);
+  if (mirrored?.status === 'completed') return mirrored;
+  const known = await d.custody.findRequest(id).catch((error: unknown) => {
+    if (mirrored) return null;
+    throw error;
+  });
+  const request = known ?? mirrored;
+  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'No invoice has this id.');
+  return request;
+}
