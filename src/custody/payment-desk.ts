@@ -182,11 +182,14 @@ export function createPaymentDesk(
     });
   }
 
-  /** Paid tokens whose creation can begin or has ended: those under way, however many, keep no other waiting. */
+  const isUnderWay = (request: PaymentRequest): boolean =>
+    !['done', 'failed', undefined].includes(journal.get(purposeOf(request))?.state);
+
+  /** Paid tokens, those under way last: however many hang, they keep no other waiting. */
   const creatable = (): PaymentRequest[] =>
     store
       .inState('paid', -1)
-      .filter((request) => ['done', 'failed', undefined].includes(journal.get(purposeOf(request))?.state))
+      .toSorted((a, b) => Number(isUnderWay(a)) - Number(isUnderWay(b)))
       .slice(0, BATCH);
 
   /** Requests that nobody can pay any more; what arrived in part is owed back. */
