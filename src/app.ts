@@ -86,6 +86,9 @@ const KEPT_ON_304 = [
   'x-request-id',
 ];
 
+/** Hashes the body: not done for an answer that nobody may keep. */
+const addEtag = etag({ retainedHeaders: KEPT_ON_304 });
+
 const ONE_DAY_SECONDS = 86_400;
 
 export function createApp(depsFor: (env: Env) => Deps) {
@@ -137,7 +140,10 @@ export function createApp(depsFor: (env: Env) => Deps) {
     c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
   });
-  app.use(etag({ retainedHeaders: KEPT_ON_304 }));
+  app.use(async function etagOfCacheable(c, next) {
+    await next();
+    if (c.res.headers.get('Cache-Control')?.includes('max-age')) await addEtag(c, async () => undefined);
+  });
   app.use(
     methodNotAllowed({
       app,

@@ -18,9 +18,9 @@ const BEHIND: Readonly<Record<string, Behind>> = {
   '/api/swap/min': 'do',
   '/api/swap/estimate': 'limiter',
   '/api/swap/status/:id': 'do',
-  '/api/asry/epoch': 'do',
+  '/api/asry/epoch': 'd1',
   '/api/asry/claims/:signature': 'upstream',
-  '/api/invoices/:id': 'do',
+  '/api/invoices/:id': 'd1',
   '/api/exchange/min': 'limiter',
   '/api/exchange/estimate': 'limiter',
   '/api/exchange/status/:id': 'limiter',
@@ -36,7 +36,7 @@ const BEHIND: Readonly<Record<string, Behind>> = {
   '/api/proof/history': 'd1',
   '/api/proof/:date': 'd1',
   '/api/ready': 'd1',
-  '/api/status': 'do',
+  '/api/status': 'd1',
 };
 
 interface Figure {
