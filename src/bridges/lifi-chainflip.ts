@@ -8,11 +8,11 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type ByteReader, createByteReader } from '../chain/solana/byte-reader.ts';
 import { addressSeed, programAddress } from '../chain/solana/program-address.ts';
+import { SYSTEM_PROGRAM } from '../chain/solana/token-instructions.ts';
 import { type Sats, sats } from '../core/amount.ts';
 
 /** Mainnet. The IDL file carries the id of a local network. */
 export const SWAP_ENDPOINT_PROGRAM = 'J88B7gmadHzTNGiy54c9Ms8BsEXNdB2fntFyhKpk3qoT';
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
 /** Program-derived, as published: "data" of the endpoint, "data" of the vault, "swap_endpoint_native_vault". */
 export const ENDPOINT_DATA = 'FmAcjWaRFUxGWBfGT7G3CzcFeJFsewQ4KPJVG4f6fcob';

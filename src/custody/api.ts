@@ -3,6 +3,7 @@
  * process; refusals are values too, since an error would lose its code on the way.
  * @module
  */
+import type { ClaimView } from '../core/asry-claim.ts';
 
 /** A decision against a request, with the code that the caller sees. */
 export type Refusal = {
@@ -209,40 +210,6 @@ export type ClaimRequest = {
   readonly skipReward: boolean;
   readonly key?: RequestKey;
   readonly client: string;
-};
-
-export type ClaimPayoutView = {
-  /** From 1. */
-  readonly part: number;
-  readonly status: 'sent' | 'pending' | 'owed';
-  readonly atoms: bigint;
-  readonly signature: string | null;
-  /** Why it is owed. */
-  readonly reason: string | null;
-  readonly createdAtMs: number;
-  /** When it was final on the chain. */
-  readonly paidAtMs: number | null;
-};
-
-/** A claimed deposit; or one that could be claimed, then without payouts and `claimedAtMs`. */
-export type ClaimView = {
-  /** First signature of the deposit. */
-  readonly signature: string;
-  readonly asset: 'USDC' | 'USDT';
-  readonly sender: string;
-  readonly slot: bigint;
-  /** Unix seconds. */
-  readonly blockTime: number;
-  readonly creditedAtoms: bigint;
-  readonly feeBps: number;
-  readonly feeAtoms: bigint;
-  readonly netAtoms: bigint;
-  readonly epoch: number;
-  readonly entitlementAtoms: bigint;
-  /** Of the entitlement, still to be claimed. */
-  readonly remainingAtoms: bigint;
-  readonly claimedAtMs: number | null;
-  readonly payouts: readonly ClaimPayoutView[];
 };
 
 export type ClaimAnswer =

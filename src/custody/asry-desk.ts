@@ -5,9 +5,10 @@
  * @module
  */
 import type { DepositTerms, DepositVerdict } from '../chain/solana/deposit.ts';
+import { type ClaimView, claimView } from '../core/asry-claim.ts';
 import { MAX_WAIT_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
-import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView, Refusal } from './api.ts';
+import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from './api.ts';
 import { type Deposit, keyRefusal, newPayout, openClaim } from './asry-claim.ts';
 import { type DepositNode, readDeposit } from './asry-deposit.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './asry-epochs.ts';
@@ -254,7 +255,7 @@ export function createAsryDesk(
     const made = opened(deposit);
     if (isRefusal(made)) return refuse(made);
     if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(view.noPrice());
-    return { type: 'validated', claim: view.claimView({ ...made.claim, claimedAt: null }, []) };
+    return { type: 'validated', claim: claimView({ ...made.claim, claimedAt: null }, []) };
   }
 
   async function decide(request: ClaimRequest): Promise<ClaimAnswer> {

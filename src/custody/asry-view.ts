@@ -3,8 +3,9 @@
  * @module
  */
 import type { DepositVerdict } from '../chain/solana/deposit.ts';
+import { type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../core/asry-claim.ts';
 import { DAY_MS } from '../core/limits.ts';
-import type { AsryEpochView, ClaimPayoutView, ClaimView, Refusal } from './api.ts';
+import type { AsryEpochView, Refusal } from './api.ts';
 import { entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './asry-curve.ts';
 import type { Epoch } from './asry-epochs.ts';
 import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
@@ -28,50 +29,19 @@ export const epochView = (epoch: Epoch): AsryEpochView => ({
   decimals: epoch.decimals,
 });
 
-export function claimView(
-  claim: Omit<Claim, 'claimedAt'> & { claimedAt: number | null },
-  payouts: readonly ClaimPayoutView[],
-): ClaimView {
-  return {
-    signature: claim.signature,
-    asset: claim.asset,
-    sender: claim.sender,
-    slot: claim.slot,
-    blockTime: claim.blockTime,
-    creditedAtoms: claim.credited,
-    feeBps: claim.feeBps,
-    feeAtoms: claim.fee,
-    netAtoms: claim.net,
-    epoch: claim.epoch,
-    entitlementAtoms: claim.entitlement,
-    remainingAtoms: claim.left,
-    claimedAtMs: claim.claimedAt,
-    payouts,
-  };
-}
-
-/** A payout as its row and its operation tell it. */
-export function payoutView(payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView {
-  const { part, atoms, reason, createdAt, state, operationId } = payout;
-  const operation = operationId === null ? undefined : journal.get(operationId);
-  const shared = { part, atoms, createdAtMs: createdAt };
-  const nothing = { signature: null, paidAtMs: null };
-  // What could not be looked up yet is looked up within seconds: nobody has to do anything.
-  if (state === 'owed')
-    return reason === 'unread'
-      ? { ...shared, ...nothing, status: 'pending', reason: null }
-      : { ...shared, ...nothing, status: 'owed', reason };
-  if (!operation?.signing) return { ...shared, ...nothing, status: 'pending', reason: null };
-  const paidAtMs = payout.paidAt ?? (operation.state === 'done' ? operation.updatedAt : null);
-  return { ...shared, status: 'sent', signature: operation.signing.signature, reason: null, paidAtMs };
-}
+const payoutTold = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView => {
+  const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
+  if (!operation?.signing) return payoutView(payout, undefined);
+  const finishedAt = operation.state === 'done' ? operation.updatedAt : null;
+  return payoutView(payout, { signature: operation.signing.signature, finishedAt });
+};
 
 export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {
   const claim = store.claim(signature);
   if (!claim) return null;
   return claimView(
     claim,
-    store.payouts(signature).map((payout) => payoutView(payout, journal)),
+    store.payouts(signature).map((payout) => payoutTold(payout, journal)),
   );
 }
 

@@ -2,6 +2,7 @@
  * What a kind of operation brings to the custodian: how it is prepared, what it awaits after it has landed.
  * @module
  */
+import type { Lifetime } from '../chain/solana/transaction.ts';
 import type { KindRules, Settlement } from './machine.ts';
 import type { Facts, Landing, Operation } from './operation.ts';
 
@@ -42,3 +43,23 @@ export type KindDriver = {
   /** Why a landing is not the one that was foreseen, and signing must stop until somebody has looked. */
   unforeseen?(operation: Operation, landing: Landing): string | undefined;
 };
+
+/** A message that is ready to be signed, costs nothing against a fair price and takes no name for itself. */
+export const plainlyPrepared = (
+  message: Uint8Array,
+  { lastValidBlockHeight, slot }: Lifetime & { readonly slot: bigint },
+): Extract<Prepared, { ok: true }> => ({
+  ok: true,
+  message,
+  lastValidBlockHeight,
+  slot,
+  plan: {},
+  cost: 0n,
+  claims: [],
+});
+
+/** Of a kind that is done once it has landed. */
+export const settlesByLanding: KindDriver['settle'] = async () => ({
+  settlement: { state: 'complete', outcome: {} },
+  claims: [],
+});

@@ -97,11 +97,8 @@ export type LifiRequest = {
 export type Lifi = ReturnType<typeof createLifi>;
 
 export function createLifi(opts: { baseUrl: string; apiKey?: string | undefined; fetch: Fetch }) {
-  const common = {
-    fetch: opts.fetch,
-    upstream: UPSTREAM,
-    headers: (opts.apiKey ? { 'x-lifi-api-key': opts.apiKey } : {}) as Record<string, string>,
-  };
+  const headers: Record<string, string> = opts.apiKey ? { 'x-lifi-api-key': opts.apiKey } : {};
+  const common = { fetch: opts.fetch, upstream: UPSTREAM, headers };
 
   return {
     /** @throws AppError UPSTREAM_FAILED; `details.reason` is `amount_too_low` or `no_route` when LI.FI has none */

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { ask, type Fetch, postJson, shaped } from './http.ts';
+import { ask, type Fetch, shaped } from './http.ts';
 
 const atoms = z.string().regex(/^\d{1,30}$/);
 const text = z.string().max(500);
@@ -94,11 +94,8 @@ export type NearIntents = ReturnType<typeof createNearIntents>;
 
 export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefined; fetch: Fetch }) {
   const upstream = 'near-intents';
-  const common = {
-    fetch: opts.fetch,
-    upstream,
-    headers: (opts.jwt ? { authorization: `Bearer ${opts.jwt}` } : {}) as Record<string, string>,
-  };
+  const headers: Record<string, string> = opts.jwt ? { authorization: `Bearer ${opts.jwt}` } : {};
+  const common = { fetch: opts.fetch, upstream, headers };
 
   return {
     /** A quote; one that is not dry also opens a one-time deposit address. */
@@ -132,12 +129,5 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       if (answer.status === 404) throw upstreamFailed(upstream, 'deposit_unknown');
       return shaped(upstream, answer, Status);
     },
-
-    /** Tells the bridge about a sent deposit so that it looks sooner. Only a courtesy: failures do not matter. */
-    submitDeposit: (depositAddress: string, txHash: string) =>
-      postJson(
-        { ...common, url: `${opts.baseUrl}/v0/deposit/submit`, body: { depositAddress, txHash } },
-        z.unknown(),
-      ),
   };
 }

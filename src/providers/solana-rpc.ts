@@ -7,7 +7,7 @@
  */
 import { base64 } from '@scure/base';
 import * as z from 'zod';
-import { type Lamports, lamports } from '../core/amount.ts';
+import { lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { firstAnswer } from './first-answer.ts';
 import { type Fetch, postJson } from './http.ts';
@@ -169,7 +169,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
     async balance(address: string, commitment: Commitment, minContextSlot?: bigint) {
       const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
       const { context, value } = await call('getBalance', [address, options], withContext(uint));
-      return { lamports: lamports(value) as Lamports, slot: context.slot };
+      return { lamports: lamports(value), slot: context.slot };
     },
 
     async latestBlockhash(commitment: Commitment) {
@@ -306,8 +306,9 @@ export const asUpstreamFailure = (error: unknown): unknown =>
 /** Whether a refusal of sendTransaction says that the transaction is on the chain already. */
 export function isAlreadyProcessed(error: unknown): boolean {
   if (!(error instanceof RpcRefusal)) return false;
-  const data = error.data as { err?: unknown } | undefined;
-  return data?.err === 'AlreadyProcessed' || /already been processed/i.test(error.message);
+  const { data } = error;
+  const err: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'err') : undefined;
+  return err === 'AlreadyProcessed' || /already been processed/i.test(error.message);
 }
 
 /** Short reason of any failure of a provider, safe to store and to show. */

@@ -8,6 +8,7 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import * as z from 'zod';
 import { addressSeed } from '../chain/solana/program-address.ts';
+import { SYSTEM_PROGRAM } from '../chain/solana/token-instructions.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
 
@@ -20,7 +21,6 @@ export type InnerCall = {
   readonly data: Uint8Array;
 };
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 /** base58 takes a time that grows with the square of its length, and no call that we know is longer. */
 const MAX_DATA_TEXT = 200;
 

@@ -120,9 +120,3 @@ describe('status', () => {
     expect((await provider.status('x')).swapDetails.destinationChainTxHashes).toEqual([{ hash: 'h' }]);
   });
 });
-
-it('telling of a deposit is one POST', async () => {
-  const { provider, requests } = client({ [`POST ${BASE}/v0/deposit/submit`]: { body: {} } });
-  await provider.submitDeposit('d', 's');
-  expect(requests).toMatchObject([{ method: 'POST', body: { depositAddress: 'd', txHash: 's' } }]);
-});

@@ -5,7 +5,7 @@
  */
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
-import type { KindDriver, Prepared } from '../kind.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import type { Facts, Operation } from '../operation.ts';
 
@@ -74,18 +74,10 @@ export function createAsryKind(ports: AsryPayoutPorts): KindDriver {
       const wrong = objection(payee, transfer);
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();
-      return {
-        ok: true,
-        message: tokenTransferMessage(transfer, lifetime),
-        lastValidBlockHeight: lifetime.lastValidBlockHeight,
-        slot: lifetime.slot,
-        plan: {},
-        cost: 0n,
-        claims: [],
-      };
+      return plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
     },
 
-    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
+    settle: settlesByLanding,
   };
 }
 

@@ -6,7 +6,7 @@
 import { type Lifetime, memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import type { KindDriver, Prepared } from '../kind.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import type { Facts, Operation } from '../operation.ts';
 
@@ -74,23 +74,11 @@ export function createRefundKind(ports: RefundKindPorts): KindDriver {
       // The chain would refuse to leave an account with so little.
       if (balance + amount < least) return { ok: false, reason: 'payer_account_closed' };
       const lifetime = await ports.latestBlockhash();
-      return {
-        ok: true,
-        message: memoTransferMessage({
-          from: ports.reserveAddress,
-          to: payer,
-          amount: lamports(amount),
-          memo: id,
-          lifetime,
-        }),
-        lastValidBlockHeight: lifetime.lastValidBlockHeight,
-        slot: lifetime.slot,
-        plan: {},
-        cost: 0n,
-        claims: [],
-      };
+      const from = ports.reserveAddress;
+      const transfer = { from, to: payer, amount: lamports(amount), memo: id, lifetime };
+      return plainlyPrepared(memoTransferMessage(transfer), lifetime);
     },
 
-    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
+    settle: settlesByLanding,
   };
 }

@@ -10,7 +10,7 @@ import {
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
-import type { KindDriver, Prepared } from '../kind.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 
 export const TOKEN_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
@@ -64,19 +64,11 @@ export function createTokenKind(ports: TokenPorts): KindDriver {
         ports.latestBlockhash(),
       ]);
       const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
-      return {
-        ok: true,
-        message,
-        cosignatures: [ports.signMint(invoiceId, message)],
-        lastValidBlockHeight: lifetime.lastValidBlockHeight,
-        slot: lifetime.slot,
-        plan: {},
-        cost: 0n,
-        claims: [],
-      };
+      const cosignatures = [ports.signMint(invoiceId, message)];
+      return { ...plainlyPrepared(message, lifetime), cosignatures };
     },
 
-    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
+    settle: settlesByLanding,
   };
 }
 

@@ -3,7 +3,8 @@
  * @module
  */
 import * as z from 'zod';
-import type { AsryEpochView, ClaimPayoutView, ClaimView } from '../../custody/api.ts';
+import { type ClaimView, claimView, payoutView } from '../../core/asry-claim.ts';
+import type { AsryEpochView } from '../../custody/api.ts';
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
 
@@ -69,9 +70,12 @@ export const createAsryMirror = (db: D1Database) => ({
     const { claim, payouts } = ClaimJournal.parse(JSON.parse(row.journal));
     const ids = payouts.flatMap(({ operationId }) => operationId ?? []);
     const operations = ids.length === 0 ? [] : await operationsOf(db, ids);
-    return viewOf(
+    return claimView(
       claim,
-      payouts.map((payout) => payoutOf(payout, operations)),
+      payouts.map((payout) => {
+        const operation = operations.find((row) => row.id === payout.operationId);
+        return payoutView(payout, operation && sent(operation));
+      }),
     );
   },
 
@@ -95,34 +99,6 @@ async function operationsOf(db: D1Database, ids: readonly string[]): Promise<Ope
   return results.map((row) => Operation.parse(row));
 }
 
-/** As the custodian tells it, from rows of which one may be newer than the other. */
-function payoutOf(payout: z.infer<typeof Payout>, operations: readonly Operation[]): ClaimPayoutView {
-  const { part, atoms: promised, state, reason, createdAt, paidAt } = payout;
-  const operation = operations.find(({ id }) => id === payout.operationId);
-  const shared = { part, atoms: promised, createdAtMs: createdAt, signature: null, paidAtMs: null };
-  if (state === 'owed')
-    return reason === 'unread'
-      ? { ...shared, status: 'pending', reason: null }
-      : { ...shared, status: 'owed', reason };
-  if (!operation?.signature) return { ...shared, status: 'pending', reason: null };
-  const finished = operation.status === 'finished' ? operation.updated_at : null;
-  const { signature } = operation;
-  return { ...shared, status: 'sent', signature, reason: null, paidAtMs: paidAt ?? finished };
-}
-
-const viewOf = (claim: z.infer<typeof Claim>, payouts: readonly ClaimPayoutView[]): ClaimView => ({
-  signature: claim.signature,
-  asset: claim.asset,
-  sender: claim.sender,
-  slot: claim.slot,
-  blockTime: claim.blockTime,
-  creditedAtoms: claim.credited,
-  feeBps: claim.feeBps,
-  feeAtoms: claim.fee,
-  netAtoms: claim.net,
-  epoch: claim.epoch,
-  entitlementAtoms: claim.entitlement,
-  remainingAtoms: claim.left,
-  claimedAtMs: claim.claimedAt,
-  payouts,
-});
+/** Undefined before it is signed. */
+const sent = ({ signature, status, updated_at }: Operation) =>
+  signature === null ? undefined : { signature, finishedAt: status === 'finished' ? updated_at : null };
