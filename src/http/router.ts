@@ -57,8 +57,13 @@ export const Problem = z
   })
   .openapi('Problem');
 
-const problemSchema = (codes: string[]) =>
-  Problem.extend({ error_code: z.enum(codes as [string, ...string[]]) });
+/** As JSON Schema: nothing is validated by it, and a hundred zod schemas would be made anew in every isolate. */
+export const problemSchema = (codes: readonly string[]) => ({
+  allOf: [
+    { $ref: '#/components/schemas/Problem' },
+    { type: 'object' as const, properties: { error_code: { type: 'string' as const, enum: [...codes] } } },
+  ],
+});
 
 /** The entries of a table under these codes. */
 export const pickErrors = <T extends ErrorTable>(table: T, ...codes: (keyof T & string)[]): ErrorTable =>

@@ -5,6 +5,7 @@
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { ErrorTable } from '../../core/errors.ts';
+import { problemSchema } from '../../http/router.ts';
 import type { Examples } from './examples.ts';
 
 /** @throws Error when two routes cannot stand in one document */
@@ -96,13 +97,6 @@ export function operationsOf(
 
 const isInline = (response: Responses[string]): response is ResponseEntry => !('$ref' in response);
 
-const codeSchema = (codes: readonly string[]) => ({
-  allOf: [
-    { $ref: '#/components/schemas/Problem' },
-    { type: 'object' as const, properties: { error_code: { type: 'string' as const, enum: [...codes] } } },
-  ],
-});
-
 /** Any route can fail in a way that nobody expected. */
 function addInternal(responses: Responses): void {
   const found: ResponseEntry | undefined = responses[500];
@@ -110,7 +104,7 @@ function addInternal(responses: Responses): void {
   const codes = codesOf(schema);
   if (codes.includes('INTERNAL')) return;
   const all = [...codes, 'INTERNAL'];
-  const coded = codeSchema(all);
+  const coded = problemSchema(all);
   const own = schema && codes.length === 0 ? { anyOf: [schema, coded] } : coded;
   responses[500] = {
     description: all.join(', '),
