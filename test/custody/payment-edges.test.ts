@@ -178,6 +178,9 @@ describe('what is more or less than the fee', () => {
     world.desk.holdDoubtful();
     expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
     expect(codeOf(await world.confirm(request.id, part))).toBe('REFUND_DUE');
+    world.storage.exec("UPDATE refunds SET row = json_set(row, '$.operations', 1)");
+    world.desk.holdDoubtful();
+    expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
   });
 });
 

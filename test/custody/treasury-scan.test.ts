@@ -127,6 +127,12 @@ describe('the walk', () => {
     expect(world.taken.map(({ signature }) => signature)).toEqual(taken);
   });
 
+  it('ends at the first payment that is too old: nobody waits for what lies below', async () => {
+    for (let n = 1; n <= 30; n++) world.chain.unshift(payment(`s${n}`, 100n, { blockTime: T0 - 121 }));
+    expect(await world.scan.run()).toBe(false);
+    expect(world.state.calls).toBe(1);
+  });
+
   it('measures the age of a payment to the millisecond of the request', async () => {
     world.state.waiting = T0 * 1_000 + 1;
     world.chain.unshift(payment('s1', 100n, { blockTime: T0 - 120 }));

@@ -53,7 +53,7 @@ export type InstructionEvidence = {
   readonly transactionId: string;
   readonly order: SwapOrder;
   readonly desk: ScreenDesk;
-  /** What must come out at the least: the larger of our floor and the quote's own guarantee. */
+  /** What must come out at the least: the quote's own guarantee, which our floor has passed. */
   readonly minimumSats: Sats;
   readonly tables: TableViews;
   readonly deployments: Deployments;

@@ -97,8 +97,8 @@ export function screenBytes(
   const opened = openTransaction(p.data, desk.reserveAddress);
   if (!opened.ok) return opened;
   const { transaction } = opened;
-  const guaranteed = BigInt(quote.estimate.toAmountMin);
-  const minimumSats = guaranteed > order.floorSats ? sats(guaranteed) : order.floorSats;
+  // No less than our own floor: by that the quote was judged.
+  const minimumSats = sats(BigInt(quote.estimate.toAmountMin));
   const judged = screenInstructions(transaction, {
     tool: echo.tool,
     transactionId: quote.transactionId,
