@@ -134,6 +134,31 @@ describe('a red line for', () => {
     expect(red({ now: NOW - 2 * hour })).toEqual(['freshness']);
   });
 
+  it('a proof one millisecond older than 36 hours, or more than five minutes ahead of our clock', () => {
+    const signed = NOW - 1_800_000;
+    expect(red({ now: signed + 36 * 3_600_000 })).toEqual([]);
+    expect(red({ now: signed + 36 * 3_600_000 + 1 })).toEqual(['freshness']);
+    expect(red({ now: signed - 5 * 60_000 })).toEqual([]);
+    expect(red({ now: signed - 5 * 60_000 - 1 })).toEqual(['freshness']);
+  });
+
+  it('explorers of which none answers: nothing is known to cover the tokens', () => {
+    const explorers = ['a', 'b'].map((name) => ({ name, says: null }));
+    expect(red({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
+  });
+
+  it('an address or a signature of Solana that has no bytes', () => {
+    const { solana } = proof;
+    expect(red({ proof: { ...proof, solana: { ...solana, signature: 'abc' } } })).toEqual([
+      'solana_signature',
+    ]);
+    // No point of the curve: nobody has its key.
+    const nowhere = base58.encode(new Uint8Array(32).fill(2));
+    const message = MESSAGE.replace(solanaAddress, nowhere);
+    const forged = { ...sign(message), solana: { address: nowhere, signature: solana.signature } };
+    expect(red({ proof: forged })).toEqual(['solana_signature']);
+  });
+
   it('a block that is not on the best chain', () => {
     const forked = [explorer('a', { blockHash: '2'.repeat(64) }), explorer('b', { blockHash: null })];
     expect(red({ explorers: forked })).toEqual(['freshness']);
