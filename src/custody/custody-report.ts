@@ -21,21 +21,22 @@ export function custodyReport({
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];
 }): CustodyReport {
-  const operations = journal.counting(now());
+  const entries = journal.counting(now());
+  const open = journal.open();
   const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
   return {
     reserveAddress: signer.address,
     mint,
     frozen: frozenReason(journal) ?? null,
     paused: swapsDisabled ? 'disabled' : journal.getMeta('paused') || null,
-    openOperations: operations.filter((operation) => !isTerminal(operation)).length,
-    heldOperations: operations.filter((operation) => operation.reason?.startsWith('held')).length,
+    openOperations: open.filter((operation) => !isTerminal(operation)).length,
+    heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     caps: {
-      hour: use(swappedLamports(operations, now(), HOUR_MS), limits.maxHour),
-      day: use(swappedLamports(operations, now(), DAY_MS), limits.maxDay),
-      unsettled: use(unsettledLamports(operations), limits.maxUnsettled),
-      costDay: use(costLamports(operations, now()), limits.maxCostDay),
+      hour: use(swappedLamports(entries, now(), HOUR_MS), limits.maxHour),
+      day: use(swappedLamports(entries, now(), DAY_MS), limits.maxDay),
+      unsettled: use(unsettledLamports(entries), limits.maxUnsettled),
+      costDay: use(costLamports(entries, now()), limits.maxCostDay),
     },
   };
 }

@@ -85,7 +85,7 @@ export function createDriver(p: DriverPorts) {
   /** When the day's costs leave room again for those of this swap; null when they do now. Unix milliseconds. */
   function costFreeAt(op: Operation, cost: bigint): number | null {
     if (op.kind !== 'swap') return null;
-    const others = journal.counting(now()).filter((other) => other.id !== op.id);
+    const others = journal.recent(now()).filter((other) => other.id !== op.id);
     const verdict = checkCost(others, cost, p.limits, now());
     return 'availableAt' in verdict ? verdict.availableAt : null;
   }

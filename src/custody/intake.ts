@@ -8,7 +8,7 @@ import { failureReason } from '../providers/solana-rpc.ts';
 import type { Refusal } from './api.ts';
 import type { BalanceReader } from './balance-reader.ts';
 import type { Journal } from './journal.ts';
-import { type Balance, checkIntent, type Limits, releasedSlot } from './ledger.ts';
+import { type Balance, checkIntent, type Limits } from './ledger.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
 import { ledgerRefusal, refusalOf, stopped } from './swap-answer.ts';
@@ -99,7 +99,7 @@ export function createBegin(p: IntakePorts): Begin {
       }
       let balance: Balance;
       try {
-        balance = await p.readBalance(releasedSlot(journal.counting(now())));
+        balance = await p.readBalance(journal.releasedSlot());
       } catch (error) {
         return refuse(refusalOf(`upstream_${failureReason(error)}`));
       }

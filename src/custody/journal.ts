@@ -4,9 +4,11 @@
  * @module
  */
 import { DAY_MS } from '../core/limits.ts';
+import type { Entry } from './ledger.ts';
 import { FARTHEST_LOOK_MS } from './machine.ts';
 import { claimsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
+import { NOTHING, olderSums, SUMS_INDEX } from './sums-store.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
@@ -22,6 +24,7 @@ const SCHEMA = [
   )`,
   `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
+  SUMS_INDEX,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
@@ -94,9 +97,8 @@ export function openJournal(storage: Storage) {
       row.createdAt,
       encodeOperation(row),
     );
-    if (row.releasedSlot !== null && row.releasedSlot > BigInt(getMeta('released_slot') ?? 0)) {
+    if (row.releasedSlot !== null && row.releasedSlot > releasedSlot()) {
       setMeta('released_slot', row.releasedSlot.toString());
-      setMeta('released_seq', String(row.seq));
     }
     exec(
       `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?)
@@ -107,6 +109,15 @@ export function openJournal(storage: Storage) {
     );
     return row;
   }
+
+  /** Slot from which a balance shows every outcome that has ever been released; 0 before the first. */
+  const releasedSlot = (): bigint => BigInt(getMeta('released_slot') ?? 0);
+
+  /** Swaps and refunds of the last day, whatever became of them: what caps of an hour and a day look back over. */
+  const recent = (now: number): Operation[] =>
+    exec("SELECT row FROM operations WHERE kind IN ('swap', 'refund') AND created_at > ?", now - DAY_MS).map(
+      operationOf,
+    );
 
   const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
 
@@ -174,17 +185,15 @@ export function openJournal(storage: Storage) {
       return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
     },
 
-    /**
-     * Every row that a sum of the ledger needs, and the one that says how new a balance must be. Only swaps and refunds
-     * have caps of a day: thousands of payouts a day must not be read again for each.
-     */
-    counting(now: number): Operation[] {
-      return exec(
-        "SELECT row FROM operations WHERE counts = 1 OR (created_at > ? AND kind IN ('swap', 'refund')) OR seq = ?",
-        now - DAY_MS,
-        Number(getMeta('released_seq') ?? 0),
-      ).map(operationOf);
-    },
+    releasedSlot,
+    recent,
+
+    /** What every sum of the ledger is made of: the last day row by row, what is open besides added up. */
+    counting: (now: number): Entry[] => [
+      ...olderSums(exec, now - DAY_MS),
+      ...recent(now),
+      { ...NOTHING, releasedSlot: releasedSlot() },
+    ],
 
     /** Rows whose time has come, or lies so far ahead that another clock set it. */
     due(now: number, limit: number): Operation[] {

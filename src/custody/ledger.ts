@@ -28,6 +28,12 @@ export const areLimits = (limits: Limits): boolean =>
 /** A balance as of a slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
+/** What the sums read of an operation, or of several old ones together. */
+export type Entry = Pick<
+  Operation,
+  'kind' | 'state' | 'createdAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'
+>;
+
 export type LimitName = 'hour' | 'day' | 'unsettled' | 'cost_day';
 
 export type LedgerVerdict =
@@ -56,37 +62,37 @@ const sum = (values: Iterable<bigint>): Lamports => {
 };
 
 /** Lamports set aside for operations whose outcome the balance does not show yet. */
-export const reservedLamports = (operations: readonly Operation[]): Lamports =>
+export const reservedLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.reserved));
 
-export const unsettledLamports = (operations: readonly Operation[]): Lamports =>
+export const unsettledLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.unsettled));
 
 /** The oldest slot at which a balance shows every outcome that is no longer reserved. */
-export const releasedSlot = (operations: readonly Operation[]): bigint =>
+export const releasedSlot = (operations: readonly Entry[]): bigint =>
   operations.reduce(
     (most, op) => (op.releasedSlot !== null && op.releasedSlot > most ? op.releasedSlot : most),
     0n,
   );
 
-const swapsSince = (operations: readonly Operation[], since: number) =>
+const swapsSince = (operations: readonly Entry[], since: number) =>
   operations.filter((op) => op.kind === 'swap' && op.createdAt > since);
 
 /** Moved by swaps in the window that ends now. */
-export const swappedLamports = (operations: readonly Operation[], now: number, windowMs: number): Lamports =>
+export const swappedLamports = (operations: readonly Entry[], now: number, windowMs: number): Lamports =>
   sum(swapsSince(operations, now - windowMs).map((op) => op.amount));
 
-export const costLamports = (operations: readonly Operation[], now: number): Lamports =>
+export const costLamports = (operations: readonly Entry[], now: number): Lamports =>
   sum(swapsSince(operations, now - DAY_MS).map((op) => op.cost));
 
 /** What the floor and the reservations leave of a balance; may be below zero. */
-export const spendable = (balance: Balance, operations: readonly Operation[], limits: Limits): Lamports =>
+export const spendable = (balance: Balance, operations: readonly Entry[], limits: Limits): Lamports =>
   lamports(balance.lamports - reservedLamports(operations) - limits.floor);
 
 /** When enough of the window's amounts have aged out for `amount` more. */
 function windowFreeAt(
-  operations: readonly Operation[],
-  p: { amount: bigint; maximum: bigint; windowMs: number; now: number; of: (op: Operation) => bigint },
+  operations: readonly Entry[],
+  p: { amount: bigint; maximum: bigint; windowMs: number; now: number; of: (op: Entry) => bigint },
 ): number {
   const counted = swapsSince(operations, p.now - p.windowMs)
     .filter((op) => p.of(op) > 0n)
@@ -102,14 +108,14 @@ function windowFreeAt(
 /**
  * May a new operation reserve `reserved` lamports, `amount` of them counted against the caps of swaps?
  *
- * @param operations every row that still counts: reserved, unsettled, or created within the last day
+ * @param operations all that still counts: reserved, unsettled, or created within the last day
  */
 export function checkIntent(p: {
   readonly kind: Operation['kind'];
   readonly amount: Lamports;
   readonly reserved: Lamports;
   readonly balance: Balance;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly Entry[];
   readonly limits: Limits;
   readonly now: number;
 }): LedgerVerdict {
@@ -150,7 +156,7 @@ export function checkIntent(p: {
 
 /** Whether the day still has room for `cost` lamports of bridge fees and spread. */
 export function checkCost(
-  operations: readonly Operation[],
+  operations: readonly Entry[],
   cost: bigint,
   limits: Limits,
   now: number,
@@ -158,7 +164,7 @@ export function checkCost(
   const used = costLamports(operations, now);
   const maximum = limits.maxCostDay;
   if (used + cost <= maximum) return { ok: true };
-  const of = (op: Operation): bigint => op.cost;
+  const of = (op: Entry): bigint => op.cost;
   const availableAt = windowFreeAt(operations, { amount: cost, maximum, windowMs: DAY_MS, now, of });
   return { ok: false, code: 'SWAP_LIMIT_REACHED', limit: 'cost_day', maximum, used, availableAt };
 }

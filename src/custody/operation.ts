@@ -98,7 +98,7 @@ export function claimsOf({ plan, outcome }: Operation): string[] {
   return names;
 }
 
-const BIGINTS = new Set([
+const BIGINTS = [
   'amount',
   'reserved',
   'unsettled',
@@ -108,7 +108,7 @@ const BIGINTS = new Set([
   'slot',
   'fee',
   'debit',
-]);
+] as const;
 
 export const encodeOperation = (operation: Operation): string =>
   JSON.stringify(operation, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
@@ -120,7 +120,7 @@ type Row = Partial<Operation> & Pick<Operation, 'seq' | 'id' | 'kind' | 'state'>
  * ledger reads all rows that count, so this must not cost more than the parsing: a reviver costs ten times that.
  */
 export function decodeOperation(text: string): Operation {
-  const row = withAtoms(JSON.parse(text) as Row);
+  const row = withAtoms(JSON.parse(text)) as Row;
   const { signing = null, landing = null, plan = {}, outcome = {} } = row;
   return {
     ...BLANK,
@@ -132,11 +132,14 @@ export function decodeOperation(text: string): Operation {
   };
 }
 
-/** The same members, the amounts among them read; members of a member are left alone. */
+/** Members as they were parsed, the amounts among them read in place; members of a member are left alone. */
 function withAtoms<T extends object>(members: T): T {
-  const read = (name: string, value: unknown): unknown =>
-    BIGINTS.has(name) && typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : value;
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, read(name, value)])) as T;
+  const row = members as Record<string, unknown>;
+  for (const name of BIGINTS) {
+    const value = row[name];
+    if (typeof value === 'string' && /^-?\d+$/.test(value)) row[name] = BigInt(value);
+  }
+  return members;
 }
 
 const NONE = lamports(0n);

@@ -6,7 +6,6 @@
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import { MEMO_TRANSFER_FEE } from '../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../core/amount.ts';
-import { DAY_MS } from '../core/limits.ts';
 import { type ChainTransaction, failureReason } from '../providers/solana-rpc.ts';
 import type { OpsAnswer, Refusal } from './api.ts';
 import type { DeskTools } from './desk.ts';
@@ -93,8 +92,8 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
   /** Paid back in the last day, or on its way. */
   const paidToday = (): bigint =>
     journal
-      .counting(now())
-      .filter(({ kind, createdAt }) => kind === 'refund' && createdAt > now() - DAY_MS)
+      .recent(now())
+      .filter(({ kind }) => kind === 'refund')
       .reduce((sum, { amount }) => sum + amount, 0n);
 
   /** The intent of paying a refund, in the critical section with its row. */

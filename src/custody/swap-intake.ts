@@ -10,14 +10,7 @@ import type { BalanceReader } from './balance-reader.ts';
 import type { Driver } from './driver.ts';
 import type { Journal } from './journal.ts';
 import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './kinds/swap.ts';
-import {
-  type Balance,
-  checkIntent,
-  type LedgerVerdict,
-  type Limits,
-  releasedSlot,
-  spendable,
-} from './ledger.ts';
+import { type Balance, checkIntent, type LedgerVerdict, type Limits, spendable } from './ledger.ts';
 import type { Operation } from './operation.ts';
 import type { Storage } from './ports.ts';
 import {
@@ -203,7 +196,7 @@ export function createSwapIntake(p: IntakePorts) {
     for (let reads = 0; reads < 3; reads++) {
       let balance: Balance;
       try {
-        balance = await readBalance(releasedSlot(journal.counting(now())));
+        balance = await readBalance(journal.releasedSlot());
       } catch (error) {
         return refusalOf(`upstream_${failureReason(error)}`);
       }
@@ -231,7 +224,7 @@ export function createSwapIntake(p: IntakePorts) {
       if (budget) return { type: 'refused', refusal: budget };
       const amount = lamports(request.amountLamports);
       try {
-        const verdict = check(amount, await readBalance(releasedSlot(journal.counting(now()))));
+        const verdict = check(amount, await readBalance(journal.releasedSlot()));
         if (!verdict.ok) return { type: 'refused', refusal: ledgerRefusal(verdict, now()) };
         // Others may have asked while the balance was read.
         const spent = budgetRefusal('preview');
@@ -251,7 +244,7 @@ export function createSwapIntake(p: IntakePorts) {
     /** @throws AppError UPSTREAM_FAILED when the balance cannot be read */
     async swapRoom(): Promise<SwapRoom> {
       const operations = journal.counting(now());
-      const balance = await readBalance(releasedSlot(operations));
+      const balance = await readBalance(journal.releasedSlot());
       const why = await p.stop();
       const verdict = check(lamports(1n), balance, operations);
       const refusal = why

@@ -165,6 +165,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a balance older than a released reservation',
     edits: [
       {
+        file: JOURNAL,
+        find: `const releasedSlot = (): bigint => BigInt(getMeta('released_slot') ?? 0);`,
+        replace: `const releasedSlot = (): bigint => 0n;`,
+      },
+      {
         file: LEDGER,
         find: `    (most, op) => (op.releasedSlot !== null && op.releasedSlot > most ? op.releasedSlot : most),`,
         replace: `    (most) => most,`,
