@@ -18,7 +18,7 @@ import { LIFI_COLLECTOR, type ScreenedShape } from '../../../src/custody/screen/
 import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
 import { resolveInstructions } from '../../../src/custody/screen/lookup-tables.ts';
 import { screenQuote } from '../../../src/custody/screen/quote.ts';
-import { screenBytes } from '../../../src/custody/screen/screen.ts';
+import { screenBytes, screenSwap } from '../../../src/custody/screen/screen.ts';
 import {
   type AccountState,
   type SimulationResult,
@@ -28,7 +28,7 @@ import {
 import { judgeSystem, SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
 import { judgeToken, WRAPPED_SOL } from '../../../src/custody/screen/token.ts';
 import { budget, tableData, u32, u64 } from '../../world/lifi-transaction.ts';
-import { type Draft, draftSwap, finish, OWN, RESERVE, THIEF, transfer, wallet } from './draft.ts';
+import { type Draft, draftSwap, finish, OWN, RESERVE, THIEF, transfer, vaultSwap, wallet } from './draft.ts';
 import { LEG, TEMPORARY } from './families/family.ts';
 
 const key = (address: string, isWritable = true, isSigner = false): ResolvedKey => ({
@@ -620,5 +620,51 @@ describe('a landing', () => {
   ])('that cost %d of 1000 to 1010 lamports is judged to the lamport', (spent, reason) => {
     const landing = { error: null, before: 5_000n, after: 5_000n - spent, changesTokens: false };
     expect(screenLanding(landing, { amount: 1_000n, spend: 1_010n })?.reason).toBe(reason);
+  });
+});
+
+describe('what must be unique for ever', () => {
+  const namesOf = async (draft: Draft) => {
+    const verdict = await screenSwap(finish(draft));
+    if (!verdict.ok) throw new Error(verdict.reason);
+    return verdict;
+  };
+
+  it('is the quote, its message, and the address that is paid', async () => {
+    const draft = draftSwap('near', 5);
+    const { names, claims, depositAddress } = await namesOf(draft);
+    expect(names).toEqual({
+      quoteId: '5:0',
+      messageHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      vaultSwap: null,
+    });
+    expect(claims).toEqual(['lifi:5:0', `lifi-message:${names.messageHash}`, `deposit:${draft.deposit}`]);
+    expect(depositAddress).toBe(draft.deposit);
+  });
+
+  it('is the seed of a vault swap, which pays no address of its own', async () => {
+    const draft = draftSwap('chainflip', 5);
+    const seed = new Uint8Array(32).fill(0xa5);
+    draft.instructions[LEG] = vaultSwap({
+      amount: draft.amount - draft.fee,
+      minimum: BigInt(draft.quote.estimate.toAmountMin),
+      seed,
+    });
+    for (const { call } of draft.simulation.inner)
+      if (call.data.length > 12)
+        Object.assign(call.accounts[1] ?? {}, { address: vaultSwapAccounts(RESERVE, seed)[3] });
+    const { names, claims, depositAddress } = await namesOf(draft);
+    expect(names.vaultSwap).toBe('a5'.repeat(32));
+    expect(claims[2]).toBe(`vault-swap:${'a5'.repeat(32)}`);
+    expect(depositAddress).toBeNull();
+  });
+
+  it('is the message as it came, whatever blockhash of ours is signed', async () => {
+    const draft = draftSwap('near', 5);
+    const first = await namesOf(draft);
+    draft.blockhash = wallet(77);
+    const second = await namesOf(draft);
+    expect(second.names.messageHash).not.toBe(first.names.messageHash);
+    expect(second.message).toEqual(first.message);
   });
 });
