@@ -3,12 +3,11 @@
  * `npm run mutants -- [--seeds 1000] [--only text] [--src folder] [--workers 2]`
  * @module
  */
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { MUTANTS } from '../test/simulator/mutants.ts';
 import { type Caught, catchMutant } from '../test/simulator/mutation.ts';
 import { OWN_SOURCE } from '../test/simulator/production.ts';
+import { inThread, runShared } from './thread.ts';
 
 type Share = { readonly source: string; readonly seeds: number; readonly names: readonly string[] };
 /** `error`: its edits no longer fit the code. */
@@ -28,13 +27,6 @@ async function tryAll({ source, seeds, names }: Share): Promise<Row[]> {
   return rows;
 }
 
-const share = (data: Share): Promise<Row[]> =>
-  new Promise((resolve, reject) => {
-    const worker = new Worker(fileURLToPath(import.meta.url), { workerData: data, argv: [] });
-    worker.once('message', resolve);
-    worker.once('error', reject);
-  });
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -51,7 +43,13 @@ async function main(): Promise<void> {
   );
   const rows = (
     await Promise.all(
-      shares.map((own) => share({ source: values.src, seeds: Number(values.seeds), names: own })),
+      shares.map((own) =>
+        inThread<Share, Row[]>(import.meta.url, {
+          source: values.src,
+          seeds: Number(values.seeds),
+          names: own,
+        }),
+      ),
     )
   ).flat();
   console.log('| mutant | first seed | what it breaks |\n|---|---|---|');
@@ -67,5 +65,4 @@ async function main(): Promise<void> {
   process.exitCode = missed > 0 ? 1 : 0;
 }
 
-if (isMainThread) await main();
-else parentPort?.postMessage(await tryAll(workerData as Share));
+await runShared(main, tryAll);

@@ -4,13 +4,12 @@
  * `--routes near-intents,lifi` lets swaps fall over to transactions of a third party.
  * @module
  */
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { ROUTE_NAMES, type RouteName } from '../src/bridges/route.ts';
 import { loadProduction, OWN_SOURCE } from '../test/simulator/production.ts';
 import { runSeed } from '../test/simulator/run-seed.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
+import { inThread, runShared } from './thread.ts';
 
 type Share = {
   readonly source: string;
@@ -28,13 +27,6 @@ async function traceOf(seed: number, source: string, routes: readonly RouteName[
   await runSeed(seed, await loadProduction(source), (line) => lines.push(line()), routes);
   return lines;
 }
-
-const share = (data: Share): Promise<RangeResult> =>
-  new Promise((resolve, reject) => {
-    const worker = new Worker(fileURLToPath(import.meta.url), { workerData: data, argv: [] });
-    worker.once('message', resolve);
-    worker.once('error', reject);
-  });
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -58,7 +50,13 @@ async function main(): Promise<void> {
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      share({ source: values.src, from: from + index, to, step, routes }),
+      inThread<Share, RangeResult>(import.meta.url, {
+        source: values.src,
+        from: from + index,
+        to,
+        step,
+        routes,
+      }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -92,8 +90,4 @@ function report(findings: readonly Finding[]): void {
   }
 }
 
-if (isMainThread) await main();
-else {
-  const { source, ...range } = workerData as Share;
-  parentPort?.postMessage(await runRange(await loadProduction(source), range));
-}
+await runShared(main, async ({ source, ...range }: Share) => runRange(await loadProduction(source), range));

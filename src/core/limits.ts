@@ -15,3 +15,6 @@ export const MAX_WAIT_MS = 25_000;
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
+
+/** The window in which the routing provider counts our quotes. */
+export const QUOTE_WINDOW_MS = 2 * HOUR_MS;

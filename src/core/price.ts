@@ -23,6 +23,9 @@ export function divergenceBps(a: bigint, b: bigint): bigint {
   return low <= 0n ? 1_000_000n : ((high - low) * 10_000n + low - 1n) / low;
 }
 
+/** Two venues may differ by so much and still tell one price: a perpetual's mid and a spot price differ by a few bps. */
+export const MAX_DIVERGENCE_BPS = 100n;
+
 export type AgreedPrice =
   | { ok: true; price: PriceReport; sources: string[] }
   | { ok: false; reason: 'price_unavailable' | 'price_divergent' };

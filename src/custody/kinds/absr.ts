@@ -7,7 +7,7 @@ import { MINT_FEE, mintMessage } from '../../chain/solana/token-mint.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
-import { agreePrices, type PriceReport } from '../../core/price.ts';
+import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { KindDriver, Prepared } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import type { Facts, Operation } from '../operation.ts';
@@ -21,8 +21,6 @@ const ACCOUNT_RENT = 3_000_000n;
 export const MINT_RESERVED = MINT_FEE + ACCOUNT_RENT;
 
 const U64_MAX = 2n ** 64n - 1n;
-/** Two venues may differ by so much and still tell one price. */
-const MAX_DIVERGENCE_BPS = 100n;
 
 /** One node's finalized view of the mint. */
 export type SupplyView = {

@@ -6,7 +6,13 @@
 import type { SwapQuote } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
-import { agreePrices, fairLamports, fairSats, type PriceReport } from '../../core/price.ts';
+import {
+  agreePrices,
+  fairLamports,
+  fairSats,
+  MAX_DIVERGENCE_BPS,
+  type PriceReport,
+} from '../../core/price.ts';
 import type { KindDriver, Prepared } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import { type Landing, type Operation, plannedOperation } from '../operation.ts';
@@ -15,9 +21,6 @@ import type { ScreenedPayment, ScreenForeign } from './swap-screened.ts';
 import { createSwapSettlement, type SettlementPorts } from './swap-settlement.ts';
 
 export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
-
-/** Two price sources may differ by so much: a perpetual's mid and a spot price do by a few basis points. */
-const MAX_DIVERGENCE_BPS = 100n;
 
 export type SwapPorts = SettlementPorts & {
   readonly maxCostBps: number;

@@ -2,19 +2,12 @@ import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import { divergenceBps, USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import { divergenceBps, MAX_DIVERGENCE_BPS, USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import type { Cached } from '../../http/cached.ts';
 import { refreshing, warm } from '../../http/warm.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { backingOf, RATIO_DECIMALS, type Supply } from './backing.ts';
-import {
-  MAX_DIVERGENCE_BPS,
-  type ReadPriceDeps,
-  readPrice,
-  readVenues,
-  reportOf,
-  type VenuePrice,
-} from './read-price.ts';
+import { type ReadPriceDeps, readPrice, readVenues, reportOf, type VenuePrice } from './read-price.ts';
 
 export type SummaryDeps = ReadPriceDeps & {
   /** Null while no mint is configured. */

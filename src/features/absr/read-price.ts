@@ -1,6 +1,6 @@
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import { agreePrices, type PriceReport } from '../../core/price.ts';
+import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { refreshing, warm } from '../../http/warm.ts';
 
@@ -12,9 +12,6 @@ export type ReadPriceDeps = {
 
 /** Micro-dollars as decimal text, as a cache can hold them. */
 export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
-
-/** Two venues may differ by so much: a perpetual's mid and a spot price do by a few basis points. */
-export const MAX_DIVERGENCE_BPS = 100n;
 
 /** What the venues say is told as long as it is new. */
 const VENUES_POLICY = warm(120_000);

@@ -35,18 +35,29 @@ export type ExchangeAnswer = z.infer<typeof ExchangeAnswer>;
 export const trackerUrl = (id: string): string =>
   `https://changenow.io/exchange/txs/${encodeURIComponent(id)}`;
 
-/**
- * The first member of a create's answer that is not what was ordered. Addresses are compared without case, since some
- * chains write one address both ways and no other two addresses differ by case alone.
- */
+/** The first member of a create's answer that is not what was ordered. */
 export function mismatch(order: ExchangeOrder, created: CreatedExchange): string | undefined {
   const same: [string, boolean][] = [
-    ['payout_address', created.payoutAddress.toLowerCase() === order.payoutAddress.toLowerCase()],
+    ['payout_address', isSameAddress(order.payoutAddress, created.payoutAddress)],
     ['amount', asDouble(created.fromAmount) === asDouble(order.amount)],
     ['from', created.fromCurrency === order.from.ticker && created.fromNetwork === order.from.network],
     ['to', created.toCurrency === order.to.ticker && created.toNetwork === order.to.network],
   ];
   return same.find(([, equal]) => !equal)?.[0];
+}
+
+/** Hex, where case is at most a checksum, behind whatever a chain puts before it. */
+const HEX_ADDRESS = /^[a-z0-9]{0,4}?[0-9a-f]{40,}$/i;
+const isOneCase = (text: string): boolean => text === text.toLowerCase() || text === text.toUpperCase();
+
+/**
+ * Whether two texts are one address. Hex, and bech32 and its kin when each is wholly in one case, may be written both
+ * ways; everywhere else, as in base58, another case is another address, which may be nobody's.
+ */
+function isSameAddress(a: string, b: string): boolean {
+  if (a === b) return true;
+  const mayDiffer = (HEX_ADDRESS.test(a) && HEX_ADDRESS.test(b)) || (isOneCase(a) && isOneCase(b));
+  return mayDiffer && a.toLowerCase() === b.toLowerCase();
 }
 
 /** The provider computes in doubles: of 18 digits it may give back 17. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { NostrRelays } from '../../providers/nostr-relays.ts';
 import {
@@ -40,7 +41,6 @@ type Options = {
   now: () => number;
 };
 
-const HOUR_MS = 3_600_000;
 const TOP_POLICY = { freshMs: 15_000, revalidateMs: 45_000, staleMs: 6 * HOUR_MS };
 /** Old notes hardly change: only a late or deleted one would. */
 const PAST_POLICY = { freshMs: 300_000, revalidateMs: 600_000, staleMs: 6 * HOUR_MS };

@@ -2,6 +2,7 @@
  * What the status page reads of D1: whether it answers, which columns it has, the newest operations, the quote count.
  * @module
  */
+import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 
 /** An operation as everybody may see it: its natural key stays here. */
 export type OperationLine = {
@@ -18,9 +19,6 @@ export type OperationLine = {
 };
 
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
-
-/** Seconds of a window of the quote count. */
-const WINDOW_SECONDS = 2 * 3_600;
 
 export const createDatabaseStore = (db: D1Database) => ({
   /** @throws when the database does not answer */
@@ -56,7 +54,7 @@ export const createDatabaseStore = (db: D1Database) => ({
   async quotesUsed(nowMs: number): Promise<number> {
     const row = await db
       .prepare('SELECT used FROM quote_budget WHERE window = ?')
-      .bind(Math.floor(nowMs / 1_000 / WINDOW_SECONDS))
+      .bind(Math.floor(nowMs / QUOTE_WINDOW_MS))
       .first<{ used: number }>();
     return row?.used ?? 0;
   },

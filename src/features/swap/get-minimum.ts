@@ -1,6 +1,7 @@
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
-import { agreePrices, fairSats, type PriceReport } from '../../core/price.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { CustodianApi, SwapRoom } from '../../custody/api.ts';
 import { CONTRACT_MINIMUM, smallestAmount } from './minimum.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
@@ -25,9 +26,8 @@ export type SwapMinimum = {
 };
 
 /** The bridge's terms move slowly; a day-old minimum is still a fair hint, marked as such. */
-const MINIMUM_POLICY = { freshMs: 600_000, revalidateMs: 600_000, staleMs: 86_400_000 };
+const MINIMUM_POLICY = { freshMs: 600_000, revalidateMs: 600_000, staleMs: DAY_MS };
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
-const MAX_DIVERGENCE_BPS = 100n;
 
 type StoredRoom = { balance: string; maximum: string; refusal: SwapRoom['refusal'] };
 

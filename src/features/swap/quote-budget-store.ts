@@ -3,9 +3,7 @@
  * custodian, so reads can never use up what creates need.
  * @module
  */
-
-/** The provider's window. */
-const WINDOW_SECONDS = 2 * 3_600;
+import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 
 export type QuoteBudgetStore = {
   /** Takes one quote from the window. Seconds until there is one again when it is empty. */
@@ -14,7 +12,7 @@ export type QuoteBudgetStore = {
 
 export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
   async take(nowMs, maximum) {
-    const window = Math.floor(nowMs / 1_000 / WINDOW_SECONDS);
+    const window = Math.floor(nowMs / QUOTE_WINDOW_MS);
     const taken = await db
       .prepare(
         `INSERT INTO quote_budget (window, used) VALUES (?, 1)
@@ -23,6 +21,6 @@ export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
       .bind(window, maximum)
       .first<{ used: number }>();
     if (taken) return { ok: true };
-    return { ok: false, retryAfterSeconds: Math.ceil((window + 1) * WINDOW_SECONDS - nowMs / 1_000) };
+    return { ok: false, retryAfterSeconds: Math.ceil(((window + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000) };
   },
 });
