@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { SqlRow, Storage } from '../../src/custody/ports.ts';
 
 export type SqliteStorage = Storage & {
@@ -13,6 +13,8 @@ export type SqliteStorage = Storage & {
 /** The Storage port over SQLite in memory; every write is durable at once. */
 export function createSqliteStorage(): SqliteStorage {
   const db = new DatabaseSync(':memory:');
+  /** As the platform does, which prepares a text once. */
+  const prepared = new Map<string, StatementSync>();
   let depth = 0;
   const self: SqliteStorage = {
     alarm: null,
@@ -20,7 +22,9 @@ export function createSqliteStorage(): SqliteStorage {
     replaced: false,
     exec(query, ...params) {
       if (self.replaced) throw new Error('this instance was replaced');
-      return db.prepare(query).all(...params) as SqlRow[];
+      const statement = prepared.get(query) ?? db.prepare(query);
+      prepared.set(query, statement);
+      return statement.all(...params) as SqlRow[];
     },
     transaction(work) {
       if (self.replaced) throw new Error('this instance was replaced');
