@@ -447,6 +447,17 @@ describe('the sums over all instructions', () => {
     else expect(verdict).toMatchObject({ ok: true });
   });
 
+  it.each([
+    ['a token account of ours', addressSeed(OWN[0] ?? '')],
+    ['our own, which stands there once already', addressSeed(RESERVE)],
+  ])('find a key in the last bytes of an order as well: %s', (_name, seed) => {
+    const seeded = (draft: Draft) => {
+      const minimum = BigInt(draft.quote.estimate.toAmountMin);
+      draft.instructions[LEG] = vaultSwap({ amount: draft.amount - draft.fee, minimum, seed });
+    };
+    expect(screened(seeded, 'chainflip')).toBe('own_key_in_data');
+  });
+
   it('leave our key out of every place that has no need of it', () => {
     const toOurselves = (draft: Draft) => {
       draft.instructions[LEG] = transfer(RESERVE, draft.amount - draft.fee);
