@@ -1,7 +1,7 @@
 /**
  * Breaks the code that guards money in small ways, one at a time, and counts how many its unit tests notice.
  * `npm run mutate -- [--area machine] [--file machine.ts] [--at machine.ts:40] [--every 5] [--first 2]`: one mutant in five,
- * from the third on. The exit code is 1 where fewer than 85 % of all are noticed.
+ * from the third on. The exit code is 1 where fewer than 85 % of any area are noticed.
  * @module
  */
 import { readFileSync, rmSync } from 'node:fs';
@@ -157,11 +157,13 @@ const percent = (results: readonly Result[]): string =>
   `${((100 * results.filter(({ killed }) => killed).length) / Math.max(results.length, 1)).toFixed(1)} %`;
 
 const all: Result[] = [];
+const missed: string[] = [];
 const rows: string[] = [];
 for (const area of AREAS.filter(({ name }) => name.includes(values.area))) {
   const results = await mutateArea(area);
   all.push(...results);
   const killed = results.filter((result) => result.killed).length;
+  if (killed < GOAL * results.length) missed.push(area.name);
   rows.push(`| ${area.name} | ${results.length} | ${killed} | ${percent(results)} |`);
   for (const { mutation, reached } of results.filter((result) => !result.killed)) {
     const { file, line, was, becomes } = mutation;
@@ -174,4 +176,4 @@ for (const area of AREAS.filter(({ name }) => name.includes(values.area))) {
 console.log('| area | mutants | killed | share |\n|---|---|---|---|');
 for (const row of rows) console.log(row);
 console.log(`| all | ${all.length} | ${all.filter(({ killed }) => killed).length} | ${percent(all)} |`);
-process.exit(all.filter(({ killed }) => killed).length >= GOAL * all.length ? 0 : 1);
+process.exit(missed.length === 0 ? 0 : 1);
