@@ -11,6 +11,8 @@ export type Failure = {
   /** What to do now. */
   readonly next: string;
   readonly retryAfterSeconds: number | null;
+  /** The same idempotency key will never bring another answer: the next try needs a new one. */
+  readonly needsNewKey: boolean;
   /** For the operator's log; null when the service was not reached. */
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
@@ -49,6 +51,7 @@ const unreached = (text: string): Failure => ({
   text,
   next: 'Check your connection and try again. Your money is safe: nothing is sent twice.',
   retryAfterSeconds: null,
+  needsNewKey: false,
   requestId: null,
   details: {},
 });
@@ -67,6 +70,7 @@ export function failureOf(status: number, headers: Headers, body: unknown): Fail
     text: textOf(body.error) ?? 'The service refused.',
     next: wait === null ? step : `${step} The service asks to wait ${waitText(wait)}.`,
     retryAfterSeconds: wait,
+    needsNewKey: body.action === 'retry_with_new_key',
     requestId: textOf(body.request_id) ?? headers.get('x-request-id'),
     details: isBody(body.details) ? body.details : {},
   };
@@ -104,14 +108,20 @@ export async function call<T>(path: string, send?: Send): Promise<Answered<T>> {
       unreached(slow ? 'The service did not answer in time.' : 'The service cannot be reached.'),
     );
   }
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {}
+  const body = parsed(text);
   if (!response.ok || body === undefined)
     throw new CallFailed(failureOf(response.status, response.headers, body));
   // Shape by contract: the same schemas check the answer on the other side.
   return { value: body as T, headers: response.headers };
+}
+
+/** Undefined for what is no JSON, such as the page of a proxy that stands in for the service. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export const failureFrom = (thrown: unknown): Failure =>

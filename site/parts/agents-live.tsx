@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call } from '../api/call.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import {
   claudeCodeCommand,
   curlLines,
@@ -53,29 +54,22 @@ const CALLS = [
 /** The read-only tools, tried from here: what an agent would get. */
 export function TryIt() {
   const [shown, setShown] = useState<{ readonly name: string; readonly text: string } | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const run = async (path: string, name: string): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
-    setShown(null);
-    try {
+  const { busy, failure, attempt } = useAttempt<'call'>();
+  const run = (path: string, name: string) =>
+    attempt('call', async () => {
+      setShown(null);
       setShown({ name, text: JSON.stringify((await call(path)).value, undefined, 2) });
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-    setBusy(false);
-  };
+    });
   return (
     <div class="card stack">
       <p class="row">
         {CALLS.map(([path, name]) => (
-          <button type="button" class="quiet" disabled={busy} onClick={() => run(path, name)}>
+          <button type="button" class="quiet" disabled={busy !== null} onClick={() => run(path, name)}>
             {name}
           </button>
         ))}
       </p>
-      {busy ? <Waiting what="Asking." /> : null}
+      {busy === null ? null : <Waiting what="Asking." />}
       {failure === null ? null : <Failed failure={failure} />}
       <div role="status">
         {shown === null ? null : <CopyBlock label={`the answer of ${shown.name}`} text={shown.text} />}

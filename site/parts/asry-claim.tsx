@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { AsryClaim, AsryClaimRecord } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import type { AsryClaim, AsryClaimRecord, AsryEpochs } from '../api/answers.ts';
+import { CallFailed, call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
@@ -11,12 +12,18 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
 
 const USD_DECIMALS = 6;
-/** The ASRY of this service; its epoch says the same. */
-const ASRY_DECIMALS = 9;
 const POLL_MS = 2000;
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
-const Deposit = ({ claim }: { claim: AsryClaim }) => (
+/** Atoms of ASRY as whole ones; as atoms, and called so, until an epoch has told how many make one. */
+function useAsryText(): (atoms: string) => string {
+  const epochs = useAnswer<AsryEpochs>('/api/asry/epoch').value;
+  const decimals = (epochs?.current ?? epochs?.past[0])?.asryDecimals;
+  return (atoms) =>
+    decimals === undefined ? `${units(atoms, 0)} atoms of ASRY` : `${units(atoms, decimals)} ASRY`;
+}
+
+const Deposit = ({ claim, asry }: { claim: AsryClaim; asry: (atoms: string) => string }) => (
   <dl class="facts" aria-label="Deposit">
     <dt>Received</dt>
     <dd>
@@ -29,8 +36,7 @@ const Deposit = ({ claim }: { claim: AsryClaim }) => (
     </dd>
     <dt>Earns</dt>
     <dd>
-      <strong>{units(claim.reward.entitlementAtomic, ASRY_DECIMALS)} ASRY</strong>, epoch{' '}
-      {claim.receive.epoch}
+      <strong>{asry(claim.reward.entitlementAtomic)}</strong>, epoch {claim.receive.epoch}
     </dd>
     <dt>Goes to</dt>
     <dd>
@@ -43,6 +49,7 @@ const STATES = { sent: 'good', pending: 'warn', owed: 'warn' } as const;
 
 function ClaimRecord({ signature }: { signature: string }) {
   const answer = useAnswer<AsryClaimRecord>(`/api/asry/claims/${encodeURIComponent(signature)}`, POLL_MS);
+  const asry = useAsryText();
   const record = answer.value;
   if (record === null)
     return answer.failure === null ? (
@@ -62,18 +69,18 @@ function ClaimRecord({ signature }: { signature: string }) {
       ) : (
         <Waiting what="The reward is on its way. It is final in about 15 seconds." />
       )}
-      <Deposit claim={record} />
+      <Deposit claim={record} asry={asry} />
       <Table
         label="Payouts"
         columns={[
           { name: 'Part' },
-          { name: 'ASRY', right: true },
+          { name: 'Reward', right: true },
           { name: 'State' },
           { name: 'Transaction' },
         ]}
         rows={record.payouts.map((payout) => [
           String(payout.part),
-          units(payout.asryAtomic, ASRY_DECIMALS),
+          asry(payout.asryAtomic),
           <span class={`mark ${STATES[payout.status]}`}>
             {payout.paid_at === null ? payout.status : 'paid'}
           </span>,
@@ -89,8 +96,8 @@ export function AsryClaimForm() {
   const [asset, setAsset] = useState('USDC');
   const [signature, setSignature] = useState('');
   const [preview, setPreview] = useState<AsryClaim | null>(null);
-  const [busy, setBusy] = useState<string | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { busy, failure, attempt } = useAttempt<string>();
+  const asry = useAsryText();
   const [claimed, setClaimed] = useState<string | null>(null);
   useEffect(() => setClaimed(fromAddressBar('claim')), []);
   const deposit = signature.trim();
@@ -99,32 +106,35 @@ export function AsryClaimForm() {
       ? null
       : 'The signature of a Solana transaction: 64 to 88 letters and digits.';
 
-  const attempt = async (what: string, run: () => Promise<void>): Promise<void> => {
-    setBusy(what);
-    setFailure(null);
-    try {
-      await run();
-    } catch (thrown) {
-      const found = failureFrom(thrown);
-      if (found.code === 'ALREADY_CLAIMED' || found.code === 'CLAIM_IN_PROGRESS') follow();
-      else setFailure(found);
-    }
-    setBusy(null);
-  };
   const follow = (): void => {
     toAddressBar('claim', deposit);
     setClaimed(deposit);
   };
   const look = () =>
-    attempt('Reading the deposit. It has to be final, which takes up to 20 seconds.', async () => {
-      const body = { asset, depositTxSignature: deposit, skipReward: true };
-      setPreview((await call<AsryClaim>('/api/asry/claim-from-deposit', { body })).value);
-    });
+    attempt('Reading the deposit. It has to be final, which takes up to 20 seconds.', () =>
+      orFollow(async () => {
+        const body = { asset, depositTxSignature: deposit, skipReward: true };
+        setPreview((await call<AsryClaim>('/api/asry/claim-from-deposit', { body })).value);
+      }),
+    );
   const claim = () =>
-    attempt('Claiming the reward.', async () => {
-      await call<AsryClaim>('/api/asry/claim-from-deposit', { body: { asset, depositTxSignature: deposit } });
+    attempt('Claiming the reward.', () =>
+      orFollow(async () => {
+        const body = { asset, depositTxSignature: deposit };
+        await call<AsryClaim>('/api/asry/claim-from-deposit', { body });
+        follow();
+      }),
+    );
+  /** What is claimed already is shown, whoever claimed it. */
+  const orFollow = async (run: () => Promise<void>): Promise<void> => {
+    try {
+      await run();
+    } catch (thrown) {
+      const code = thrown instanceof CallFailed ? thrown.failure.code : undefined;
+      if (code !== 'ALREADY_CLAIMED' && code !== 'CLAIM_IN_PROGRESS') throw thrown;
       follow();
-    });
+    }
+  };
   const changed = (text: string): void => {
     setSignature(text);
     setPreview(null);
@@ -178,7 +188,7 @@ export function AsryClaimForm() {
       {busy === null ? null : <Waiting what={busy} />}
       {preview === null ? null : (
         <>
-          <Deposit claim={preview} />
+          <Deposit claim={preview} asry={asry} />
           <p class="fine">Nothing was consumed yet. The claim pays the sender, whoever presses the button.</p>
           <button type="button" class="start" disabled={busy !== null} onClick={claim}>
             Claim the reward

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { ExchangeCreated, ExchangeEstimate, ExchangeMinimum, ExchangeStatus } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
 import { Identifier } from './copyable.tsx';
@@ -103,31 +104,20 @@ export function ExchangePanel() {
   const [refund, setRefund] = useState('');
   const [agreed, setAgreed] = useState(false);
   const [estimate, setEstimate] = useState<ExchangeEstimate | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
   const [key, setKey] = useState<string | null>(null);
   const [id, setId] = useState<string | null>(null);
   const pair = from === to ? null : `from=${from}&to=${to}`;
   const range = useAnswer<ExchangeMinimum>(pair === null ? null : `/api/exchange/min?${pair}`);
   useEffect(() => setId(fromAddressBar('exchange')), []);
 
-  const attempt = async (run: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
-    try {
-      await run();
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-    setBusy(false);
-  };
   const quote = () =>
-    attempt(async () => {
+    attempt('quote', async () => {
       const path = `/api/exchange/estimate?${pair}&amount=${encodeURIComponent(amount.trim())}`;
       setEstimate((await call<ExchangeEstimate>(path)).value);
     });
-  const create = () =>
-    attempt(async () => {
+  const create = async (): Promise<void> => {
+    const failed = await attempt('create', async () => {
       const idempotencyKey = key ?? crypto.randomUUID();
       setKey(idempotencyKey);
       const body = {
@@ -142,15 +132,22 @@ export function ExchangePanel() {
       toAddressBar('exchange', value.id);
       setId(value.id);
     });
-  const changed =
+    if (failed?.needsNewKey) setKey(null);
+  };
+  /** Another order is another request: it must not come under the key of the one before. */
+  const reordered =
     (set: (text: string) => void) =>
     (text: string): void => {
       set(text);
-      setEstimate(null);
       setKey(null);
     };
+  const changed = (set: (text: string) => void) =>
+    reordered((text) => {
+      set(text);
+      setEstimate(null);
+    });
   const fault = amountFault(amount, MAX_DECIMALS, from.toUpperCase());
-  const ready = isAmount(amount, MAX_DECIMALS, from) && pair !== null && !busy;
+  const ready = isAmount(amount, MAX_DECIMALS, from) && pair !== null && busy === null;
 
   if (id !== null)
     return (
@@ -194,7 +191,7 @@ export function ExchangePanel() {
             Ask what it brings
           </button>
         </Form>
-        {busy ? <Waiting what="Asking the provider." /> : null}
+        {busy === null ? null : <Waiting what="Asking the provider." />}
         {estimate === null ? null : (
           <Form label="Start the exchange" submit={create}>
             <p>
@@ -208,14 +205,14 @@ export function ExchangePanel() {
               id="exchange-payout"
               label={`Your ${to.toUpperCase()} address`}
               value={payout}
-              set={setPayout}
+              set={reordered(setPayout)}
               hint="Receives the coins. Check it twice."
             />
             <Field
               id="exchange-refund"
               label={`Your ${from.toUpperCase()} address for a refund`}
               value={refund}
-              set={setRefund}
+              set={reordered(setRefund)}
               hint="Used when the exchange cannot be made."
             />
             <Check
@@ -224,7 +221,10 @@ export function ExchangePanel() {
               on={agreed}
               set={setAgreed}
             />
-            <button type="submit" disabled={!agreed || payout.trim() === '' || refund.trim() === '' || busy}>
+            <button
+              type="submit"
+              disabled={!agreed || payout.trim() === '' || refund.trim() === '' || busy !== null}
+            >
               Show the pay-in address
             </button>
           </Form>

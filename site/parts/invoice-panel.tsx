@@ -1,7 +1,8 @@
 import { useState } from 'hono/jsx';
 import type { Invoice } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
@@ -47,18 +48,11 @@ function invoiceSteps(invoice: Invoice): Step[] {
 /** Only for wallets whose payments do not carry the reference: usually nothing has to be pasted. */
 function PointAtPayment({ id }: { id: string }) {
   const [signature, setSignature] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const confirm = async (): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
-    try {
+  const { busy, failure, attempt } = useAttempt<'confirm'>();
+  const confirm = () =>
+    attempt('confirm', async () => {
       await call('/api/invoices/confirm', { body: { invoice_id: id, tx_signature: signature.trim() } });
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-    setBusy(false);
-  };
+    });
   return (
     <details>
       <summary>Paid, but nothing happens?</summary>
@@ -70,10 +64,10 @@ function PointAtPayment({ id }: { id: string }) {
           set={setSignature}
           hint="Your wallet shows it with the transaction."
         />
-        <button type="submit" class="quiet start" disabled={busy || signature.trim() === ''}>
+        <button type="submit" class="quiet start" disabled={busy !== null || signature.trim() === ''}>
           Look at this payment
         </button>
-        {busy ? <Waiting what="Reading the payment from the chain." /> : null}
+        {busy === null ? null : <Waiting what="Reading the payment from the chain." />}
         {failure === null ? null : <Failed failure={failure} />}
       </Form>
     </details>

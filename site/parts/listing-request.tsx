@@ -1,7 +1,8 @@
 import { useState } from 'hono/jsx';
 import type { ListingRequested, TokenView } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { PaymentCard } from './payment-card.tsx';
@@ -30,19 +31,12 @@ function Awaited({ request }: { request: ListingRequested }) {
 export function ListingRequest({ tokenId }: { tokenId?: number }) {
   const [mint, setMint] = useState('');
   const [request, setRequest] = useState<ListingRequested | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const ask = async (): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
-    try {
+  const { busy, failure, attempt } = useAttempt<'ask'>();
+  const ask = () =>
+    attempt('ask', async () => {
       const body = tokenId === undefined ? { mint_address: mint.trim() } : { token_id: tokenId };
       setRequest((await call<ListingRequested>('/api/listings/request', { body })).value);
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-    setBusy(false);
-  };
+    });
   if (request !== null) return <Awaited request={request} />;
   return (
     <Form label="Ask for a listing" submit={ask}>
@@ -55,10 +49,14 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
           hint="Name and symbol are read from the chain."
         />
       ) : null}
-      <button type="submit" class="start" disabled={busy || (tokenId === undefined && mint.trim() === '')}>
+      <button
+        type="submit"
+        class="start"
+        disabled={busy !== null || (tokenId === undefined && mint.trim() === '')}
+      >
         Ask for the listing
       </button>
-      {busy ? <Waiting what="Reading the token from the chain." /> : null}
+      {busy === null ? null : <Waiting what="Reading the token from the chain." />}
       {failure === null ? null : <Failed failure={failure} />}
     </Form>
   );

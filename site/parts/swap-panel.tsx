@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'hono/jsx';
 import { SOL_DECIMALS } from '../../src/core/amount.ts';
 import type { SwapCreated, SwapEstimate, SwapMinimum } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call, type Failure } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
 import { Check, Field, Form } from './field.tsx';
@@ -54,8 +55,6 @@ export function SwapBounds({ minimum, failure }: { minimum: SwapMinimum | null; 
   );
 }
 
-type Busy = 'quote' | 'dry' | 'create' | null;
-
 /** Quote, dry run, then the real one; each step tells what it does. */
 export function SwapPanel() {
   const minimum = useAnswer<SwapMinimum>('/api/swap/min', POLL_MS);
@@ -63,8 +62,7 @@ export function SwapPanel() {
   const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
   const [dryRun, setDryRun] = useState<SwapCreated | null>(null);
   const [agreed, setAgreed] = useState(false);
-  const [busy, setBusy] = useState<Busy>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { busy, failure, attempt } = useAttempt<'quote' | 'dry' | 'create'>();
   const [key, setKey] = useState<string | null>(null);
   const [id, setId] = useState<string | null>(null);
   useEffect(() => setId(fromAddressBar('swap')), []);
@@ -72,16 +70,6 @@ export function SwapPanel() {
   const fault = amountFault(amount, SOL_DECIMALS, 'SOL');
   const ready = isAmount(amount, SOL_DECIMALS, 'SOL') && busy === null;
 
-  const attempt = async (what: Exclude<Busy, null>, run: () => Promise<void>): Promise<void> => {
-    setBusy(what);
-    setFailure(null);
-    try {
-      await run();
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-    setBusy(null);
-  };
   const quote = () =>
     attempt('quote', async () => {
       setDryRun(null);
@@ -94,8 +82,8 @@ export function SwapPanel() {
       const body = { amountSol: amount.trim(), dry_run: true };
       setDryRun((await call<SwapCreated>('/api/swap/create', { body })).value);
     });
-  const start = () =>
-    attempt('create', async () => {
+  const start = async (): Promise<void> => {
+    const failed = await attempt('create', async () => {
       // One key until an answer is known: pressing again can never move money twice.
       const idempotencyKey = key ?? crypto.randomUUID();
       setKey(idempotencyKey);
@@ -106,6 +94,8 @@ export function SwapPanel() {
       toAddressBar('swap', value.id);
       setId(value.id);
     });
+    if (failed?.needsNewKey) setKey(null);
+  };
   const change = (text: string): void => {
     setAmount(text);
     setEstimate(null);

@@ -2,7 +2,8 @@ import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
 import { formatAmount } from '../../src/core/amount.ts';
 import type { InvoiceCreated } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call } from '../api/call.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Check, Choice, Field, Form } from './field.tsx';
 import { grouped } from './format.ts';
@@ -66,8 +67,7 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
 export function TokenCreator() {
   const [draft, setDraft] = useState<TokenDraft>(EMPTY_DRAFT);
   const [tried, setTried] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { busy, failure, attempt } = useAttempt<'price'>();
   const [invoice, setInvoice] = useState<string | null>(null);
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
 
@@ -87,17 +87,12 @@ export function TokenCreator() {
       document.getElementById(`token-${first}`)?.focus();
       return;
     }
-    setBusy(true);
-    setFailure(null);
-    try {
+    await attempt('price', async () => {
       const { value } = await call<InvoiceCreated>('/api/invoices', { body: invoiceBody(draft) });
       toAddressBar('invoice', value.invoice_id);
       setInvoice(value.invoice_id);
       scrollTo({ top: 0 });
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-    setBusy(false);
+    });
   };
 
   if (invoice !== null)
@@ -219,10 +214,12 @@ export function TokenCreator() {
               ['token', 'Classic SPL token with Metaplex metadata'],
             ]}
           />
-          <button type="submit" disabled={busy}>
+          <button type="submit" disabled={busy !== null}>
             Check and show the price
           </button>
-          {busy ? <Waiting what="Checking everything on the chain before anything is charged." /> : null}
+          {busy === null ? null : (
+            <Waiting what="Checking everything on the chain before anything is charged." />
+          )}
           {failure === null ? null : <Failed failure={failure} />}
         </Form>
       </div>

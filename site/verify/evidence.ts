@@ -130,7 +130,9 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
       const { amount, decimals } = fields(fields(answer.result).value);
       if (!/^\d{1,20}$/.test(text(amount))) throw new TypeError('not an amount');
       return { atoms: BigInt(text(amount)), decimals: Number(whole(decimals)) };
-    } catch {}
+    } catch {
+      // The next node may answer.
+    }
   }
   return null;
 }

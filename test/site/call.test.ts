@@ -64,6 +64,17 @@ describe('failures are words with a next step', () => {
     expect(failureOf(503, new Headers(), { ...body, retry_after_s: 5 }).next).toContain('5 seconds');
   });
 
+  it.each([
+    ['retry_with_new_key', true],
+    ['retry_later', false],
+    ['fix_request', false],
+    [undefined, false],
+  ])('after %s the next try needs a new key: %s', (action, needsNewKey) => {
+    const body = { error_code: 'X', error: 'x', action };
+    expect(failureOf(502, new Headers(), body)).toMatchObject({ needsNewKey });
+    expect(failureOf(502, new Headers(), 'no JSON')).toMatchObject({ needsNewKey: false });
+  });
+
   it('every action that the service knows has words of its own', () => {
     const unknown = failureOf(500, new Headers(), {
       error_code: 'X',
