@@ -5,7 +5,7 @@ import { decodeMint } from '../../src/chain/solana/mint.ts';
 import { readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { agreePrices } from '../../src/core/price.ts';
+import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
 import { addressOfSecret } from '../../src/custody/signer.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import type { Fetch } from '../../src/providers/http.ts';
@@ -17,8 +17,6 @@ import { type Finding, hostOf, note, problem, type Settings } from './finding.ts
 /** Slots that a node may be behind another: about a minute. */
 const MAX_LAG_SLOTS = 150n;
 const MAX_TIP_DISTANCE = 2;
-/** Venues may differ by so much, in basis points. */
-const MAX_DIVERGENCE_BPS = 100n;
 /** What the dry quote asks about. */
 const PROBE_LAMPORTS = lamports(500_000_000n);
 

@@ -3,14 +3,13 @@ import { type NostrEvent, requestText } from '../../src/chain/nostr/nip01.ts';
 import type { Config } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { agreePrices, fairSats, type PriceReport } from '../../src/core/price.ts';
+import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../src/core/price.ts';
 import { clients, type Reserve, swapRoutes } from '../../src/deps/clients.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
 
 export type Line = { readonly ok: boolean; readonly name: string; readonly text: string };
 
 const ASKED = lamports(500_000_000n);
-const MAX_DIVERGENCE_BPS = 100n;
 const MAX_TIP_DISTANCE = 2;
 /** Slots: about a minute. */
 const MAX_LAG = 150n;

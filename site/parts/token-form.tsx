@@ -64,6 +64,10 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
   );
 }
 
+/** What is typed, and which rights are kept. */
+type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
+type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';
+
 export function TokenCreator() {
   const [draft, setDraft] = useState<TokenDraft>(EMPTY_DRAFT);
   const [tried, setTried] = useState(false);
@@ -79,6 +83,14 @@ export function TokenCreator() {
   /** An empty field is no mistake before the visitor says that he is done. */
   const wrong = (name: keyof TokenDraft): string | null =>
     (tried || draft[name] !== '' ? faults[name] : undefined) ?? null;
+
+  const entry = (name: Text) => ({
+    id: `token-${name}`,
+    value: draft[name],
+    set: set(name),
+    wrong: wrong(name),
+  });
+  const right = (name: Right) => ({ id: `token-${name}`, on: draft[name], set: set(name) });
 
   const submit = async (): Promise<void> => {
     setTried(true);
@@ -116,92 +128,34 @@ export function TokenCreator() {
       <div class="card">
         <Form label="New token" submit={submit}>
           <div class="pair">
-            <Field
-              id="token-name"
-              label="Name"
-              value={draft.name}
-              set={set('name')}
-              wrong={wrong('name')}
-              hint="Up to 32 bytes"
-            />
-            <Field
-              id="token-symbol"
-              label="Symbol"
-              value={draft.symbol}
-              set={set('symbol')}
-              wrong={wrong('symbol')}
-              hint="Up to 10 bytes"
-            />
+            <Field {...entry('name')} label="Name" hint="Up to 32 bytes" />
+            <Field {...entry('symbol')} label="Symbol" hint="Up to 10 bytes" />
           </div>
           <div class="pair">
-            <Field
-              id="token-supply"
-              label="Supply"
-              keys="decimal"
-              value={draft.supply}
-              set={set('supply')}
-              wrong={wrong('supply')}
-              hint="Whole tokens, all to you"
-            />
-            <Field
-              id="token-decimals"
-              label="Decimals"
-              keys="numeric"
-              value={draft.decimals}
-              set={set('decimals')}
-              wrong={wrong('decimals')}
-              hint="0 to 9; 6 is usual"
-            />
+            <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
+            <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
           </div>
           <Field
-            id="token-creator"
+            {...entry('creator')}
             label="Your wallet"
-            value={draft.creator}
-            set={set('creator')}
-            wrong={wrong('creator')}
             hint="Receives the supply and the rights you keep"
           />
+          <Field {...entry('description')} label="Description" rows={3} optional />
           <Field
-            id="token-description"
-            label="Description"
-            rows={3}
-            optional
-            value={draft.description}
-            set={set('description')}
-            wrong={wrong('description')}
-          />
-          <Field
-            id="token-image"
+            {...entry('image')}
             label="Picture"
             keys="url"
             optional
-            value={draft.image}
-            set={set('image')}
-            wrong={wrong('image')}
             hint="An https address. Wallets load it; this site does not."
           />
           <fieldset>
             <legend>Rights that you keep</legend>
+            <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed for ever." />
+            <Check {...right('keepFreezing')} label="Freeze accounts" hint="Off is what holders expect." />
             <Check
-              id="token-keepMinting"
-              label="Mint more"
-              hint="Off: the supply is fixed for ever."
-              on={draft.keepMinting}
-              set={set('keepMinting')}
-            />
-            <Check
-              id="token-keepFreezing"
-              label="Freeze accounts"
-              hint="Off is what holders expect."
-              on={draft.keepFreezing}
-              set={set('keepFreezing')}
-            />
-            <Check
-              id="token-keepEditing"
+              {...right('keepEditing')}
               label="Change name and picture"
               hint="On lets you correct a mistake."
-              on={draft.keepEditing}
-              set={set('keepEditing')}
             />
           </fieldset>
           <Choice
