@@ -8,7 +8,7 @@ import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import type { KindDriver, Prepared } from '../kind.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import type { Facts, Operation } from '../operation.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from '../reserve-agreement.ts';
@@ -180,12 +180,7 @@ export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => Earlie
       lifetime,
     );
     return {
-      ok: true,
-      message,
-      lastValidBlockHeight: lifetime.lastValidBlockHeight,
-      slot: lifetime.slot,
-      cost: 0n,
-      claims: [],
+      ...plainlyPrepared(message, lifetime),
       plan: {
         ...figuresOf(figures),
         mintAtoms: atoms.toString(),
@@ -195,11 +190,7 @@ export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => Earlie
     };
   }
 
-  return {
-    rules: ABSR_RULES,
-    prepare,
-    settle: async () => ({ settlement: { state: 'complete', outcome: {} }, claims: [] }),
-  };
+  return { rules: ABSR_RULES, prepare, settle: settlesByLanding };
 }
 
 const figuresOf = (figures: MintFigures): Facts => ({
