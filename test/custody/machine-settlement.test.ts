@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
 import { effectOf, type Observation, STUCK_AFTER_MS, step } from '../../src/custody/machine.ts';
-import { NOW, outstanding, SOL, SWAP, settling } from './sample-operations.ts';
+import type { Operation } from '../../src/custody/operation.ts';
+import { deathProof, NOW, outstanding, PAYOUT, SOL, SWAP, settling, signed } from './sample-operations.ts';
 
 const LATER = NOW + 5_000;
 const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };
@@ -91,5 +93,25 @@ describe('after the landing', () => {
       unsettled: 0n,
       dueAt: null,
     });
+  });
+
+  it('one lamport outstanding is waited for, nothing is not', () => {
+    expect(effectOf(outstanding({ unsettled: lamports(1n) }))).toBe('settle');
+    expect(effectOf(outstanding({ unsettled: lamports(0n) }))).toBe('none');
+  });
+});
+
+describe('after an attempt that cannot land any more', () => {
+  const dead: Observation = { type: 'viewed', views: [deathProof()], landing: null };
+  const sent = (plan: Operation['plan']) => signed({ kind: 'token', plan, attempt: 1, looks: 7 });
+
+  it('another may be signed, and is looked at as a new one', () => {
+    const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
+    expect(step(sent({}), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
+  });
+
+  it('of a row that a lost journal may have forgotten signing again, the next waits for the operator', () => {
+    const after = step(sent({ reconciled: true }), dead, PAYOUT, LATER);
+    expect(after).toMatchObject({ state: 'planned', attempt: 2, reason: 'held_reconciled' });
   });
 });
