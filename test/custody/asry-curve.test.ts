@@ -173,4 +173,16 @@ describe('the epoch curve', () => {
     expect(nextUnitRate(curve, 0n, 6)).toBe(11_111_111_110n);
     expect(entitlementOf(curve, 0n, 1n)).toBe(11_111n);
   });
+
+  it('shows for the next unit what that unit earns, however large it is beside the depth', () => {
+    const curve: Curve = { cap: 600n, depth: 1n };
+    for (const [before, earned] of [
+      [0n, 300n],
+      [1n, 100n],
+      [2n, 50n],
+    ] as const) {
+      expect(entitlementOf(curve, before, 1n)).toBe(earned);
+      expect(nextUnitRate(curve, before, 0)).toBe(earned);
+    }
+  });
 });
