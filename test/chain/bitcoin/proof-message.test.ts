@@ -146,6 +146,7 @@ describe('the builder refuses', () => {
     ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 256 } }],
     ['bitcoinTip.height', { bitcoinTip: { height: Number.NaN, hash: EXAMPLE.bitcoinTip.hash } }],
     ['bitcoinTip.height', { bitcoinTip: { height: -1, hash: EXAMPLE.bitcoinTip.hash } }],
+    ['bitcoinTip.height', { bitcoinTip: { height: 2 ** 32, hash: EXAMPLE.bitcoinTip.hash } }],
     ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: EXAMPLE.bitcoinTip.hash.toUpperCase() } }],
     ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: '' } }],
     ['solanaTip.slot', { solanaTip: { slot: -1n, blockhash: EXAMPLE.solanaTip.blockhash } }],

@@ -219,7 +219,7 @@ describe.each(TYPES)('stricter than the peers, %s', (type) => {
   it.each(STRICTER)('%s: refused', (_name, tamper) => {
     const signed = signedBy(secretKey, type);
     expect(tamper(signed, type)).not.toEqual(signed);
-    expect(verifyMessage(tamper(signed, type)).verdict).not.toBe('valid');
+    expect(verifyMessage(tamper(signed, type)).verdict).toBeOneOf(['invalid', 'unsupported']);
   });
 });
 
