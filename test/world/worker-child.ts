@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
@@ -21,6 +21,26 @@ const withSite = (fromConfig: object, directory: string | undefined) =>
   directory !== undefined && 'assets' in fromConfig && typeof fromConfig.assets === 'object'
     ? { assets: { ...fromConfig.assets, directory } }
     : {};
+
+const INSIDE = join(import.meta.dirname, 'worker-inside.js');
+
+/** Listens on a port of its own. */
+const inside = ({ compatibility_date, d1_databases }: ReturnType<typeof unstable_readConfig>) => ({
+  name: 'inside',
+  ...(compatibility_date === undefined ? {} : { compatibilityDate: compatibility_date }),
+  // Without it a binding's `scheduled` is a method like any other, not the handler.
+  compatibilityFlags: ['service_binding_extra_handlers'],
+  modulesRoot: import.meta.dirname,
+  modules: [{ type: 'ESModule' as const, path: INSIDE, contents: readFileSync(INSIDE, 'utf8') }],
+  d1Databases: Object.fromEntries(
+    d1_databases.map((one: { binding: string; database_id?: string }) => [
+      one.binding,
+      one.database_id ?? one.binding,
+    ]),
+  ),
+  serviceBindings: { SLUICE: 'sluice' },
+  unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+});
 
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const config = unstable_readConfig({ config: setup.configPath });
@@ -50,6 +70,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
           // The file's own variables only: a developer's .dev.vars hold real secrets, which have no place here.
           bindings: { ...config.vars, ...setup.bindings },
         },
+        inside(config),
       ],
     }),
   );
@@ -59,46 +80,18 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
     const statements = unstable_splitSqlQuery(readFileSync(setup.schemaPath, 'utf8'));
     await db.batch(statements.map((statement) => db.prepare(statement)));
   }
-  tell({ type: 'ready', url: url.origin, crons: config.triggers.crons ?? [] });
+  const insideUrl = await miniflare.unsafeGetDirectURL('inside');
+  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, crons: config.triggers.crons ?? [] });
   return miniflare;
 }
 
 let running: Promise<Miniflare> | undefined;
 
-async function answer(id: number, work: (miniflare: Miniflare) => Promise<unknown>): Promise<void> {
-  try {
-    if (running === undefined) throw new Error('not started');
-    tell({ type: 'done', id, value: await work(await running) });
-  } catch (error) {
-    tell({ type: 'done', id, reason: error instanceof Error ? error.message : String(error) });
-  }
-}
-
-process.on('message', (message: ToWorkerProcess) => {
-  switch (message.type) {
-    case 'start':
-      running = start(message.setup);
-      running.catch((error: unknown) => {
-        tell({ type: 'failed', reason: error instanceof Error ? error.message : String(error) });
-      });
-      break;
-    case 'scheduled':
-      void answer(message.id, async (miniflare) => {
-        const worker = await miniflare.getWorker();
-        return worker.scheduled({ cron: message.cron, scheduledTime: new Date(message.time) });
-      });
-      break;
-    case 'query':
-      void answer(message.id, async (miniflare) => {
-        const db = await miniflare.getD1Database('DB');
-        const { results } = await db
-          .prepare(message.sql)
-          .bind(...message.params)
-          .all();
-        return results;
-      });
-      break;
-  }
+process.on('message', ({ setup }: ToWorkerProcess) => {
+  running = start(setup);
+  running.catch((error: unknown) => {
+    tell({ type: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  });
 });
 
 // The world closes the channel to stop this process, and it closes by itself when the world dies.

@@ -1,20 +1,22 @@
 /** What the world tells the process that runs the Worker. */
-export type ToWorkerProcess =
-  | { readonly type: 'start'; readonly setup: WorkerSetup }
-  | { readonly type: 'scheduled'; readonly id: number; readonly cron: string; readonly time: number }
-  | {
-      readonly type: 'query';
-      readonly id: number;
-      readonly sql: string;
-      readonly params: readonly unknown[];
-    };
+export type ToWorkerProcess = { readonly type: 'start'; readonly setup: WorkerSetup };
 
-/** What that process answers. */
+/** What that process answers. `insideUrl` is where the helper beside the Worker listens. */
 export type FromWorkerProcess =
-  | { readonly type: 'ready'; readonly url: string; readonly crons: readonly string[] }
+  | {
+      readonly type: 'ready';
+      readonly url: string;
+      readonly insideUrl: string;
+      readonly crons: readonly string[];
+    }
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'log'; readonly line: string }
-  | { readonly type: 'done'; readonly id: number; readonly value?: unknown; readonly reason?: string };
+  | { readonly type: 'log'; readonly line: string };
+
+/** What the helper is asked: `POST /scheduled` and `POST /query`. */
+export interface InsideCalls {
+  readonly scheduled: { readonly cron: string; readonly time: number };
+  readonly query: { readonly sql: string; readonly params: readonly unknown[] };
+}
 
 export interface WorkerSetup {
   readonly configPath: string;

@@ -2,17 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FromWorkerProcess, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
+import type { FromWorkerProcess, InsideCalls, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
 
 const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
 const KEPT_LOG_LINES = 5000;
 /** Far more than either needs, so that what hangs is named instead of waited for. */
 const START_MS = 90_000;
 const STOP_MS = 15_000;
-
-type Call =
-  | { readonly type: 'scheduled'; readonly cron: string; readonly time: number }
-  | { readonly type: 'query'; readonly sql: string; readonly params: readonly unknown[] };
 
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */
@@ -35,25 +31,15 @@ export interface WorkerProcess {
 /** Runs the Worker in a process group of its own. `onLog` gets each line as it comes. */
 export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) => void): WorkerProcess {
   const logs: string[] = [];
-  const calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let child: ChildProcess | null = null;
   let url: string | null = null;
+  let insideUrl: string | null = null;
   let crons: readonly string[] = [];
-  let lastId = 0;
 
   function log(line: string): void {
     logs.push(line);
     if (logs.length > KEPT_LOG_LINES) logs.shift();
     onLog(line);
-  }
-
-  function settle(message: FromWorkerProcess): void {
-    if (message.type === 'log') log(message.line);
-    if (message.type !== 'done') return;
-    const call = calls.get(message.id);
-    calls.delete(message.id);
-    if (message.reason === undefined) call?.resolve(message.value);
-    else call?.reject(new Error(message.reason));
   }
 
   async function start(): Promise<void> {
@@ -72,18 +58,20 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     child = started;
     for (const stream of [started.stdout, started.stderr])
       stream?.on('data', (data: Buffer) => log(data.toString('utf8').trimEnd()));
-    started.on('message', settle);
+    started.on('message', (message: FromWorkerProcess) => {
+      if (message.type === 'log') log(message.line);
+    });
     started.on('exit', () => {
       if (child === started) child = null;
       url = null;
-      for (const call of calls.values()) call.reject(new Error('the Worker stopped'));
-      calls.clear();
+      insideUrl = null;
     });
     send(started, { type: 'start', setup });
     url = await new Promise<string>((resolve, reject) => {
       started.on('message', (message: FromWorkerProcess) => {
         if (message.type === 'ready') {
           crons = message.crons;
+          insideUrl = message.insideUrl;
           resolve(message.url);
         }
         if (message.type === 'failed') reject(new Error(message.reason));
@@ -96,15 +84,12 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
 
   const send = (to: ChildProcess, message: ToWorkerProcess): boolean => to.send(message);
 
-  function call(message: Call): Promise<unknown> {
-    const to = child;
-    if (to === null || url === null) return Promise.reject(new Error('the Worker is down'));
-    lastId += 1;
-    const id = lastId;
-    return new Promise((resolve, reject) => {
-      calls.set(id, { resolve, reject });
-      send(to, { ...message, id });
-    });
+  async function call<Name extends keyof InsideCalls>(name: Name, body: InsideCalls[Name]): Promise<unknown> {
+    if (insideUrl === null) throw new Error('the Worker is down');
+    const answer = await fetch(`${insideUrl}/${name}`, { method: 'POST', body: JSON.stringify(body) });
+    const { value, reason } = (await answer.json()) as { value?: unknown; reason?: string };
+    if (reason !== undefined) throw new Error(reason);
+    return value;
   }
 
   async function end(how: (running: ChildProcess) => void): Promise<void> {
@@ -124,8 +109,8 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     kill: () => end(killGroup),
     stop: () => end((running) => running.disconnect()),
     crons: () => crons,
-    scheduled: (cron, time) => call({ type: 'scheduled', cron, time }),
-    query: (sql, params) => call({ type: 'query', sql, params }),
+    scheduled: (cron, time) => call('scheduled', { cron, time }),
+    query: (sql, params) => call('query', { sql, params }),
     logs: () => logs,
   };
 }
