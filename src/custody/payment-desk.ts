@@ -158,17 +158,20 @@ export function createPaymentDesk(
   };
 
   /** Begins the creation of a paid token, or takes over what became of it. */
-  async function create(request: PaymentRequest): Promise<void> {
-    const id = purposeOf(request);
+  async function create(asked: PaymentRequest): Promise<void> {
+    const id = purposeOf(asked);
     const begun = await tools.begin('token', id, () => ({
       ok: true,
       intent: {
         amount: lamports(0n),
-        reserved: lamports(p.creationCost(request.subject)),
-        plan: { ...(request.subject as Facts), invoiceId: request.id },
+        reserved: lamports(p.creationCost(asked.subject)),
+        plan: { ...(asked.subject as Facts), invoiceId: asked.id },
         claims: [],
       },
     }));
+    // A confirm and the alarm may both have waited here, and the first has brought it to its end.
+    const request = store.get(asked.id);
+    if (request?.state !== 'paid') return;
     if (begun.type === 'refused') {
       save({ ...request, reason: begun.refusal.code });
       return;

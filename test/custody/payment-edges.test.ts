@@ -357,6 +357,36 @@ describe('the creation that a payment buys', () => {
     expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
+  it('stays made when an earlier try is refused only afterwards', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refusing = () => {
+      asked.resolve();
+      return answered.promise;
+    };
+    const early = world.confirm(request.id, paid);
+    await asked.promise;
+    world.state.refuses = undefined;
+    await world.desk.run();
+    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', tokenId: 1 });
+    answered.resolve();
+    expect(codeOf(await early)).toBe('confirmed');
+    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
+  });
+
+  it('is owed back once when two find together that it cannot be made', async () => {
+    const world = createPaymentWorld({ creates: 'failed' });
+    const request = world.open();
+    world.state.refuses = 'SWAPS_PAUSED';
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    world.state.refuses = undefined;
+    await Promise.all([world.desk.run(), world.desk.run()]);
+    expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
+  });
+
   it('begins for ten in one run, and those that hang keep no other waiting', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const requests = Array.from({ length: 11 }, () => world.open());

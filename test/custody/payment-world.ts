@@ -35,6 +35,8 @@ export function createPaymentWorld(
     refunds: 'done' as 'done' | 'failed' | 'never',
     /** Why nothing may begin. */
     refuses: undefined as string | undefined,
+    /** Waited for by a refusal. */
+    refusing: undefined as (() => Promise<void>) | undefined,
     unreadable: false,
     /** What every draw of two bytes gives; undefined for ever new ones. */
     drawn: undefined as readonly number[] | undefined,
@@ -62,7 +64,11 @@ export function createPaymentWorld(
     async begin(kind, id, decide) {
       const known = journal.get(id);
       if (known) return { type: 'known', operation: known };
-      if (state.refuses) return { type: 'refused', refusal: { code: state.refuses, message: '' } };
+      if (state.refuses) {
+        const refusal = { code: state.refuses, message: '' };
+        await state.refusing?.();
+        return { type: 'refused', refusal };
+      }
       const planned = storage.transaction(() => {
         const decision = decide();
         if (!decision.ok) return decision.refusal;
