@@ -3,7 +3,7 @@
  * @module
  */
 import { type Lamports, lamports } from '../core/amount.ts';
-import { HOUR_MS, MAX_WAIT_MS } from '../core/limits.ts';
+import { HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from './api.ts';
 import type { BalanceReader } from './balance-reader.ts';
@@ -39,7 +39,6 @@ export type IntakePorts = {
 };
 
 /** Bridge quotes that creates and previews may use in the window; the routes' own estimates have a share apart. */
-const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 const QUOTES_PER_WINDOW = 60;
 const PREVIEWS_PER_WINDOW = 20;
 /** New idempotency keys of one client in an hour. */

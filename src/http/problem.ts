@@ -5,7 +5,13 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { AppError, type ErrorEntry, type ErrorTable, SHARED_ERRORS } from '../core/errors.ts';
+import {
+  AppError,
+  databaseUnavailable,
+  type ErrorEntry,
+  type ErrorTable,
+  SHARED_ERRORS,
+} from '../core/errors.ts';
 
 export type ProblemBody = {
   error_code: string;
@@ -36,12 +42,7 @@ const isDatabaseDown = (thrown: unknown): boolean =>
 /** What a thrown value may show: an expected failure as it is, anything else only as INTERNAL. */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (isDatabaseDown(thrown)) {
-    return new AppError('DATABASE_UNAVAILABLE', 'The database does not answer.', {
-      retryAfterSeconds: 5,
-      cause: thrown,
-    });
-  }
+  if (isDatabaseDown(thrown)) return databaseUnavailable('The database does not answer.', thrown);
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new AppError('INVALID_JSON', 'The body is not valid JSON.');
   }

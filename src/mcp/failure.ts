@@ -23,7 +23,8 @@ const NEXT_STEPS: Record<ErrorAction, string> = {
   check_id: 'Check the id: it is the value of `id` that swap_create answered, and nothing else.',
   retry_later:
     'Nothing was lost. Wait for retry_after_s seconds (30 if it is absent), then make the same call.',
-  retry_with_new_key: 'Nothing moved. Call again without idempotencyKey, so that a new key is made.',
+  retry_with_new_key:
+    'This call moved nothing. Call again without idempotencyKey, so that a new key is made.',
   top_up_wallet: 'The reserve holds too little SOL. Use a smaller amount, or tell the operator to top it up.',
   poll_status: 'Call swap_status with the id instead of creating again.',
   contact_operator: 'The operator of the service must act. Tell the user what the error says; do not retry.',

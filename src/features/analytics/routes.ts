@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { SHARED_ERRORS } from '../../core/errors.ts';
+import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
@@ -44,14 +44,7 @@ const pageview = createRoute({
   responses: {
     204: { description: 'Counted' },
     ...errorResponses(
-      pickErrors(
-        SHARED_ERRORS,
-        'INVALID_INPUT',
-        'INVALID_JSON',
-        'UNSUPPORTED_CONTENT_TYPE',
-        'BODY_TOO_LARGE',
-        'RATE_LIMITED',
-      ),
+      pickErrors(SHARED_ERRORS, ...BODY_ERRORS, 'RATE_LIMITED'),
       pickErrors(ANALYTICS_ERRORS, 'ANALYTICS_WRITE_FAILED'),
     ),
   },
