@@ -120,7 +120,11 @@ describe('of a swap whose BTC has not come', () => {
   it('shows the exposure, what the caps have left, and the operation without its key', async () => {
     world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
     const { body } = await desk.create(0.5, { key: 'status-0123456789abcdef' });
-    const status = await shows('the exposure', ({ custody }) => custody.caps.unsettled?.usedSol === '0.5');
+    // Custodian and database are read each at its own time.
+    const status = await shows(
+      'the exposure',
+      ({ custody, operations }) => custody.caps.unsettled?.usedSol === '0.5' && operations?.length === 2,
+    );
     expect(status.custody).toMatchObject({
       frozen: null,
       paused: null,
