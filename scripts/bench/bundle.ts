@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { workerMegabytes } from '../../test/e2e/load-memory.ts';
 import { median, type Row } from './row.ts';
-import { limitBundle, sluiceBundle, startRuntime } from './runtime.ts';
+import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 const STARTS = 7;
 
 /** Milliseconds from nothing to the first answer, and megabytes then. */
 async function start(worker: 'sluice' | 'limit'): Promise<{ ms: number; megabytes: number }> {
-  const path = worker === 'sluice' ? sluiceBundle() : await limitBundle();
+  const path = worker === 'sluice' ? sluiceBundle() : await ownBundle('limit');
   const began = performance.now();
   const runtime = await startRuntime({ [worker]: path });
   try {

@@ -62,10 +62,18 @@ same.use(async (c, next) => {
 same.use(etag());
 same.route('/same', routes(new Hono()));
 
+/** Of a page view one row, and nothing else. */
+async function rawInsert(request: Request, env: LimitEnv['Bindings']): Promise<Response> {
+  const { path } = (await request.json()) as { path: string };
+  await env.DB.prepare('INSERT INTO bench_rows (at_ms, path) VALUES (?, ?)').bind(Date.now(), path).run();
+  return new Response(null, { status: 204 });
+}
+
 export default {
   fetch(request, env, context) {
     const { pathname } = new URL(request.url);
     if (pathname === '/fetch') return Response.json(BODY);
+    if (pathname === '/raw-insert') return rawInsert(request, env);
     return (pathname.startsWith('/same') ? same : bare).fetch(request, env, context);
   },
 } satisfies ExportedHandler<LimitEnv['Bindings']>;

@@ -4,7 +4,7 @@ import { routeRequests } from '../../test/e2e/route-requests.ts';
 import { startWorld } from '../../test/world/world.ts';
 import { openClient } from './client.ts';
 import { median, type Row } from './row.ts';
-import { limitBundle, sluiceBundle, startRuntime } from './runtime.ts';
+import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 type Behind = 'none' | 'kv' | 'd1' | 'do' | 'limiter' | 'upstream';
 
@@ -52,7 +52,10 @@ export async function reads(): Promise<Row[]> {
   const world = await startWorld({ cron: false });
   // Only its upstreams are needed: the Worker that is measured runs without the world's edge and proxy.
   await world.worker.kill();
-  const runtime = await startRuntime({ sluice: sluiceBundle(), limit: await limitBundle() }, world.bindings);
+  const runtime = await startRuntime(
+    { sluice: sluiceBundle(), limit: await ownBundle('limit') },
+    world.bindings,
+  );
   const client = openClient(8);
   try {
     const [ours, limit] = [runtime.url('sluice'), runtime.url('limit')];

@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 
-export type WorkerName = 'sluice' | 'limit';
+export type WorkerName = 'sluice' | 'limit' | 'search';
 
 /** The service as it is deployed, minified. */
 export function sluiceBundle(): string {
@@ -43,12 +43,12 @@ export function sluiceBundle(): string {
   return path;
 }
 
-/** What nobody can be faster than. */
-export async function limitBundle(): Promise<string> {
-  const outfile = join(folder, 'limit/limit.js');
+/** A Worker of this folder: what nobody can be faster than, or the search alone. */
+export async function ownBundle(name: 'limit' | 'search'): Promise<string> {
+  const outfile = join(folder, `${name}/${name}.js`);
   if (!existsSync(outfile))
     await build({
-      entryPoints: [join(import.meta.dirname, 'limit-worker.ts')],
+      entryPoints: [join(import.meta.dirname, `${name}-worker.ts`)],
       outfile,
       bundle: true,
       minify: true,
@@ -96,5 +96,10 @@ export async function startRuntime(
     const statements = unstable_splitSqlQuery(readFileSync(join(ROOT, 'schema.sql'), 'utf8'));
     await db.batch(statements.map((statement) => db.prepare(statement)));
   }
-  return { url: (name: WorkerName): string => urls.get(name) ?? '', stop: () => miniflare.dispose() };
+  return {
+    url: (name: WorkerName): string => urls.get(name) ?? '',
+    /** One for all Workers of a runtime. */
+    database: (name: WorkerName = 'sluice') => miniflare.getD1Database('DB', name),
+    stop: () => miniflare.dispose(),
+  };
 }

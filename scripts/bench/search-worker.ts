@@ -1,19 +1,19 @@
-import { createSearchStore } from '../src/features/tokens/search-store.ts';
+import { DurableObject } from 'cloudflare:workers';
+import { createSearchStore } from '../../src/features/tokens/search-store.ts';
 
-/** The search as the service runs it, the same question by LIKE, and the cheapest read that there is. */
+/** Named as the service's, so that the bindings are the same. */
+export class Custodian extends DurableObject {}
+
+type From = Parameters<ReturnType<typeof createSearchStore>['search']>[1];
+
+/** `/search` as the service runs it, the same question by `/like`, and by `/key` the cheapest read that there is. */
 export default {
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);
-    const q = searchParams.get('q') ?? '';
+    const [q, limit] = [searchParams.get('q') ?? '', Number(searchParams.get('limit'))];
     if (pathname === '/search') {
-      const from = JSON.parse(searchParams.get('from') ?? 'null') as Parameters<
-        ReturnType<typeof createSearchStore>['search']
-      >[1];
-      const { tokens, next } = await createSearchStore(env.DB).search(
-        q,
-        from,
-        Number(searchParams.get('limit')),
-      );
+      const from = JSON.parse(searchParams.get('from') ?? 'null') as From;
+      const { tokens, next } = await createSearchStore(env.DB).search(q, from, limit);
       return Response.json({ ids: tokens.map(({ tokenId }) => tokenId), next });
     }
     const statement =
@@ -21,7 +21,7 @@ export default {
         ? env.DB.prepare(
             `SELECT token_id, journal FROM tokens WHERE listed_at IS NOT NULL AND (symbol LIKE ?1 OR name LIKE ?1
              OR mint_address LIKE ?1 OR creator_address LIKE ?1) ORDER BY token_id DESC LIMIT ?2`,
-          ).bind(`%${q.toLowerCase()}%`, Number(searchParams.get('limit')))
+          ).bind(`%${q.toLowerCase()}%`, limit)
         : env.DB.prepare('SELECT token_id, journal FROM tokens WHERE id = ?').bind(q);
     const { results } = await statement.all<{ token_id: number; journal: string }>();
     for (const { journal } of results) JSON.parse(journal);

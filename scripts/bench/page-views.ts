@@ -1,0 +1,112 @@
+/**
+ * Page views on the Worker as it is deployed: what statistics cost over BENCH_VIEWS (10,000,000) logged views beside
+ * 10,000, and how many views a second are written beside inserts of one row. Needs about 2 GB in the temporary folder.
+ */
+import type { D1Database } from '@cloudflare/workers-types';
+import { openClient } from './client.ts';
+import { inTurns, median, type Row } from './row.ts';
+import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
+
+const SMALL = 10_000;
+const LARGE = Number(process.env.BENCH_VIEWS ?? 10_000_000);
+const CHUNK = 500_000;
+const ROUNDS = 40;
+const ROUND_MS = 500;
+const CONNECTIONS = 16;
+const SPREAD_MS = 90 * 86_400_000;
+
+/** Views spread over 90 days, 5,000 paths and 500 referring hosts, a few of them much more frequent. */
+async function fill(db: D1Database, views: number): Promise<void> {
+  const now = Date.now();
+  for (let from = 0; from < views; from += CHUNK) {
+    const to = Math.min(from + CHUNK, views);
+    await db
+      .prepare(
+        `INSERT INTO pageviews (at_ms, path, referrer, ip)
+         WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+         SELECT ?3 - ?4 + CAST(i * (?4 * 1.0 / ?5) AS INTEGER), '/page/' || (abs(random()) % (1 + abs(random()) % 5000)),
+           'https://site' || (abs(random()) % (1 + abs(random()) % 500)) || '.example/', '203.0.113.' || (i % 256) FROM n`,
+      )
+      .bind(from, to, now, SPREAD_MS, views)
+      .run();
+  }
+  // The counters as adding each view would have left them.
+  const period = (label: string, format: string) =>
+    `INSERT INTO pageview_periods (period, pageviews, visitors, bots)
+     SELECT '${label}' || strftime('${format}', at_ms / 1000, 'unixepoch'), count(*), count(*) / 3, 0 FROM pageviews GROUP BY 1`;
+  for (const sql of [
+    "INSERT INTO pageview_periods SELECT 'total', count(*), 0, 0 FROM pageviews",
+    period('day ', '%Y-%m-%d'),
+    period('hour ', '%Y-%m-%dT%H'),
+    "INSERT INTO pageview_sources SELECT 'path', path, count(*) FROM pageviews GROUP BY path",
+    `INSERT INTO pageview_sources SELECT 'referrer', substr(referrer, 9, length(referrer) - 9), count(*)
+     FROM pageviews GROUP BY referrer`,
+  ])
+    await db.prepare(sql).run();
+}
+
+const start = async (views: number) => {
+  const runtime = await startRuntime({ sluice: sluiceBundle(), limit: await ownBundle('limit') });
+  const db = await runtime.database();
+  await db
+    .prepare('CREATE TABLE bench_rows (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, path TEXT NOT NULL)')
+    .run();
+  await fill(db, views);
+  return { ...runtime, db };
+};
+
+export async function pageViews(): Promise<Row[]> {
+  const [small, large] = [await start(SMALL), await start(LARGE)];
+  const client = openClient(CONNECTIONS);
+  try {
+    const stats = async (runtime: typeof small) => {
+      const status = await client.get(`${runtime.url('sluice')}/api/analytics/stats`);
+      if (status !== 200) throw new Error(`statistics: ${status}`);
+    };
+    const times = await inTurns(
+      () => stats(large),
+      () => stats(small),
+      { rounds: 40, calls: 10 },
+    );
+
+    let views = 0;
+    const body = () => JSON.stringify({ path: `/page/${views++ % 50}`, referrer: 'https://site1.example/' });
+    const pairs: { view: number; raw: number }[] = [];
+    for (let round = -1; round < ROUNDS; round += 1) {
+      const pair = {
+        view: await client.rate(`${large.url('sluice')}/api/analytics/pageview`, ROUND_MS, body),
+        raw: await client.rate(`${large.url('limit')}/raw-insert`, ROUND_MS, body),
+      };
+      if (round >= 0) pairs.push(pair);
+    }
+    const counts = await large.db
+      .prepare(
+        "SELECT (SELECT count(*) FROM pageviews) AS logged, (SELECT pageviews FROM pageview_periods WHERE period = 'total') AS counted",
+      )
+      .first<{ logged: number; counted: number }>();
+    if (counts?.logged !== counts?.counted)
+      throw new Error(`${counts?.logged} views are logged, ${counts?.counted} counted`);
+
+    const milliseconds = (micros: number) => `${(micros / 1_000).toFixed(2)} ms`;
+    const rate = (of: 'view' | 'raw') => median(pairs.map((pair) => pair[of])).toFixed(0);
+    return [
+      {
+        what: `page views: statistics over ${LARGE.toLocaleString('en')}`,
+        ours: milliseconds(times.ours),
+        limit: `over ${SMALL.toLocaleString('en')}, ${milliseconds(times.limit)}`,
+        ratio: times.ours / times.limit,
+        aim: { most: 1.2 },
+      },
+      {
+        what: `page views written, limiter included, with ${LARGE.toLocaleString('en')} logged`,
+        ours: `${rate('view')}/s`,
+        limit: `inserts of one row, ${rate('raw')}/s`,
+        ratio: median(pairs.map(({ view, raw }) => view / raw)),
+        aim: { least: 0.5 },
+      },
+    ];
+  } finally {
+    client.close();
+    await Promise.all([small.stop(), large.stop()]);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Search over BENCH_TOKENS (1,000,000) listed tokens beside LIKE over the same rows and beside a read by primary key, all
+ * in the same D1. Its cursor is walked to the end while rows are inserted: each row has to come once.
+ */
+import { inTurns, type Row } from './row.ts';
+import { ownBundle, startRuntime } from './runtime.ts';
+
+const TOKENS = Number(process.env.BENCH_TOKENS ?? 1_000_000);
+const CHUNK = 50_000;
+/** LIKE reads every row: a few of them are enough. */
+const SLOW = { rounds: 9, calls: 1 };
+const QUICK = { rounds: 30, calls: 7 };
+const PAGES = 400;
+
+/** Names of two of 200 and one of 5,000 words; every tenth symbol begins with MOON, every thousandth is it. */
+const ROWS = `INSERT INTO tokens (id, revision, token_id, mint_address, creator_address, name, symbol, listed_at, created_at, journal)
+  WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2),
+  made AS (SELECT i, 'word' || char(97 + i % 26) || char(97 + (i / 7) % 8) || ' ' || CASE WHEN i % 10 = 3 THEN 'moonlight ' ELSE 'plain ' END
+    || 'x' || (i % 5000) AS name,
+    CASE WHEN i % 1000 = 0 THEN 'moon' WHEN i % 10 = 0 THEN 'moon' || (i % 977) ELSE 'sym' || i END AS symbol FROM n)
+  SELECT CAST(i AS TEXT), i, i, 'Mint' || printf('%07d', i) || 'abcdefghijkmnopqrstuvwxyz1234567', 'Creator' || (i % 9000), name, symbol,
+    '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z',
+    json_object('tokenId', i, 'mint', 'Mint' || printf('%07d', i), 'name', name, 'symbol', symbol, 'decimals', 9, 'supply', '1',
+      'creator', 'Creator' || (i % 9000), 'program', 'token-2022', 'createdAt', 0, 'listedAt', 0) FROM made`;
+
+type Answer = { readonly ids: readonly number[]; readonly next?: unknown };
+
+export async function search(): Promise<Row[]> {
+  const runtime = await startRuntime({ search: await ownBundle('search') });
+  try {
+    const db = await runtime.database('search');
+    const insert = (from: number, to: number) => db.prepare(ROWS).bind(from, to).run();
+    for (let from = 1; from < TOKENS; from += CHUNK) await insert(from, Math.min(from + CHUNK, TOKENS));
+
+    async function ask(path: string, params: Record<string, string>): Promise<Answer> {
+      const answer = await fetch(
+        `${runtime.url('search')}/${path}?${new URLSearchParams({ limit: '20', ...params })}`,
+      );
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Answer;
+    }
+    const milliseconds = (micros: number) => `${(micros / 1_000).toFixed(2)} ms`;
+
+    async function againstLike(what: string, q: string, least: number): Promise<Row> {
+      const [found, liked] = [await ask('search', { q }), await ask('like', { q })];
+      if (found.ids.length !== liked.ids.length)
+        throw new Error(`${q}: ${found.ids.length} found, ${liked.ids.length} by LIKE`);
+      const { ours, limit } = await inTurns(
+        () => ask('search', { q }),
+        () => ask('like', { q }),
+        SLOW,
+      );
+      return {
+        what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what} (${found.ids.length})`,
+        ours: milliseconds(ours),
+        limit: `LIKE, ${milliseconds(limit)}`,
+        ratio: limit / ours,
+        aim: { least },
+      };
+    }
+
+    async function againstKey(what: string, q: string): Promise<Row> {
+      const { ours, limit } = await inTurns(
+        () => ask('search', { q }),
+        () => ask('key', { q: String(1 + Math.floor(Math.random() * (TOKENS - 1))) }),
+        QUICK,
+      );
+      return {
+        what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what}`,
+        ours: milliseconds(ours),
+        limit: `one read by key, ${milliseconds(limit)}`,
+        ratio: ours / limit,
+        aim: { most: 3 },
+      };
+    }
+
+    /** Pages of a term that finds the rows that are inserted in every step as well. */
+    async function walk(q: string): Promise<void> {
+      const seen: number[] = [];
+      let from: unknown = null;
+      for (let page = 0, made = TOKENS + 1; page < PAGES; page += 1, made += 30) {
+        const answer: Answer = await ask('search', { q, limit: '100', from: JSON.stringify(from) });
+        seen.push(...answer.ids);
+        from = answer.next;
+        if (!from) break;
+        await insert(made, made + 30);
+      }
+      if (new Set(seen).size !== seen.length) throw new Error(`${q}: a row came twice`);
+    }
+
+    const middle = Math.floor(TOKENS / 2);
+    const rows = [
+      await againstLike('a rare symbol', `sym${middle + 1}`, 30),
+      await againstLike('a rare part of one', `m${middle + 11}`, 30),
+      await againstLike('no hit', 'zzqqxxyy', 50),
+      await againstLike('no hit of words that occur', 'wordaz plain', 50),
+      await againstKey('a common symbol', 'moon'),
+      await againstKey('a common name', 'wordaa'),
+      await againstKey('a common part of one', 'light'),
+    ];
+    await walk('moon');
+    return rows;
+  } finally {
+    await runtime.stop();
+  }
+}
