@@ -17,7 +17,7 @@ import type { Mirror } from './ports.ts';
 import { createRefundDesk, DUST, type RefundPorts } from './refund-desk.ts';
 import { mirrorCreatedListing, mirrorRequest, requestView, SHOWN_REFUNDS } from './request-mirror.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './request-recovery.ts';
-import { openRequestStore, type PaymentPart, type PaymentRequest } from './request-store.ts';
+import { openRequestStore, type PaymentRequest, partOf } from './request-store.ts';
 import { foreignToken, listToken } from './token-rows.ts';
 import { createTreasuryScan, type PaymentTaker, type TreasuryScanPorts } from './treasury-scan.ts';
 import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
@@ -50,14 +50,6 @@ const SCAN_MS = 2_000;
 /** A payment by exact amount may carry a block time a little before the request: clocks differ. */
 const CLOCK_SKEW_MS = 30_000;
 const BATCH = 10;
-
-const partOf = ({ signature, lamports, payer, slot, blockTime }: TreasuryPayment): PaymentPart => ({
-  signature,
-  lamports: lamports.toString(),
-  payer,
-  slot: slot.toString(),
-  blockTime,
-});
 
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
 

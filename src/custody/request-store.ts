@@ -4,6 +4,7 @@
  * @module
  */
 import type { SqlRow, Storage } from './ports.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS requests (
@@ -72,6 +73,14 @@ export type PaymentPart = {
   /** Unix seconds. */
   readonly blockTime: number | null;
 };
+
+export const partOf = ({ signature, lamports, payer, slot, blockTime }: TreasuryPayment): PaymentPart => ({
+  signature,
+  lamports: lamports.toString(),
+  payer,
+  slot: slot.toString(),
+  blockTime,
+});
 
 /** A payment, or the part of one, that bought nothing. */
 export type RefundDue = {

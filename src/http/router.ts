@@ -69,6 +69,12 @@ export const problemSchema = (codes: readonly string[]) => ({
 export const pickErrors = <T extends ErrorTable>(table: T, ...codes: (keyof T & string)[]): ErrorTable =>
   Object.fromEntries(Object.entries(table).filter(([code]) => codes.includes(code)));
 
+/** The JSON body of a route that cannot do without one. */
+export const jsonRequest = <S extends z.ZodType>(schema: S) => ({
+  required: true as const,
+  content: { 'application/json': { schema } },
+});
+
 /** A JSON answer of a route. */
 export const jsonResponse = <S extends z.ZodType>(schema: S, description: string) => ({
   description,

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type CountPageviewDeps, countPageview } from './count-pageview.ts';
 import { ANALYTICS_ERRORS } from './errors.ts';
 import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
@@ -40,7 +40,7 @@ const pageview = createRoute({
     'minute is over. Members that are not named here are ignored. The view is logged with its time and the client’s ' +
     'address, which is dropped after the operator’s retention time and never shown whole.',
   middleware: [rateLimit('pageview'), jsonBody] as const,
-  request: { body: { required: true, content: { 'application/json': { schema: PageviewBody } } } },
+  request: { body: jsonRequest(PageviewBody) },
   responses: {
     204: { description: 'Counted' },
     ...errorResponses(

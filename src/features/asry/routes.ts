@@ -7,7 +7,7 @@ import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type ClaimFromDepositDeps, claimFromDeposit } from './claim-from-deposit.ts';
 import { claimOf, recordOf } from './claim-record.ts';
 import { ASRY_ERRORS } from './errors.ts';
@@ -115,44 +115,39 @@ const claimRoute = createRoute({
   middleware: [rateLimit('claim'), jsonBody] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z
-            .object({
-              asset: z.enum(['USDC', 'USDT']),
-              depositTxSignature: z
-                .string()
-                .max(200)
-                .transform((text, context) => {
-                  const signature = canonicalSignature(text);
-                  if (signature !== undefined) return signature;
-                  context.addIssue('not a Solana signature: base58 of 64 bytes');
-                  return z.NEVER;
-                })
-                .openapi({
-                  type: 'string',
-                  description: 'Signature of the deposit transaction',
-                  example: EXAMPLE_SIGNATURE,
-                }),
-              amount: amount(DOLLAR_DECIMALS, 'Expected receive amount in human units', '100.5'),
-              amountAtomic: amount(0, 'Expected receive amount in atomic units', '100500000'),
-              rewardUsd: amountParam(
-                DOLLAR_DECIMALS,
-                1n,
-                'Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left',
-                '10',
-              ).optional(),
-              skipReward: z
-                .boolean()
-                .optional()
-                .openapi({ description: 'Validate only: nothing is consumed or paid' }),
+    body: jsonRequest(
+      z
+        .object({
+          asset: z.enum(['USDC', 'USDT']),
+          depositTxSignature: z
+            .string()
+            .max(200)
+            .transform((text, context) => {
+              const signature = canonicalSignature(text);
+              if (signature !== undefined) return signature;
+              context.addIssue('not a Solana signature: base58 of 64 bytes');
+              return z.NEVER;
             })
-            .openapi('AsryClaimRequest'),
-        },
-      },
-    },
+            .openapi({
+              type: 'string',
+              description: 'Signature of the deposit transaction',
+              example: EXAMPLE_SIGNATURE,
+            }),
+          amount: amount(DOLLAR_DECIMALS, 'Expected receive amount in human units', '100.5'),
+          amountAtomic: amount(0, 'Expected receive amount in atomic units', '100500000'),
+          rewardUsd: amountParam(
+            DOLLAR_DECIMALS,
+            1n,
+            'Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left',
+            '10',
+          ).optional(),
+          skipReward: z
+            .boolean()
+            .optional()
+            .openapi({ description: 'Validate only: nothing is consumed or paid' }),
+        })
+        .openapi('AsryClaimRequest'),
+    ),
   },
   responses: {
     200: jsonResponse(Claim, 'The deposit is claimed, or with skipReward could be'),

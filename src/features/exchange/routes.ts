@@ -3,7 +3,7 @@ import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { configured, exchangeLimit } from './configured.ts';
 import { type CreateExchangeDeps, createExchange } from './create-exchange.ts';
@@ -56,7 +56,7 @@ const create = createRoute({
         example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
       }),
     }),
-    body: { required: true, content: { 'application/json': { schema: ExchangeRequest } } },
+    body: jsonRequest(ExchangeRequest),
   },
   responses: {
     200: jsonResponse(ExchangeAnswer, 'The exchange. A repeat carries `Idempotency-Replayed: true`'),

@@ -8,7 +8,7 @@ import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, pickErrors } from '../../http/router.ts';
 import { SWAP_ERRORS } from './errors.ts';
 import { CONTRACT_MINIMUM } from './minimum.ts';
 
@@ -122,19 +122,14 @@ export const createSwapRoute = createRoute({
   middleware: [rateLimit('create'), jsonBody] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z
-            .strictObject({
-              amountSol,
-              dry_run: z.boolean().optional().openapi({ description: 'Do everything but reserve and sign' }),
-            })
-            .openapi('SwapCreate'),
-        },
-      },
-    },
+    body: jsonRequest(
+      z
+        .strictObject({
+          amountSol,
+          dry_run: z.boolean().optional().openapi({ description: 'Do everything but reserve and sign' }),
+        })
+        .openapi('SwapCreate'),
+    ),
   },
   responses: {
     200: jsonResponse(

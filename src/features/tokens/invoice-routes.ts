@@ -6,7 +6,7 @@ import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
@@ -71,45 +71,40 @@ const createInvoiceRoute = createRoute({
   summary: 'Ask for a token; answers what to pay and where',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z
-            .object({
-              name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
-              symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
-              decimals: z.number().int().min(0).max(9).optional().openapi({ description: 'Default 9' }),
-              supply: z
-                .unknown()
-                .optional()
-                .transform((value, context) => {
-                  const text = value === undefined ? '0' : numberText(value);
-                  if (text !== undefined && /^\d{1,20}$/.test(text)) return BigInt(text);
-                  context.addIssue('digits only, in the smallest units of the token');
-                  return z.NEVER;
-                })
-                .openapi({
-                  type: 'string',
-                  description: 'Smallest units, up to u64; default 0',
-                  example: '1000000000',
-                }),
-              description: z.string().optional(),
-              image: z.string().nullish().openapi({ description: 'https URL, never fetched by the service' }),
-              creator_address: z
-                .string()
-                .refine(isAddress, 'not a Solana address')
-                .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
-              revoke_freeze_authority: flag,
-              revoke_mint_authority: flag,
-              revoke_update_authority: flag,
-              metaplex_metadata: flag,
-              token_program: z.enum(['token-2022', 'token']).optional(),
+    body: jsonRequest(
+      z
+        .object({
+          name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
+          symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
+          decimals: z.number().int().min(0).max(9).optional().openapi({ description: 'Default 9' }),
+          supply: z
+            .unknown()
+            .optional()
+            .transform((value, context) => {
+              const text = value === undefined ? '0' : numberText(value);
+              if (text !== undefined && /^\d{1,20}$/.test(text)) return BigInt(text);
+              context.addIssue('digits only, in the smallest units of the token');
+              return z.NEVER;
             })
-            .openapi('InvoiceCreate'),
-        },
-      },
-    },
+            .openapi({
+              type: 'string',
+              description: 'Smallest units, up to u64; default 0',
+              example: '1000000000',
+            }),
+          description: z.string().optional(),
+          image: z.string().nullish().openapi({ description: 'https URL, never fetched by the service' }),
+          creator_address: z
+            .string()
+            .refine(isAddress, 'not a Solana address')
+            .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
+          revoke_freeze_authority: flag,
+          revoke_mint_authority: flag,
+          revoke_update_authority: flag,
+          metaplex_metadata: flag,
+          token_program: z.enum(['token-2022', 'token']).optional(),
+        })
+        .openapi('InvoiceCreate'),
+    ),
   },
   responses: {
     200: jsonResponse(Invoice.extend({ message: z.string() }).openapi('InvoiceCreated'), 'The invoice'),
@@ -148,20 +143,15 @@ const confirmRoute = createRoute({
   summary: 'Point at the payment; payments are found without it too',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z
-            .object({
-              invoice_id: z.string().optional(),
-              invoiceId: z.string().optional(),
-              ...signatureFields,
-            })
-            .openapi('InvoiceConfirm'),
-        },
-      },
-    },
+    body: jsonRequest(
+      z
+        .object({
+          invoice_id: z.string().optional(),
+          invoiceId: z.string().optional(),
+          ...signatureFields,
+        })
+        .openapi('InvoiceConfirm'),
+    ),
   },
   responses: {
     200: jsonResponse(

@@ -6,7 +6,7 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 import {
   confirmErrors,
@@ -113,21 +113,16 @@ const requestRoute = createRoute({
   summary: 'Ask for the listing of a token made elsewhere; answers what to pay and where',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z
-            .object({
-              token_id: tokenId.optional(),
-              tokenId: tokenId.optional(),
-              mint_address: z.string().refine(isAddress, 'not a Solana address').optional(),
-              mintAddress: z.string().refine(isAddress, 'not a Solana address').optional(),
-            })
-            .openapi('ListingRequest'),
-        },
-      },
-    },
+    body: jsonRequest(
+      z
+        .object({
+          token_id: tokenId.optional(),
+          tokenId: tokenId.optional(),
+          mint_address: z.string().refine(isAddress, 'not a Solana address').optional(),
+          mintAddress: z.string().refine(isAddress, 'not a Solana address').optional(),
+        })
+        .openapi('ListingRequest'),
+    ),
   },
   responses: {
     200: jsonResponse(
@@ -164,20 +159,15 @@ const confirmRoute = createRoute({
   summary: 'Point at the payment of a listing; payments are found without it too',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z
-            .object({
-              listing_request_id: z.string().optional(),
-              listingRequestId: z.string().optional(),
-              ...signatureFields,
-            })
-            .openapi('ListingConfirm'),
-        },
-      },
-    },
+    body: jsonRequest(
+      z
+        .object({
+          listing_request_id: z.string().optional(),
+          listingRequestId: z.string().optional(),
+          ...signatureFields,
+        })
+        .openapi('ListingConfirm'),
+    ),
   },
   responses: {
     200: jsonResponse(
