@@ -120,7 +120,7 @@ function buildApiDeps(env: Env): Deps {
     exchanges: createExchangeStore(env.DB),
     sleep,
     defer: waitUntil,
-    analytics: createAnalyticsStore(env.DB),
+    analytics: createAnalyticsStore(env.DB, waitUntil),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
     // A value that cannot be read must not keep addresses for longer than the operator meant.
     ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')

@@ -2,6 +2,7 @@
  * What the cron triggers run on.
  * @module
  */
+import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import { apiDeps } from '../deps.ts';
 import { watchBacking } from '../features/absr/watch-backing.ts';
@@ -23,7 +24,7 @@ import { fetchFor, log } from './clients.ts';
 export function scheduledDeps(env: Env): ScheduledDeps {
   const deps = apiDeps(env);
   const { custody, now, reserve, ipRetentionDays } = deps;
-  const analytics = createAnalyticsStore(env.DB);
+  const analytics = createAnalyticsStore(env.DB, waitUntil);
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   return {

@@ -11,10 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-const view = (body: unknown, ip: string, headers: Record<string, string> = {}) =>
+const view = (body: unknown, ip: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
   world.fetch('/api/analytics/pageview', {
     method: 'POST',
     ip,
+    ...(signal ? { signal } : {}),
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
@@ -37,6 +38,23 @@ it('200 page views at once are all logged and all counted', async () => {
   expect(totals.pageviews).toBe(before + 200);
   const counted = by_path.filter(({ path }) => path.startsWith('/parallel/'));
   expect(counted.reduce((sum, { count }) => sum + count, 0)).toBe(200);
+});
+
+it('who waits together with a caller that hangs up is answered all the same', async () => {
+  const before = await logged();
+  const leaving = Array.from({ length: 20 }, (_, n) => {
+    const gone = new AbortController();
+    const sent = view({ path: '/gone' }, `198.51.101.${n}`, {}, gone.signal).catch(() => undefined);
+    setTimeout(() => gone.abort(), n);
+    return sent;
+  });
+  const staying = Array.from({ length: 60 }, (_, n) => view({ path: '/stays' }, `198.51.102.${n}`));
+  expect(new Set((await Promise.all(staying)).map(({ status }) => status))).toEqual(new Set([204]));
+  await Promise.all(leaving);
+  expect((await view({ path: '/stays' }, '198.51.102.200')).status).toBe(204);
+  const { by_path } = await stats();
+  expect(by_path.find(({ path }) => path === '/stays')?.count).toBe(61);
+  expect(await logged()).toBeGreaterThanOrEqual(before + 61);
 });
 
 const SPOOFS = [

@@ -10,6 +10,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
+const ignore = (): void => undefined;
+
 type Stats = ReturnType<typeof StatsBody.parse>;
 
 let clock: number;
@@ -40,7 +42,7 @@ beforeEach(() => {
   rowsRead = 0;
   limiterKeys = [];
   ipRetentionDays = 30;
-  const deps = { ...apiDeps(env), log: () => undefined, analytics: createAnalyticsStore(metered) };
+  const deps = { ...apiDeps(env), log: () => undefined, analytics: createAnalyticsStore(metered, ignore) };
   app = createApp(() => ({ ...deps, ipRetentionDays, siteHost: 'sluice.test', now: () => clock }));
 });
 
@@ -64,7 +66,7 @@ async function stats(): Promise<Stats> {
 
 const rows = async <T>(sql: string) => (await env.DB.prepare(sql).all<T>()).results;
 const purge = () =>
-  purgeAnalytics({ analytics: createAnalyticsStore(env.DB), ipRetentionDays, now: () => clock });
+  purgeAnalytics({ analytics: createAnalyticsStore(env.DB, ignore), ipRetentionDays, now: () => clock });
 
 it('a page view is 204 without a body, and is logged with its time and address', async () => {
   const response = await view({ path: '/reserves', referrer: 'https://example.com/a?q=1' });
@@ -367,7 +369,7 @@ it('salt and visitor keys outlive their day only until the next purge; the day k
 });
 
 it('the salt is random, new each day, and one for all isolates', async () => {
-  const [first, second] = [createAnalyticsStore(env.DB), createAnalyticsStore(env.DB)];
+  const [first, second] = [createAnalyticsStore(env.DB, ignore), createAnalyticsStore(env.DB, ignore)];
   expect([await first.salt(NOON, () => 'a'), await second.salt(NOON, () => 'b')]).toEqual(['a', 'a']);
   expect(await second.salt(NOON + DAY, () => 'c')).toBe('c');
   clock += 5 * DAY;

@@ -3,6 +3,8 @@
  * counters: they are the log's sums at any moment, and reading them costs the same number of rows whatever its size.
  * @module
  */
+import { inGroups } from './in-groups.ts';
+
 export type View = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -51,8 +53,34 @@ const READ_TOP =
 
 export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
 
-export function createAnalyticsStore(db: D1Database) {
+/** @param defer keeps a background promise alive after the answer has gone */
+export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unknown>) => void) {
   let known: { readonly day: string; readonly salt: string } | undefined;
+
+  const insert = (view: View): D1PreparedStatement =>
+    db
+      .prepare(
+        `INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(
+        view.at,
+        view.path,
+        view.referrer,
+        view.ip,
+        view.referrerHost ?? null,
+        dayOf(view.at),
+        hourOf(view.at),
+        view.visitor,
+      );
+
+  const add = inGroups<View>({
+    write: async (views) => {
+      await db.batch(views.map(insert));
+    },
+    defer,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
 
   return {
     /** The salt of the day of a time; the first caller's `fresh` one becomes it. */
@@ -72,24 +100,7 @@ export function createAnalyticsStore(db: D1Database) {
     },
 
     /** Appends a view and counts it. */
-    async add(view: View): Promise<void> {
-      await db
-        .prepare(
-          `INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .bind(
-          view.at,
-          view.path,
-          view.referrer,
-          view.ip,
-          view.referrerHost ?? null,
-          dayOf(view.at),
-          hourOf(view.at),
-          view.visitor,
-        )
-        .run();
-    },
+    add,
 
     /** Counts a crawler's view; nothing else of it is kept. */
     async addBot(at: number): Promise<void> {
