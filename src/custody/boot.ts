@@ -63,6 +63,33 @@ export async function checkTrust(p: BootPorts): Promise<Trust> {
   return { ok: true };
 }
 
+/** What one instance knows of its journal: asked until it is answered, and then once for its life. */
+export function createTrust(p: BootPorts) {
+  let trusted = false;
+  let comparing: Promise<void> | undefined;
+
+  async function compare(): Promise<void> {
+    try {
+      trusted = (await checkTrust(p)).ok;
+    } catch (error) {
+      p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
+    }
+  }
+
+  return {
+    isTrusted: (): boolean => trusted,
+
+    /** Of a journal that others know more than, nothing is carried on, used or shown. */
+    async verify(): Promise<void> {
+      if (trusted) return;
+      comparing ??= compare().finally(() => {
+        comparing = undefined;
+      });
+      await comparing;
+    },
+  };
+}
+
 function frozenFor(p: BootPorts, reason: string): Trust {
   freeze(p.journal, reason, p.log);
   return { ok: false, reason };

@@ -8,7 +8,7 @@ import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi } from './api.ts';
 import { createAsryDesk } from './asry-desk.ts';
 import { createBalanceReader } from './balance-reader.ts';
-import { checkTrust, frozenReason, isDoubted } from './boot.ts';
+import { createTrust, frozenReason, isDoubted } from './boot.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { custodyReport } from './custody-report.ts';
 import { type Desk, type DeskTools, desk } from './desk.ts';
@@ -43,6 +43,8 @@ const SAFETY_MS = 30_000;
 const MIRROR_RETRY_MS = 5_000;
 /** With changes undelivered for longer, nothing new is begun: nobody could look it up. */
 const MIRROR_PATIENCE_MS = 60_000;
+/** Longest that somebody who reads a finished request waits for D1 to take what it made. */
+const SHOWN_MS = 2_000;
 /** Smallest distance of an alarm from now. */
 const SOON_MS = 20;
 
@@ -52,43 +54,23 @@ export type Custody = CustodianApi & { alarm(): Promise<void> };
 export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
   const { now, log } = d;
   const journal = openJournal(storage);
-  let trusted = false;
+  const { verify, isTrusted } = createTrust({
+    journal,
+    mirror: d.mirror,
+    log,
+    reserveAddress: d.signer.address,
+    reserveSignatures: ({ limit }) => d.swap.reserveSignatures({ limit }),
+    signersOf: async (signature) => (await d.swap.transaction(signature))?.signers ?? null,
+  });
 
   /** Why nothing may be signed, as far as this instance knows without asking anyone. */
   function stop(kind: Kind): string | undefined {
     if (!areLimits(d.limits) || typeof d.swapsDisabled !== 'boolean') return 'stopped_misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return `stopped_${frozen}`;
-    if (!trusted) return 'stopped_unverified';
+    if (!isTrusted()) return 'stopped_unverified';
     const paused = d.swapsDisabled && kind === 'swap' ? 'disabled' : journal.getMeta('paused');
     return paused ? `stopped_${paused}` : undefined;
-  }
-
-  async function compare(): Promise<void> {
-    try {
-      trusted = (
-        await checkTrust({
-          journal,
-          mirror: d.mirror,
-          log,
-          reserveAddress: d.signer.address,
-          reserveSignatures: ({ limit }) => d.swap.reserveSignatures({ limit }),
-          signersOf: async (signature) => (await d.swap.transaction(signature))?.signers ?? null,
-        })
-      ).ok;
-    } catch (error) {
-      log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
-    }
-  }
-
-  let comparing: Promise<void> | undefined;
-  /** Once an instance: of a journal that others know more than, nothing is carried on, used or shown. */
-  async function verify(): Promise<void> {
-    if (trusted) return;
-    comparing ??= compare().finally(() => {
-      comparing = undefined;
-    });
-    await comparing;
   }
 
   /** Why nothing of a kind may begin now. */
@@ -133,7 +115,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     limits: d.limits,
     now,
     log,
-    isTrusted: () => trusted,
+    isTrusted,
     stop,
     assemble: d.assemble,
   });
@@ -221,7 +203,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     const unverified = isDoubted(journal) ? [] : [now() + MIRROR_RETRY_MS];
     const next = Math.min(
       latest,
-      ...(trusted ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
+      ...(isTrusted() ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
     );
     // Counted from the last run, not from now: calls that never cease must not put the alarm off for ever.
     const soonest = Math.min(ranAt, now()) + SOON_MS;
@@ -231,7 +213,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
   /** D1 first, then the alarm: a caller who was answered finds its row. */
   async function publish(): Promise<void> {
     // What the mirror holds is what a doubted journal is rebuilt from.
-    if (trusted) await flushOutbox(journal, storage, d.mirror, log);
+    if (isTrusted()) await flushOutbox(journal, storage, d.mirror, log);
     await rearm();
   }
 
@@ -249,7 +231,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
   /** Work that uses something up. @throws while the journal may not be the true one */
   const verified = <T>(work: () => Promise<T>): Promise<T> =>
     working(async () => {
-      if (!trusted) throw new Error('the journal is not known to be the true one');
+      if (!isTrusted()) throw new Error('the journal is not known to be the true one');
       return work();
     });
 
@@ -268,7 +250,13 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     begin: (kind, id, decide) => working(() => tools.begin(kind, id, decide)),
 
     openRequest: (request) => verified(async () => desk(payments).open(request)),
-    findRequest: async (id) => desk(payments).find(id),
+    async findRequest(id) {
+      const found = desk(payments).find(id);
+      // Who is told of a token looks it up next, and that is read from D1.
+      if (found?.status === 'completed' && journal.undeliveredSince() !== undefined)
+        await d.within(publish(), SHOWN_MS);
+      return found;
+    },
     confirmPayment: (id, signature) => verified(() => desk(payments).confirm(id, signature, d.within)),
 
     proof: () => proving((proofs) => proofs.proof()),
@@ -338,7 +326,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     async alarm() {
       await storage.setAlarm(now() + SAFETY_MS);
       await verify();
-      if (trusted) {
+      if (isTrusted()) {
         await driver.driveDue(DUE_PER_ALARM);
         await runDesks();
       }

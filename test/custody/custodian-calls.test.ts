@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { checkTrust, freeze } from '../../src/custody/boot.ts';
+import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
 import type { KindDriver } from '../../src/custody/kind.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
+import { createPaymentWorld } from './payment-world.ts';
 import { FEE, PAYOUT, planned, SOL, signed } from './sample-operations.ts';
 
 /** A payout that moves nothing but its fee. */
@@ -134,6 +136,66 @@ describe('looking a swap up', () => {
     expect(await w.custody.findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
     expect(await w.custody.findSwap('signature-2')).toBeNull();
     expect(await w.custody.findSwap('signature-9')).toBeNull();
+  });
+});
+
+describe('looking a paid request up', () => {
+  /** A listing that is paid for; nobody has looked yet. */
+  async function paid(change: Partial<CustodyDeps> = {}) {
+    const payers = createPaymentWorld();
+    const { ports } = payers;
+    const w = createCustodianWorld({
+      payments: {
+        ...ports,
+        balanceOf: async () => 1n,
+        leastBalance: async () => 1n,
+        findPaid: async () => null,
+      },
+      ...change,
+    });
+    w.clock.now = payers.state.now;
+    const opened = await w.custody.openRequest({
+      kind: 'listing',
+      subject: { name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token', mint: 'foreign' },
+      baseFeeLamports: 20_000_000n,
+      client: 'ip',
+    });
+    if (opened.type !== 'opened') throw new Error('not opened');
+    payers.pay(BigInt(opened.request.feeLamports), [opened.request.reference]);
+    w.clock.now += 2_000;
+    const find = () => w.custody.findRequest(opened.request.id);
+    const inMirror = () => [...w.mirror.rows.values()].find(({ entity }) => entity === 'listings');
+    return { w, find, inMirror };
+  }
+
+  it('that has ended brings what it made to D1 first, where the caller looks next', async () => {
+    const { w, find, inMirror } = await paid();
+    w.mirror.state = 'down';
+    await w.custody.alarm();
+    expect(inMirror()).not.toMatchObject({ columns: { status: 'confirmed' } });
+    w.mirror.state = 'up';
+    expect(await find()).toMatchObject({ status: 'completed' });
+    expect(inMirror()).toMatchObject({ columns: { status: 'confirmed' } });
+    expect(w.journal.undeliveredSince()).toBeUndefined();
+  });
+
+  it('that has ended is told of even when D1 takes nothing, or never answers', async () => {
+    const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
+    w.mirror.state = 'down';
+    await w.custody.alarm();
+    expect(await find()).toMatchObject({ status: 'completed' });
+    w.mirror.apply = () => new Promise(() => undefined);
+    expect(await find()).toMatchObject({ status: 'completed' });
+  });
+
+  it('asks D1 for nothing while it is open, and nothing more once all is there', async () => {
+    const { w, find } = await paid();
+    const { applied } = w.mirror;
+    expect(await find()).toMatchObject({ status: 'pending' });
+    await w.custody.alarm();
+    const delivered = w.mirror.applied;
+    expect(await find()).toMatchObject({ status: 'completed' });
+    expect([delivered - applied, w.mirror.applied]).toEqual([1, delivered]);
   });
 });
 

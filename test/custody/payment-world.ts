@@ -6,7 +6,7 @@ import type { DeskTools } from '../../src/custody/desk.ts';
 import { openJournal } from '../../src/custody/journal.ts';
 import { plannedOperation } from '../../src/custody/operation.ts';
 import { flushOutbox } from '../../src/custody/outbox.ts';
-import { createPaymentDesk } from '../../src/custody/payment-desk.ts';
+import { createPaymentDesk, type PaymentDeskPorts } from '../../src/custody/payment-desk.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { createFakeMirror, type FakeMirror } from './fake-mirror.ts';
 import { signingOf } from './sample-operations.ts';
@@ -86,12 +86,11 @@ export function createPaymentWorld(
     state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
     return state.random;
   };
-  const desk = createPaymentDesk(tools, {
+  const ports: PaymentDeskPorts = {
     treasuryAddress: TREASURY,
     reserveAddress: 'reserve',
     maxRefundsDay: lamports(100_000_000n),
     heldPayers: new Set(options.heldPayers),
-    mirror,
     signatures: async ({ limit }) =>
       chain
         .slice(0, limit)
@@ -109,7 +108,8 @@ export function createPaymentWorld(
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,
     creationCost: () => 5_000n,
-  });
+  };
+  const desk = createPaymentDesk(tools, { ...ports, mirror });
   const open = (over: Partial<OpenRequest> = {}) => {
     const subject = {
       name: 'Moon',
@@ -153,6 +153,7 @@ export function createPaymentWorld(
   const flush = () => flushOutbox(journal, storage, mirror, () => undefined);
   return {
     desk,
+    ports,
     state,
     chain,
     created,
