@@ -31,3 +31,14 @@ export function amountParam(decimals: number, minimum: bigint, description: stri
     })
     .openapi({ type: 'number', description, example: Number(example) });
 }
+
+/**
+ * An integer of a query, in plain digits and refused outside its range, never clamped. Coercion would take `0x1`, `1e1`,
+ * a blank and what surrounds it. What is left to the route is to describe it.
+ */
+export const integerParam = (minimum: number, maximum = 999_999_999_999_999) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be an integer')
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, `must be ${minimum} to ${maximum}`);

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { integerParam } from '../../http/params.ts';
 import { parsePosition } from './position.ts';
 
 const MAX_LABELS = 20;
@@ -6,21 +7,13 @@ const MAX_LABEL_CHARS = 64;
 /** End of the year 9999. */
 const LAST_SECOND = 253_402_300_799;
 
-/** An integer in plain digits, refused outside its range, never clamped. */
-const intParam = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be an integer')
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, `must be ${minimum} to ${maximum}`);
-
 export const limitParam = (maximum: number, fallback: number) =>
-  intParam(1, maximum)
+  integerParam(1, maximum)
     .optional()
     .transform((limit) => limit ?? fallback)
     .openapi({ type: 'integer', description: `Posts a page, 1 to ${maximum}`, default: fallback });
 
-export const untilParam = intParam(0, LAST_SECOND)
+export const untilParam = integerParam(0, LAST_SECOND)
   .optional()
   .openapi({ type: 'integer', description: 'Unix seconds, exclusive; next_until of the page before' });
 

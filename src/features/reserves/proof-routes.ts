@@ -2,6 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { SHARED_ERRORS } from '../../core/errors.ts';
 import type { ProofRecord } from '../../custody/api.ts';
+import type { Cached } from '../../http/cached.ts';
+import { keptJson } from '../../http/kept-json.ts';
+import { integerParam } from '../../http/params.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
@@ -91,7 +94,10 @@ const historyRoute = createRoute({
         .datetime()
         .optional()
         .openapi({ description: 'Only older ones: next_cursor of the page before' }),
-      limit: z.coerce.number().int().min(1).max(100).default(50),
+      limit: integerParam(1, 100)
+        .optional()
+        .transform((limit) => limit ?? 50)
+        .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 50 }),
     }),
   },
   responses: {
@@ -121,12 +127,18 @@ const dayRoute = createRoute({
   },
 });
 
+const proofJson = keptJson(({ value, asOf, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
+  ...shown(value, holdsBitcoinKey),
+  as_of: new Date(asOf).toISOString(),
+  stale,
+}));
+
 export const proofRoutes = newRouter<ProofRouteDeps>()
   .openapi(proofRoute, async (c) => {
     const { deps } = c.var;
-    const { value, asOf, stale } = await getProof(deps);
+    const proof = await getProof(deps);
     c.header('Cache-Control', 'public, max-age=60');
-    return c.json({ ...shown(value, deps.holdsBitcoinKey), as_of: new Date(asOf).toISOString(), stale }, 200);
+    return proofJson(c, proof, deps.holdsBitcoinKey);
   })
   .openapi(historyRoute, async (c) => {
     const { before, limit } = c.req.valid('query');

@@ -5,6 +5,7 @@ import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
+import { integerParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { TOKEN_ERRORS } from './errors.ts';
@@ -73,13 +74,9 @@ const searchRoute = createRoute({
         .min(1)
         .max(64)
         .openapi({ description: 'Any part of name or symbol, or the start of an address' }),
-      limit: z.coerce
-        .number()
-        .int()
-        .min(1)
-        .max(100)
+      limit: integerParam(1, 100)
         .optional()
-        .openapi({ description: '1 to 100, default 20' }),
+        .openapi({ type: 'integer', minimum: 1, maximum: 100, description: '1 to 100, default 20' }),
       cursor: z.string().max(800).optional().openapi({ description: 'next_cursor of the page before' }),
     }),
   },
@@ -98,7 +95,11 @@ const listRoute = createRoute({
   operationId: 'listListings',
   tags: ['tokens'],
   summary: 'Listing records, newest first, up to 100',
-  request: { query: z.object({ token_id: z.coerce.number().int().positive().optional() }) },
+  request: {
+    query: z.object({
+      token_id: integerParam(1).optional().openapi({ type: 'integer', minimum: 0, exclusiveMinimum: true }),
+    }),
+  },
   responses: {
     200: jsonResponse(z.object({ listings: z.array(Listing) }).openapi('Listings'), 'Listings'),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { createApp, type Deps } from '../../src/app.ts';
+import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+
+const deps = { publicBaseUrl: 'https://sluice.example', log: () => undefined } as Partial<Deps> as Deps;
+const app = createApp(() => deps);
+const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument;
+
+/** Every integer that a query can carry, and whatever else its route cannot do without. */
+const integers = operationsOf(document).flatMap(({ path, operation }) => {
+  const parameters = (operation.parameters ?? []).flatMap((one) =>
+    'in' in one && one.in === 'query' && one.schema && 'type' in one.schema
+      ? [{ name: one.name, type: one.schema.type, required: one.required === true }]
+      : [],
+  );
+  const needed = parameters.filter(({ required }) => required).map(({ name }) => [name, 'a'] as const);
+  return parameters.flatMap(({ name, type }) => (type === 'integer' ? [[path, name, needed] as const] : []));
+});
+
+describe('an integer of a query is plain decimal digits', () => {
+  it('is found on every route that has one', () => {
+    expect(integers.map(([path, name]) => `${path}?${name}`)).toEqual(
+      expect.arrayContaining([
+        '/api/proof/history?limit',
+        '/api/listings/search?limit',
+        '/api/listings?token_id',
+        '/api/nostr/feed?limit',
+        '/api/nostr/feed?until',
+        '/api/nostr/posts?limit',
+      ]),
+    );
+  });
+
+  it.each(integers)('%s?%s=', async (path, name, needed) => {
+    for (const text of [
+      '0x1',
+      '0b1',
+      '0o1',
+      '1e1',
+      '1.0',
+      ' 1',
+      '1 ',
+      '+1',
+      '',
+      '-1',
+      '1_0',
+      '١',
+      '1'.repeat(16),
+    ]) {
+      const response = await app.request(`${path}?${new URLSearchParams([...needed, [name, text]])}`);
+      expect([text, response.status, await response.json()]).toEqual([
+        text,
+        400,
+        expect.objectContaining({ error_code: 'INVALID_INPUT', action: 'fix_request' }),
+      ]);
+    }
+  });
+});
