@@ -14,10 +14,13 @@ export type CachePolicy = {
   readonly staleMs: number;
 };
 
-/** `asOf` in Unix milliseconds: when the value was read from its source. */
+/**
+ * `asOf` in Unix milliseconds: when the value was read from its source. What is not stale is the same object for every
+ * reader until it is read anew.
+ */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
-type Entry = { readonly value: unknown; readonly asOf: number };
+type Entry = Cached<unknown>;
 
 type CacheOptions = {
   /** Values must survive JSON: atoms are decimal text. */
@@ -49,19 +52,20 @@ export function createCache({ kv, now, defer }: CacheOptions) {
   }
 
   async function readKv(key: string): Promise<Entry | undefined> {
-    const entry = await kv?.get<Entry>(key, 'json').catch(() => null);
-    return entry && typeof entry.asOf === 'number' ? entry : undefined;
+    const entry = await kv?.get<Pick<Entry, 'value' | 'asOf'>>(key, 'json').catch(() => null);
+    return entry && typeof entry.asOf === 'number' ? { ...entry, stale: false } : undefined;
   }
 
   async function load(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
     const failure = failures.get(key);
     if (failure && failure.until > now()) throw failure.error;
     try {
-      const entry = { value: await read(), asOf: now() };
+      const stored = { value: await read(), asOf: now() };
+      const entry = { ...stored, stale: false };
       failures.delete(key);
       remember(key, entry);
       const expirationTtl = Math.max(Math.ceil((policy.freshMs + policy.staleMs) / 1000), KV_MINIMUM_SECONDS);
-      if (kv) defer(kv.put(key, stringifyJson(entry), { expirationTtl }).catch(() => undefined));
+      if (kv) defer(kv.put(key, stringifyJson(stored), { expirationTtl }).catch(() => undefined));
       return entry;
     } catch (error) {
       failures.set(key, { error, until: now() + FAILURE_PAUSE_MS });
@@ -95,11 +99,10 @@ export function createCache({ kv, now, defer }: CacheOptions) {
       }
       if (known && age(known) < policy.freshMs + policy.revalidateMs) {
         if (age(known) >= policy.freshMs) loadOnce(key, policy, read).catch(() => undefined);
-        return { value: known.value as T, asOf: known.asOf, stale: false };
+        return known as Cached<T>;
       }
       try {
-        const entry = await loadOnce(key, policy, read);
-        return { value: entry.value as T, asOf: entry.asOf, stale: false };
+        return (await loadOnce(key, policy, read)) as Cached<T>;
       } catch (error) {
         if (known && age(known) < policy.staleMs)
           return { value: known.value as T, asOf: known.asOf, stale: true };

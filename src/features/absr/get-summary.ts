@@ -47,12 +47,24 @@ function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cac
   });
 }
 
+type PartError = { readonly part: Part; readonly error_code: string };
+/** The same list each time, so that a summary without errors can be recognized as the last one. */
+const NO_ERRORS: readonly PartError[] = [];
+
+/** What a summary is made of: what each venue says, the agreed price, the reserve, the supply, and what failed. */
+export type SummaryParts = readonly [
+  venues: Cached<VenuePrice[]> | null,
+  price: Cached<VenuePrice> | null,
+  reserve: Cached<{ readonly confirmed: string }> | null,
+  supply: Cached<StoredSupply> | null,
+  errors: readonly PartError[],
+];
+
 /**
- * Reserve, supply and prices in one view. A part that cannot be read is its last good value, marked stale, or null with
- * its error.
+ * Reserve, supply and prices. A part that cannot be read is its last good value, marked stale, or null with its error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
-export async function getSummary(d: SummaryDeps, refresh = false) {
+export async function readSummary(d: SummaryDeps, refresh = false): Promise<SummaryParts> {
   const { absrMint, readReserve } = d;
   // The venues first: the price is chosen among what they have just said.
   const venuesRead = readVenues(d, refresh).catch(() => null);
@@ -63,20 +75,22 @@ export async function getSummary(d: SummaryDeps, refresh = false) {
     absrMint === null ? absent : attempt('supply', readSupply(d, absrMint, refresh)),
   ]);
   const parts = [price, reserve, supply];
-  const known = parts.flatMap(({ value }) => (value ? [value] : []));
-  const errors = parts.flatMap(({ error }) => (error ? [error] : []));
-  if (known.length === 0) {
+  if (parts.every(({ value }) => value === null)) {
     throw new AppError('UPSTREAM_FAILED', 'No part of the summary can be read and none is known.', {
       status: 503,
       retryAfterSeconds: 15,
     });
   }
-  const report = price.value && reportOf(price.value.value);
-  const sats = reserve.value && BigInt(reserve.value.value.confirmed);
-  const tokens = supply.value && {
-    atoms: BigInt(supply.value.value.atoms),
-    decimals: supply.value.value.decimals,
-  };
+  const errors = parts.flatMap(({ error }) => (error ? [error] : []));
+  return [venues, price.value, reserve.value, supply.value, errors.length > 0 ? errors : NO_ERRORS];
+}
+
+/** The parts in one view; one of them is known at least. */
+export function summaryOf(...[venues, price, reserve, supply, errors]: SummaryParts) {
+  const known = [price, reserve, supply].filter((part) => part !== null);
+  const report = price && reportOf(price.value);
+  const sats = reserve && BigInt(reserve.value.confirmed);
+  const tokens = supply && { atoms: BigInt(supply.value.atoms), decimals: supply.value.decimals };
   const backing = sats !== null && tokens ? backingOf(sats, tokens) : null;
   const usd = sats !== null && report ? valueUsd(sats, BTC_DECIMALS, report.btcUsd) : null;
   return {
@@ -95,9 +109,13 @@ export async function getSummary(d: SummaryDeps, refresh = false) {
     gapSatoshis: backing?.gapSats.toString() ?? null,
     as_of: new Date(Math.min(...known.map(({ asOf }) => asOf))).toISOString(),
     stale: known.some(({ stale }) => stale),
-    ...(errors.length > 0 ? { errors } : {}),
+    ...(errors.length > 0 ? { errors: [...errors] } : {}),
   };
 }
+
+/** @throws as {@link readSummary} */
+export const getSummary = async (d: SummaryDeps, refresh = false) =>
+  summaryOf(...(await readSummary(d, refresh)));
 
 /** A venue, and whether any other confirms it; null when it is alone. */
 function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
@@ -118,10 +136,7 @@ function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
   };
 }
 
-type Attempt<T> = {
-  readonly value: Cached<T> | null;
-  readonly error?: { readonly part: Part; readonly error_code: string };
-};
+type Attempt<T> = { readonly value: Cached<T> | null; readonly error?: PartError };
 const absent: Attempt<never> = { value: null };
 
 const attempt = <T>(part: Part, read: Promise<Cached<T>>): Promise<Attempt<T>> =>

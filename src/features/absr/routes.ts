@@ -2,9 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import { keptJson } from '../../http/kept-json.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import type { AbsrStore } from './absr-store.ts';
-import { getSummary, type SummaryDeps } from './get-summary.ts';
+import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 
 export type AbsrDeps = SummaryDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
 
@@ -90,11 +91,13 @@ const transactionsRoute = createRoute({
 
 const LIST_LIMIT = 100;
 
+const summaryJson = keptJson(summaryOf);
+
 export const absrRoutes = newRouter<AbsrDeps>()
   .openapi(summaryRoute, async (c) => {
-    const summary = await getSummary(c.var.deps);
+    const parts = await readSummary(c.var.deps);
     c.header('Cache-Control', 'public, max-age=10');
-    return c.json(summary, 200);
+    return summaryJson(c, ...parts);
   })
   .openapi(transactionsRoute, async (c) => {
     const rows = await c.var.deps.absr.newest(LIST_LIMIT).catch((cause: unknown) => {

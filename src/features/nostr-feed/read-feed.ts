@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import type { Cache } from '../../http/cached.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
 import type { NostrRelays } from '../../providers/nostr-relays.ts';
 import {
   cutPage,
@@ -65,6 +65,18 @@ type Span = {
  */
 export function createFeedReader({ relays, cache, memory, now }: Options) {
   const spans = new Map<string, Span>();
+  /** The page that was last cut out of a window: the same object for all who ask for it. */
+  const cuts = new WeakMap<Cached<FeedWindow>, { readonly name: string; readonly page: FeedPage }>();
+
+  function cut(read: Cached<FeedWindow>, start: Position | undefined, limit: number): FeedPage {
+    const name = `${start ? formatPosition(start) : 'top'}:${limit}`;
+    const known = cuts.get(read);
+    if (known?.name === name) return known.page;
+    const { value, asOf, stale } = read;
+    const page = { ...cutPage(value, start, limit), relays: value.relays, asOf, stale };
+    cuts.set(read, { name, page });
+    return page;
+  }
 
   async function load(scope: FeedScope, start: Position | undefined): Promise<FeedWindow> {
     const upper = start ? newestSecond(start) : Math.floor(now() / 1000) + CLOCK_TOLERANCE_SECONDS;
@@ -110,13 +122,11 @@ export function createFeedReader({ relays, cache, memory, now }: Options) {
     async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
       const known = start ? startsOver(scope, start) : [];
       for (const from of known) {
-        const { value, asOf, stale } = await readWindow(scope, from);
-        const page = cutPage(value, start, limit);
+        const page = cut(await readWindow(scope, from), start, limit);
         // The window may have been read anew and end earlier than it did.
-        if (page.isFull) return { ...page, relays: value.relays, asOf, stale };
+        if (page.isFull) return page;
       }
-      const { value, asOf, stale } = await readWindow(scope, start);
-      return { ...cutPage(value, start, limit), relays: value.relays, asOf, stale };
+      return cut(await readWindow(scope, start), start, limit);
     },
   };
 }

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { npubOf } from '../../chain/nostr/nip19.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { keptJson } from '../../http/kept-json.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
 import { NOSTR_ERRORS } from './errors.ts';
 import { getFeed, MAX_FEED_LIMIT } from './get-feed.ts';
@@ -67,43 +68,76 @@ const posts = createRoute({
   },
 });
 
+const feedAsked = (
+  relays: readonly string[],
+  limit: number,
+  until: number | null,
+  aiOnly: boolean,
+  topics: readonly string[] | null,
+) => ({ relays: [...relays], limit, until, ai_only: aiOnly, topic_labels: topics && [...topics] });
+
+const feedJson = keptJson((page: FeedPage, ...asked: Parameters<typeof feedAsked>) => ({
+  ok: true,
+  error: null,
+  ...feedAsked(...asked),
+  ...shown(page),
+}));
+
+const postsAsked = (
+  identity: string | undefined,
+  relays: readonly string[],
+  limit: number,
+  until: number | null,
+) => ({
+  npub: identity === undefined ? null : npubOf(identity),
+  pubkey: identity ?? null,
+  relays: [...relays],
+  limit,
+  until,
+});
+
+const postsJson = keptJson((page: FeedPage, ...asked: Parameters<typeof postsAsked>) => ({
+  ok: true,
+  code: null,
+  error: null,
+  ...postsAsked(...asked),
+  ...shown(page),
+}));
+
 export const nostrFeedRoutes = newRouter<NostrFeedDeps>()
   .openapi(feed, async (c) => {
     const feeds = feedsOf(c);
     const { limit, until, cursor, ai_only, topic_labels } = c.req.valid('query');
-    const topics = ai_only ? (topic_labels ?? [...DEFAULT_TOPICS]) : null;
-    const asked = { relays: feeds.shownUrls, limit, until: until ?? null, ai_only, topic_labels: topics };
+    const topics = ai_only ? (topic_labels ?? DEFAULT_TOPICS) : null;
+    const asked = [feeds.shownUrls, limit, until ?? null, ai_only, topics] as const;
     return orRelaysFailed(
       c,
       async () => {
         const page = await getFeed({ feeds }, topics, startOf(until, cursor), limit);
-        return c.json({ ok: true, error: null, ...asked, ...shown(c, page) }, 200);
+        keepFor(c, page);
+        return feedJson(c, page, ...asked);
       },
-      (failure) => c.json({ ...asked, ...failure }, 500),
+      (failure) => c.json({ ...feedAsked(...asked), ...failure }, 500),
     );
   })
   .openapi(posts, async (c) => {
     const feeds = feedsOf(c);
     const { limit, until, cursor } = c.req.valid('query');
     const { identity } = c.var.deps;
-    const asked = {
-      npub: identity === undefined ? null : npubOf(identity),
-      pubkey: identity ?? null,
-      relays: feeds.shownUrls,
-      limit,
-      until: until ?? null,
-    };
+    const asked = [identity, feeds.shownUrls, limit, until ?? null] as const;
     if (identity === undefined) {
       const error = 'No server identity: set NOSTR_NPUB or NOSTR_NSEC.';
-      return c.json({ ok: false, code: 'NO_IDENTITY', error, ...asked, ...EMPTY, relay_status: [] }, 200);
+      const nothing = { ...postsAsked(...asked), ...EMPTY, relay_status: [] };
+      return c.json({ ok: false, code: 'NO_IDENTITY', error, ...nothing }, 200);
     }
     return orRelaysFailed(
       c,
       async () => {
         const page = await getPosts({ feeds }, identity, startOf(until, cursor), limit);
-        return c.json({ ok: true, code: null, error: null, ...asked, ...shown(c, page) }, 200);
+        keepFor(c, page);
+        return postsJson(c, page, ...asked);
       },
-      (failure) => c.json({ code: failure.error_code, ...asked, ...failure }, 500),
+      (failure) => c.json({ code: failure.error_code, ...postsAsked(...asked), ...failure }, 500),
     );
   });
 
@@ -120,8 +154,11 @@ const startOf = (until: number | undefined, cursor: Position | undefined): Posit
 
 const EMPTY = { posts: [], next_until: null, next_cursor: null, as_of: null, stale: false };
 
-function shown(c: Context, { posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) {
+function keepFor(c: Context, { stale }: FeedPage): void {
   if (!stale) c.header('Cache-Control', CACHE_CONTROL);
+}
+
+function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) {
   return {
     posts: [...posts],
     next_until: nextUntil,

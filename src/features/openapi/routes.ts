@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { keptBody, type Tagged, tagged } from '../../http/kept-json.ts';
 import { jsonResponse, newRouter } from '../../http/router.ts';
 import { API_VERSION, type ApiDocument } from './api-document.ts';
 import { DOCS_POLICY, docsPage } from './docs-page.ts';
@@ -53,48 +52,38 @@ const llmsRoute = createRoute({
   responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
 });
 
-/** A text that never changes, and its entity tag, so that no answer has to hash it. */
-type Text = { readonly text: string; readonly etag: string };
-const tagged = (text: string): Text => ({
-  text,
-  etag: `"${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40)}"`,
-});
-
 /** @param describe the document of the whole app, for an origin; asked once an origin */
 export function openApiRoutes(describe: (origin: string) => ApiDocument) {
-  const made = new Map<string, { readonly json: Text; readonly llms: Text }>();
+  const made = new Map<string, { readonly json: Tagged; readonly docs: Tagged; readonly llms: Tagged }>();
 
   function texts(origin: string) {
     const known = made.get(origin);
     if (known) return known;
     const document = describe(origin);
-    const fresh = { json: tagged(JSON.stringify(document)), llms: tagged(llmsText(document, EXAMPLES)) };
+    const fresh = {
+      json: tagged(JSON.stringify(document)),
+      docs: tagged(docsPage(origin)),
+      llms: tagged(llmsText(document, EXAMPLES)),
+    };
     made.set(origin, fresh);
     return fresh;
   }
 
   const router = newRouter<OpenApiDeps>();
-  // Described, but not answered through the description: the text is JSON already, and not made anew for each answer.
-  router.openAPIRegistry.registerPath(documentRoute);
-  router.get(documentRoute.getRoutingPath(), (c) => {
-    const { json } = texts(c.var.deps.publicBaseUrl);
-    return c.body(json.text, 200, {
-      ETag: json.etag,
-      'Content-Type': 'application/json',
-      'Cache-Control': CACHE_CONTROL,
-    });
-  });
+  // Described, but not answered through the descriptions: the texts are not made anew for each answer.
+  for (const route of [documentRoute, docsRoute, llmsRoute]) router.openAPIRegistry.registerPath(route);
   return router
-    .openapi(docsRoute, (c) =>
-      c.html(docsPage(c.var.deps.publicBaseUrl), 200, {
-        'Content-Security-Policy': DOCS_POLICY,
-        'Cache-Control': CACHE_CONTROL,
-      }),
-    )
-    .openapi(llmsRoute, (c) => {
-      const { llms } = texts(c.var.deps.publicBaseUrl);
+    .get(documentRoute.getRoutingPath(), (c) => {
       c.header('Cache-Control', CACHE_CONTROL);
-      c.header('ETag', llms.etag);
-      return c.text(llms.text, 200);
+      return keptBody(c, texts(c.var.deps.publicBaseUrl).json, 'application/json');
+    })
+    .get(docsRoute.getRoutingPath(), (c) => {
+      c.header('Cache-Control', CACHE_CONTROL);
+      c.header('Content-Security-Policy', DOCS_POLICY);
+      return keptBody(c, texts(c.var.deps.publicBaseUrl).docs, 'text/html; charset=UTF-8');
+    })
+    .get(llmsRoute.getRoutingPath(), (c) => {
+      c.header('Cache-Control', CACHE_CONTROL);
+      return keptBody(c, texts(c.var.deps.publicBaseUrl).llms, 'text/plain; charset=UTF-8');
     });
 }

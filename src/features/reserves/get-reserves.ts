@@ -120,12 +120,16 @@ export async function getReserves(d: ReservesDeps, refresh = false): Promise<Res
       cause: failure,
     });
   }
+  if (!failure) return { bitcoin: bitcoin.value, solana: solana.value, errors: NO_ERRORS };
   const errors = [
     ...(bitcoin.error ? [{ part: 'bitcoin' as const, error_code: codeOf(bitcoin.error) }] : []),
     ...(solana.error ? [{ part: 'solana' as const, error_code: codeOf(solana.error) }] : []),
   ];
   return { bitcoin: bitcoin.value, solana: solana.value, errors };
 }
+
+/** The same list each time, so that an answer without errors can be recognized as the last one. */
+const NO_ERRORS: Reserves['errors'] = [];
 
 type Attempt<T> = { value: T | null; error?: unknown };
 const absent: Attempt<never> = { value: null };

@@ -1,10 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
+import type { Cached } from '../../http/cached.ts';
+import { keptJson } from '../../http/kept-json.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import { getReserves, type ReservesDeps } from './get-reserves.ts';
-import { type ListBitcoinDeps, listBitcoin } from './list-bitcoin.ts';
-import { type ListSolanaDeps, listSolana } from './list-solana.ts';
+import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
+import { type BitcoinEntry, type ListBitcoinDeps, listBitcoin } from './list-bitcoin.ts';
+import { type ListSolanaDeps, listSolana, type SolanaEntry } from './list-solana.ts';
 
 export type ReservesRouteDeps = ReservesDeps &
   ListBitcoinDeps &
@@ -150,63 +152,83 @@ const treasuryRoute = createRoute({
   },
 });
 
+const reservesJson = keptJson(
+  (
+    bitcoin: Reserves['bitcoin'],
+    solana: Reserves['solana'],
+    errors: Reserves['errors'],
+    bitcoinAddress: string | null,
+    solanaAddress: string | null,
+    holdsBitcoinKey: boolean,
+  ) => {
+    const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
+    return {
+      bitcoin: {
+        address: bitcoinAddress,
+        balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
+        balanceSat: bitcoin && Number(bitcoin.value.confirmed),
+        balanceSatoshis: bitcoin?.value.confirmed ?? null,
+        pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
+        watchOnly: bitcoinAddress !== null && !holdsBitcoinKey,
+        agreed: bitcoin?.value.agreed ?? null,
+        sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
+          name,
+          balanceSatoshis: confirmed,
+        })),
+        source: bitcoin?.value.source ?? null,
+      },
+      solana: {
+        address: solanaAddress,
+        balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
+        balanceLamports: solana?.value.lamports ?? null,
+        slot: solana?.value.slot ?? null,
+        source: solana?.value.source ?? null,
+      },
+      as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
+      stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
+      ...(errors.length > 0 ? { errors: [...errors] } : {}),
+    };
+  },
+);
+
+const listJson = <Entry>() =>
+  keptJson(
+    ({
+      value,
+      asOf,
+      stale,
+    }: Cached<{ readonly transactions: readonly Entry[]; readonly source: string }>) => ({
+      transactions: [...value.transactions],
+      as_of: new Date(asOf).toISOString(),
+      stale,
+      source: value.source,
+    }),
+  );
+const bitcoinJson = listJson<BitcoinEntry>();
+const solanaJson = listJson<SolanaEntry>();
+const treasuryJson = keptJson((address: string) => ({ treasury_address: address }));
+
 export const reservesRoutes = newRouter<ReservesRouteDeps>()
   .openapi(reservesRoute, async (c) => {
     const { deps } = c.var;
     const { bitcoin, solana, errors } = await getReserves(deps);
-    const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
+    const { bitcoinAddress, solanaAddress } = deps.reserve;
     c.header('Cache-Control', 'public, max-age=10');
-    return c.json(
-      {
-        bitcoin: {
-          address: deps.reserve.bitcoinAddress,
-          balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
-          balanceSat: bitcoin && Number(bitcoin.value.confirmed),
-          balanceSatoshis: bitcoin?.value.confirmed ?? null,
-          pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
-          watchOnly: deps.reserve.bitcoinAddress !== null && !deps.holdsBitcoinKey,
-          agreed: bitcoin?.value.agreed ?? null,
-          sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
-            name,
-            balanceSatoshis: confirmed,
-          })),
-          source: bitcoin?.value.source ?? null,
-        },
-        solana: {
-          address: deps.reserve.solanaAddress,
-          balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
-          balanceLamports: solana?.value.lamports ?? null,
-          slot: solana?.value.slot ?? null,
-          source: solana?.value.source ?? null,
-        },
-        as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
-        stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
-        ...(errors.length > 0 ? { errors: [...errors] } : {}),
-      },
-      200,
-    );
+    return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, deps.holdsBitcoinKey);
   })
   .openapi(bitcoinListRoute, async (c) => {
-    const { value, asOf, stale } = await listBitcoin(c.var.deps);
+    const list = await listBitcoin(c.var.deps);
     c.header('Cache-Control', 'public, max-age=10');
-    const { source } = value;
-    return c.json(
-      { transactions: [...value.transactions], as_of: new Date(asOf).toISOString(), stale, source },
-      200,
-    );
+    return bitcoinJson(c, list);
   })
   .openapi(solanaListRoute, async (c) => {
-    const { value, asOf, stale } = await listSolana(c.var.deps);
+    const list = await listSolana(c.var.deps);
     c.header('Cache-Control', 'public, max-age=10');
-    const { source } = value;
-    return c.json(
-      { transactions: [...value.transactions], as_of: new Date(asOf).toISOString(), stale, source },
-      200,
-    );
+    return solanaJson(c, list);
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.treasuryAddress;
     if (address === null) throw notConfigured(['TREASURY_SOLANA_ADDRESS']);
     c.header('Cache-Control', 'public, max-age=300');
-    return c.json({ treasury_address: address }, 200);
+    return treasuryJson(c, address);
   });
