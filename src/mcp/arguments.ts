@@ -3,14 +3,14 @@
  * @module
  */
 import * as z from 'zod';
-import { parseAmount, SOL_DECIMALS } from '../core/amount.ts';
+import { formatAmount, parseAmount, SOL_DECIMALS } from '../core/amount.ts';
 
 /** Other spellings that prompts for services of this kind use; never published. */
-const ALIASES: Readonly<Record<string, string>> = {
-  amount_sol: 'amountSol',
-  dryRun: 'dry_run',
-  idempotency_key: 'idempotencyKey',
-};
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['amount_sol', 'amountSol'],
+  ['dryRun', 'dry_run'],
+  ['idempotency_key', 'idempotencyKey'],
+]);
 
 const REASONS = {
   not_a_decimal: 'is not a plain decimal number without sign or exponent',
@@ -33,9 +33,9 @@ export const amountSol = z
       'The bounds that hold now are minAmountSol and maxAmountSol of swap_min.',
   )
   .transform((value, context) => {
-    const text = decimalText(value);
-    const parsed = parseAmount(text, SOL_DECIMALS);
-    if (parsed.ok) return text;
+    const parsed = parseAmount(decimalText(value), SOL_DECIMALS);
+    // One spelling an amount: by it a creation whose answer was lost is known again.
+    if (parsed.ok) return formatAmount(parsed.atoms, SOL_DECIMALS);
     context.addIssue(REASONS[parsed.reason]);
     return z.NEVER;
   });
@@ -45,7 +45,7 @@ export function canonical(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
-      const published = ALIASES[name];
+      const published = ALIASES.get(name);
       return [published === undefined || published in given ? name : published, value];
     }),
   );

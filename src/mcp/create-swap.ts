@@ -4,10 +4,10 @@
  * @module
  */
 import type { Api } from './api-client.ts';
-import { ToolFailure } from './failure.ts';
+import { type Failure, ToolFailure } from './failure.ts';
 
 type CreateInput = {
-  /** Plain decimal. */
+  /** Plain decimal in its one spelling. */
   readonly amountSol: string;
   readonly dry_run?: boolean | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -31,25 +31,29 @@ export async function createSwap(
   if (given === undefined) unresolved.set(amountSol, key);
   try {
     const { body, replayed } = await api.call({ ...request, body: { amountSol }, idempotencyKey: key });
-    // An answer that the caller gave up waiting for is not one that it knows.
-    if (!signal?.aborted) forget(amountSol, key);
+    // An answer that names no swap, or that the caller gave up waiting for, is not one that it knows.
+    if (typeof body.id === 'string' && !signal?.aborted) forget(amountSol, key);
     return { ...body, idempotencyKey: key, replayed };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     const { failure } = error;
-    const again = failure.retryable && failure.action !== 'retry_with_new_key';
+    const again = leavesItOpen(failure);
     if (!again) forget(amountSol, key);
     throw new ToolFailure({
       ...failure,
       ...(again
         ? {
             idempotencyKey: key,
-            next_step: `${failure.next_step} Pass idempotencyKey "${key}": with it the swap happens at most once.`,
+            next_step: `${failure.next_step} When you call again, pass idempotencyKey "${key}": with it the swap happens at most once.`,
           }
         : {}),
     });
   }
 }
+
+/** What nobody expected may have happened after the swap was signed. */
+const leavesItOpen = ({ retryable, action }: Failure): boolean =>
+  (retryable && action !== 'retry_with_new_key') || action === 'report_request_id';
 
 function forget(amountSol: string, key: string): void {
   if (unresolved.get(amountSol) === key) unresolved.delete(amountSol);

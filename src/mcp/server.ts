@@ -65,8 +65,10 @@ export async function callTool(
   try {
     const checked = tool.input.safeParse(canonical(given ?? {}));
     if (!checked.success) throw refusal(tool, checked.error);
-    const answer = tool.output.safeParse(await tool.run(canonical(given ?? {}), context));
-    if (!answer.success) throw unexpected('The service answered in a shape that this server does not know.');
+    const answered = await tool.run(canonical(given ?? {}), context);
+    const answer = tool.output.safeParse(answered);
+    if (!answer.success)
+      throw unexpected('The service answered in a shape that this server does not know.', answered);
     return { content: [{ type: 'text', text: JSON.stringify(answer.data) }], structuredContent: answer.data };
   } catch (error) {
     return errorResult(
@@ -82,15 +84,23 @@ const errorResult = (failure: Failure): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(failure) }],
 });
 
-const unexpected = (error: string): ToolFailure =>
-  new ToolFailure({
+/** @param answered of a creation it holds the key, without which its outcome could not be asked for */
+function unexpected(error: string, answered: Readonly<Record<string, unknown>> = {}): ToolFailure {
+  const { idempotencyKey: key } = answered;
+  const look = 'Tell the user; for a swap_create, look with';
+  return new ToolFailure({
     error_code: 'UNEXPECTED',
     error,
     action: 'report_request_id',
-    next_step:
-      'Tell the user; for a swap_create, look with the same idempotencyKey or swap_status before anything else.',
     retryable: false,
+    ...(typeof key === 'string'
+      ? {
+          idempotencyKey: key,
+          next_step: `${look} idempotencyKey "${key}" or swap_status before anything else.`,
+        }
+      : { next_step: `${look} the same idempotencyKey or swap_status before anything else.` }),
   });
+}
 
 function refusal(tool: Tool, { issues }: z.ZodError): ToolFailure {
   const said = issues

@@ -151,6 +151,8 @@ describe('arguments', () => {
     [{ amountSol: 1e-7 }, '0.0000001'],
     [{ amountSol: 1.5e-7 }, '0.00000015'],
     [{ amountSol: ' 2 ' }, '2'],
+    [{ amountSol: '0.50' }, '0.5'],
+    [{ amountSol: '00.5' }, '0.5'],
   ])('%j asks for %s SOL', async (given, text) => {
     const { sent } = await call('swap_estimate', given, { body: exampleOf('getSwapEstimate') });
     expect(sent[0]?.url).toBe(`http://sluice.test/api/swap/estimate?amountSol=${text}`);
@@ -172,6 +174,7 @@ describe('arguments', () => {
     ['swap_status', { id: '' }, 'id'],
     ['swap_status', { id: 7 }, 'id'],
     ['get_reserves', { verbose: true }, 'verbose'],
+    ['get_reserves', { constructor: true }, '"constructor"'],
     ['swap_min', [], 'object'],
   ])('%s with %j is refused before any call, with the repair', async (name, given, hint) => {
     const { result, sent, body } = await call(name, given);
@@ -289,8 +292,13 @@ describe('swap_create', () => {
         body: { ...PROBLEM, error_code: 'IDEMPOTENCY_IN_PROGRESS', action: 'retry_later', retryable: true },
       },
     ],
+    [
+      'something unexpected happened after the key was used',
+      { status: 500, body: { ...PROBLEM, error_code: 'INTERNAL', action: 'report_request_id' } },
+    ],
+    ['the answer does not name the swap', { body: { initiated: true, status: 'waiting' } }],
   ])('when %s answers the key, and calls again with it even when the model does not', async (_what, lost) => {
-    const amountSol = `0.4${String(_what.length)}`;
+    const amountSol = `0.4${_what.length}`;
     const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
     const ask = async () => {
       const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, { api });
@@ -308,6 +316,14 @@ describe('swap_create', () => {
     await ask();
     expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
     expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
+  });
+
+  it('knows an amount again in another spelling', async () => {
+    const { api, sent } = service(new TypeError('fetch failed'), { body: CREATED, replayed: true });
+    await callTool(toolNamed('swap_create'), { amountSol: 0.9 }, { api });
+    await callTool(toolNamed('swap_create'), { amountSol: '0.90' }, { api });
+    expect(sent.map(({ body }) => body)).toEqual([{ amountSol: '0.9' }, { amountSol: '0.9' }]);
+    expect(keyOf(sent, 1)).toBe(keyOf(sent, 0));
   });
 
   it('lets go of a key that the service has refused for good', async () => {
