@@ -13,15 +13,18 @@ import type { NostrEvent } from './nip01.ts';
  */
 export function identityPubkey(text: string): string | undefined {
   const trimmed = text.trim();
-  if (/^[0-9a-f]{64}$/i.test(trimmed)) return trimmed.toLowerCase();
+  if (isPubkey(trimmed)) return trimmed.toLowerCase();
   try {
     const decoded = decode(trimmed);
-    if (decoded.type === 'npub') return decoded.data;
+    // The library takes an npub of any length.
+    if (decoded.type === 'npub') return isPubkey(decoded.data) ? decoded.data : undefined;
     return decoded.type === 'nsec' ? getPublicKey(decoded.data) : undefined;
   } catch {
     return undefined;
   }
 }
+
+const isPubkey = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text);
 
 export const npubOf = (pubkey: string): string => npubEncode(pubkey);
 

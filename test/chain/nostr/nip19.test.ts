@@ -1,6 +1,10 @@
+import { bech32 } from '@scure/base';
 import { decode } from 'nostr-tools/nip19';
 import { expect, it } from 'vitest';
 import { identityPubkey, neventOf, npubOf } from '../../../src/chain/nostr/nip19.ts';
+
+const bech32Text = (prefix: string, length: number): string =>
+  bech32.encode(prefix, bech32.toWords(new Uint8Array(length).fill(7)));
 
 // One key in three forms: the examples in the text of NIP-19.
 const NPUB = 'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg';
@@ -28,6 +32,8 @@ it.each([
   `${NPUB.slice(0, -1)}q`,
   PUBKEY.slice(2),
   'nprofile1qqsrhuxx8l9ex335q7he0f09aej04zpazpl0ne2cgukyawd24mayt8gpp4mhxue69uhhytnc9e3k7mgpz4mhxue69uhkg6nzv9ejuumpv34kytnrdaksjlyr9p',
+  // Keys of 31 and 33 bytes, each with its true checksum.
+  ...['npub', 'nsec'].flatMap((prefix) => [31, 33].map((length) => bech32Text(prefix, length))),
 ])('%j is no identity', (text) => {
   expect(identityPubkey(text)).toBeUndefined();
 });
