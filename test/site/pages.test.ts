@@ -53,6 +53,15 @@ it('every script of the folder belongs to a page, and each page has its own', ()
   expect(used.sort()).toEqual(scripts.sort());
 });
 
+it('the scripts are those of production, and tell nothing of the machine that made them', () => {
+  const folder = join(SITE_FOLDER, 'assets');
+  const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  expect(scripts.length).toBeGreaterThan(10);
+  const root = join(import.meta.dirname, '../..');
+  const telling = scripts.filter((name) => readFileSync(join(folder, name), 'utf8').includes(root));
+  expect(telling).toEqual([]);
+});
+
 it('the policy names this site, the strangers that verify, and nobody else', () => {
   expect(contentPolicy(PUBLIC_SOURCES)).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
