@@ -49,6 +49,12 @@ export type Reconciled = {
   readonly looked: number;
 };
 
+/**
+ * Kinds that cannot happen twice, whatever was signed for them before: the chain refuses a second mint of a token's own
+ * key, and a refund is looked for on the chain before each of its signings.
+ */
+const LOOKS_FIRST: ReadonlySet<Operation['kind']> = new Set(['token', 'refund']);
+
 const MIRROR_PAGE = 200;
 const CHAIN_PAGE = 100;
 /** Further back than this nothing can be open: a day holds a few dozen operations at the default caps. */
@@ -129,12 +135,15 @@ function recoverKnown({ journal, now }: ReconcilePorts, { id, kind, plan }: Reco
 
 /**
  * The mirror may not have heard of the last changes: what it knows as planned may have been signed, and what it knows
- * as signed may have died and been signed again. Neither is signed by itself any more.
+ * as signed may have died and been signed again. Neither is signed by itself any more, unless its kind finds out for
+ * itself whether it has happened.
  */
 function suspend({ journal, now }: ReconcilePorts, operation: Operation): void {
-  if (operation.state !== 'planned' && operation.state !== 'signed') return;
-  const plan = { ...operation.plan, reconciled: true, reconciledAt: now() };
-  const reason = operation.state === 'planned' ? HELD_RECONCILED : operation.reason;
+  const { state, kind } = operation;
+  if (state !== 'planned' && state !== 'signed') return;
+  const isSure = LOOKS_FIRST.has(kind);
+  const plan = { ...operation.plan, reconciledAt: now(), ...(isSure ? {} : { reconciled: true }) };
+  const reason = state === 'planned' && !isSure ? HELD_RECONCILED : operation.reason;
   journal.update(operation, { ...operation, plan, reason }, now());
 }
 

@@ -239,6 +239,26 @@ describe('what the mirror did not hear of', () => {
     expect(effectOf(after)).toBe('none');
   });
 
+  it.each(['token', 'refund'] as const)(
+    'is found out by a %s itself: it goes on, and knows since when it is in doubt',
+    async (kind) => {
+      const fresh = { kind, unsettled: lamports(0n) };
+      const w = setUp([
+        planned({ id: `${kind}:a`, revision: 7, ...fresh }),
+        signed({ id: `${kind}:b`, seq: 2, revision: 8, ...fresh }),
+      ]);
+      w.lose();
+      await w.run();
+      const [first, again] = [w.journal.get(`${kind}:a`), w.journal.get(`${kind}:b`)];
+      if (!first || !again) throw new Error('no row');
+      expect(first).toMatchObject({ state: 'planned', reason: null, plan: { reconciledAt: NOW } });
+      expect(effectOf(first)).toBe('prepare');
+      const after = step(again, { type: 'viewed', views: [deathProof()], landing: null }, PAYOUT, NOW);
+      expect(after).toMatchObject({ state: 'planned', reason: 'expired', plan: { reconciledAt: NOW } });
+      expect(effectOf(after)).toBe('prepare');
+    },
+  );
+
   it('cannot be a second signing of a swap: it has only one', async () => {
     const w = setUp([signed({ id: 'swap:a', revision: 7 })]);
     w.lose();

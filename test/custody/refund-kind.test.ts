@@ -67,9 +67,13 @@ describe('what is signed for a refund', () => {
   it('waits ten minutes after a loss, and looks before it signs', async () => {
     for (const doubt of [
       { doubtedAt: NOW - 9 * MINUTE },
-      { reconciled: true, reconciledAt: NOW - 9 * MINUTE },
+      { reconciledAt: NOW - 9 * MINUTE },
+      { doubtedAt: NOW - 60 * MINUTE, reconciledAt: NOW - 9 * MINUTE },
     ])
-      await expect(kind().prepare(operation(doubt))).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+      for (const attempt of [1, 2])
+        await expect(kind().prepare(operation(doubt, attempt))).rejects.toMatchObject({
+          code: 'UPSTREAM_FAILED',
+        });
     const looked = kind();
     expect(await looked.prepare(operation({ doubtedAt: NOW - 10 * MINUTE }))).toMatchObject({ ok: true });
     expect(looked.searched).toEqual([REFUND]);

@@ -50,11 +50,10 @@ export const encodeRefundPlan = (plan: RefundPlan): Facts => ({ ...plan });
 const SETTLED_MS = 10 * 60_000;
 
 export function createRefundKind(ports: RefundKindPorts): KindDriver {
-  /** When somebody else may have signed it as well; null when nobody can have. */
-  function doubtedAt({ plan, attempt, createdAt }: Operation): number | null {
+  /** When an instance that nobody remembers may have signed it as well; undefined when none can have. */
+  function doubtedAt({ plan }: Operation): number | undefined {
     const times = [plan.doubtedAt, plan.reconciledAt].filter((at) => typeof at === 'number');
-    if (times.length > 0) return Math.max(...times);
-    return plan.reconciled === true || attempt > 1 ? createdAt : null;
+    return times.length > 0 ? Math.max(...times) : undefined;
   }
 
   return {
@@ -64,9 +63,10 @@ export function createRefundKind(ports: RefundKindPorts): KindDriver {
       const { plan, amount, id } = operation;
       const payer = String(plan.payer);
       const doubted = doubtedAt(operation);
-      if (doubted !== null) {
-        if (ports.now() < doubted + SETTLED_MS && operation.attempt === 1)
-          throw upstreamFailed('solana-rpc', 'finality_awaited');
+      // Whichever attempt this is: the forgotten one may be of any number.
+      if (doubted !== undefined && ports.now() < doubted + SETTLED_MS)
+        throw upstreamFailed('solana-rpc', 'finality_awaited');
+      if (doubted !== undefined || operation.attempt > 1) {
         const paidBy = await ports.findPaid(String(plan.refund), Number(plan.since));
         if (paidBy !== null) return { ok: false, found: { paidBy } };
       }
