@@ -13,6 +13,8 @@ import { Table } from './table.tsx';
 
 const USD_DECIMALS = 6;
 const POLL_MS = 2000;
+/** Until a node shows a transaction as final. */
+const CHAIN_SECONDS = 20;
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /** Atoms of ASRY as whole ones; as atoms, and called so, until an epoch has told how many make one. */
@@ -67,7 +69,10 @@ function ClaimRecord({ signature }: { signature: string }) {
           <p>{record.reward.how_to_get ?? record.reward.reason ?? 'It is sent once it can be.'}</p>
         </Notice>
       ) : (
-        <Waiting what="The reward is on its way. It is final in about 15 seconds." />
+        <Waiting
+          what="The reward is on its way. It is final in about 15 seconds."
+          usualSeconds={CHAIN_SECONDS}
+        />
       )}
       <Deposit claim={record} asry={asry} />
       <Table
@@ -185,7 +190,7 @@ export function AsryClaimForm() {
           Look at the deposit
         </button>
       </Form>
-      {busy === null ? null : <Waiting what={busy} />}
+      {busy === null ? null : <Waiting what={busy} usualSeconds={CHAIN_SECONDS} />}
       {preview === null ? null : (
         <>
           <Deposit claim={preview} asry={asry} />

@@ -22,7 +22,10 @@ function Awaited({ request }: { request: ListingRequested }) {
   return (
     <>
       <PaymentCard payment={request} />
-      <Waiting what="Waiting for the payment. It is found by itself, seconds after it is final." />
+      <Waiting
+        what="Waiting for the payment. It is found by itself, seconds after it is final."
+        usualSeconds={null}
+      />
     </>
   );
 }

@@ -2,15 +2,27 @@ import type { Child } from 'hono/jsx';
 import { useEffect, useState } from 'hono/jsx';
 import type { Failure } from '../api/call.ts';
 
-const SLOW_MS = 1000;
+/** A read of the service. */
+const USUAL_SECONDS = 1;
 
-/** What is awaited; says more once it takes long. */
-export function Waiting({ what }: { what: string }) {
+/**
+ * What is awaited; says more once it takes longer than is usual.
+ *
+ * @param usualSeconds null where it takes as long as it takes, such as until somebody has paid
+ */
+export function Waiting({
+  what,
+  usualSeconds = USUAL_SECONDS,
+}: {
+  what: string;
+  usualSeconds?: number | null;
+}) {
   const [slow, setSlow] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    if (usualSeconds === null) return;
+    const timer = setTimeout(() => setSlow(true), usualSeconds * 1000);
     return () => clearTimeout(timer);
-  }, []);
+  }, [usualSeconds]);
   return (
     <p class="waiting" role="status">
       <span class="bar" aria-hidden="true" />

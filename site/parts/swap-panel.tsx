@@ -189,7 +189,7 @@ export function SwapPanel() {
           </>
         )}
         {busy === 'create' ? (
-          <Waiting what="Reserving, signing, sending. This can take half a minute." />
+          <Waiting what="Reserving, signing, sending. This can take half a minute." usualSeconds={30} />
         ) : null}
         {failure === null ? null : <Failed failure={failure} />}
       </div>

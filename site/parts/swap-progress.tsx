@@ -7,48 +7,58 @@ import { type Step, Steps } from './steps.tsx';
 
 const POLL_MS = 2500;
 
-/** Details of a swap, in words. */
-export const SWAP_DETAILS: Readonly<Record<string, string>> = {
-  intent: 'accepted',
-  quoted: 'quote checked',
-  signed: 'signed',
-  sent: 'sent to Solana',
-  landed: 'final on Solana',
-  settling: 'the bridge pays the BTC',
-  done: 'BTC arrived',
-  refunded: 'refunded by the bridge',
-  partial: 'only partly paid',
-  expired: 'expired, nothing was spent',
-  held: 'held for the operator',
+/** Details of a swap in words, and of one that has failed what it came to. */
+export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outcome?: string]>> = {
+  signed: ['signed, about to be sent'],
+  sent: ['sent to Solana'],
+  landed: ['in a Solana block'],
+  settling: ['the bridge pays the BTC'],
+  refunding: ['the bridge gives the SOL back'],
+  held: ['held for the operator'],
+  done: ['BTC arrived'],
+  refunded: [
+    'refunded by the bridge',
+    'The SOL is back in the reserve, less the bridge’s fee. No BTC will come of this swap.',
+  ],
+  partial: ['only partly paid', 'Less BTC came than the bridge had guaranteed.'],
+  bridge_failed: [
+    'the bridge gave up',
+    'The bridge has returned nothing yet. The operator claims the SOL there.',
+  ],
+  late: ['the BTC came late', 'It had failed, and the BTC arrived afterwards.'],
+  expired: ['expired', 'No Solana block took it. Nothing was spent.'],
+  rejected: ['refused by Solana', 'Nothing was swapped. Only the network fee was spent.'],
 };
 
-export const detailText = (detail: string): string => SWAP_DETAILS[detail] ?? detail.replaceAll('_', ' ');
+export const detailText = (detail: string): string =>
+  SWAP_DETAILS[detail]?.[0] ?? detail.replaceAll('_', ' ');
 
-const LANDED = ['landed', 'settling', 'done', 'refunded', 'partial', 'delivered'];
+/** Where the SOL has not left, or never will. Whatever else is said of a swap is said of SOL that has. */
+const UNSENT = ['signed', 'sent', 'expired', 'rejected'];
 
 export function swapSteps(swap: SwapStatus): Step[] {
-  const landed = LANDED.includes(swap.detail) || swap.status === 'finished';
-  const failed = swap.status === 'failed';
+  const left = !UNSENT.includes(swap.detail);
+  const arrived = swap.status === 'finished' || swap.detail === 'late';
+  const lost = swap.status === 'failed' || swap.detail === 'refunding';
   return [
     {
       name: 'SOL sent',
-      state: landed ? 'done' : failed ? 'failed' : 'now',
+      state: left ? 'done' : lost ? 'failed' : 'now',
       detail: <SolanaTransaction signature={swap.id} />,
     },
     {
       name: 'Bridge pays BTC',
-      state:
-        swap.status === 'finished' ? 'done' : failed ? (landed ? 'failed' : 'open') : landed ? 'now' : 'open',
+      state: arrived ? 'done' : lost ? 'failed' : left ? 'now' : 'open',
       detail: [
         swap.expectedSatoshis === null ? '' : `about ${sats(swap.expectedSatoshis)} sats`,
-        swap.status === 'waiting' ? 'minutes to hours' : '',
+        swap.status === 'waiting' && !lost ? 'minutes to hours' : '',
       ]
         .filter(Boolean)
         .join(', '),
     },
     {
       name: 'BTC confirmed in the reserve',
-      state: swap.status === 'finished' ? 'done' : failed ? 'failed' : 'open',
+      state: arrived ? 'done' : lost ? 'failed' : 'open',
       detail:
         swap.txId === null ? 'seen by our own view of the chain' : <BitcoinTransaction txid={swap.txId} />,
     },
@@ -78,7 +88,10 @@ export function SwapProgress({ id }: { id: string }) {
       </p>
       <Steps label="Progress of the swap" steps={swapSteps(swap)} />
       {swap.status === 'waiting' ? (
-        <Waiting what="You may close this page: the swap goes on, and this address shows it again." />
+        <Waiting
+          what="You may close this page: the swap goes on, and this address shows it again."
+          usualSeconds={null}
+        />
       ) : null}
       {swap.status === 'finished' && swap.btcSatoshis !== null ? (
         <Notice kind="good">
@@ -90,7 +103,7 @@ export function SwapProgress({ id }: { id: string }) {
       ) : null}
       {swap.status === 'failed' ? (
         <Notice kind="warn" title={`It did not finish: ${detailText(swap.detail)}.`}>
-          <p>{swap.reason ?? 'The SOL is still in the reserve, or came back to it.'}</p>
+          <p>{SWAP_DETAILS[swap.detail]?.[1] ?? swap.reason?.replaceAll('_', ' ')}</p>
         </Notice>
       ) : null}
       {status.failure === null ? null : <Failed failure={status.failure} retry={status.refresh} />}

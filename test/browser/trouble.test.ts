@@ -86,6 +86,23 @@ it('what takes longer than a second is said to', async () => {
   await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
 });
 
+it('what takes hours as a rule is not said to take long', async () => {
+  const id = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
+  const swap = {
+    ...{ id, status: 'waiting', detail: 'settling', reason: null, txId: null, nextPollSeconds: 5 },
+    ...{ amountSol: 0.5, amountLamports: '500000000', expectedSatoshis: '61975' },
+    ...{ btcSats: null, btcSatoshis: null },
+  };
+  visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
+    await page.clock.install();
+    await page.route('**/api/swap/status/**', (route) => route.fulfill({ json: swap }));
+  });
+  const island = visited.page.locator('[data-island="swap"]');
+  await island.getByText('You may close this page').waitFor();
+  await visited.page.clock.runFor(60_000);
+  expect(await island.innerText()).not.toContain('longer than usual');
+});
+
 const withFields = (fields: object) => async (route: Route) => {
   const response = await route.fetch();
   await route.fulfill({ response, json: { ...(await response.json()), ...fields } });

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { SWAP_DETAILS as MEANINGS } from '../../scripts/skill-page.ts';
+import { SWAP_DETAILS, swapSteps } from '../../site/parts/swap-progress.tsx';
+
+const swap = (status: string, detail: string) => ({
+  id: '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1',
+  status: status as 'waiting' | 'finished' | 'failed',
+  detail,
+  reason: null,
+  amountSol: 0.5,
+  amountLamports: '500000000',
+  btcSats: null,
+  btcSatoshis: null,
+  expectedSatoshis: '61975',
+  txId: null,
+  nextPollSeconds: 5,
+});
+
+it('every word of a swap’s detail is put in words, and no word that there is not', () => {
+  expect(Object.keys(SWAP_DETAILS).sort()).toEqual(Object.keys(MEANINGS).sort());
+});
+
+describe('the three steps of a swap', () => {
+  it.each([
+    ['waiting', 'signed', ['now', 'open', 'open']],
+    ['waiting', 'sent', ['now', 'open', 'open']],
+    ['waiting', 'landed', ['done', 'now', 'open']],
+    ['waiting', 'settling', ['done', 'now', 'open']],
+    // What a bridge says on its way, whatever it is, it says of SOL that has left.
+    ['waiting', 'route_unknown', ['done', 'now', 'open']],
+    ['waiting', 'held', ['done', 'now', 'open']],
+    ['waiting', 'refunding', ['done', 'failed', 'failed']],
+    ['finished', 'done', ['done', 'done', 'done']],
+    ['failed', 'refunded', ['done', 'failed', 'failed']],
+    ['failed', 'bridge_failed', ['done', 'failed', 'failed']],
+    ['failed', 'partial', ['done', 'failed', 'failed']],
+    ['failed', 'late', ['done', 'done', 'done']],
+    ['failed', 'expired', ['failed', 'failed', 'failed']],
+    ['failed', 'rejected', ['failed', 'failed', 'failed']],
+  ])('%s, %s', (status, detail, states) => {
+    expect(swapSteps(swap(status, detail)).map(({ state }) => state)).toEqual(states);
+  });
+});
+
+it('what a failed swap came to is said in a sentence of its own', () => {
+  const failed = Object.entries(MEANINGS).filter(([, [status]]) => status === 'failed');
+  expect(failed).toHaveLength(6);
+  for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);
+});
