@@ -1,4 +1,5 @@
 import { useState } from 'hono/jsx';
+import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import type { Invoice } from '../api/answers.ts';
 import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
@@ -8,12 +9,14 @@ import { SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
 import { sol } from './format.ts';
 import { Failed, Notice, Waiting } from './notice.tsx';
-import { PaymentCard } from './payment-card.tsx';
+import { type Payment, PaymentCard } from './payment-card.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { Foreign } from './token-text.tsx';
 
 const POLL_MS = 2000;
+/** `seen` is a payment of less than the price. */
 const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
+const PAID = ORDER.indexOf('paid');
 
 const PARTS: Readonly<Record<string, string>> = {
   mintRent: 'Rent of the mint',
@@ -24,25 +27,85 @@ const PARTS: Readonly<Record<string, string>> = {
   margin: 'Service',
 };
 
-function invoiceSteps(invoice: Invoice): Step[] {
+export function invoiceSteps(invoice: Invoice): Step[] {
   const at = ORDER.indexOf(invoice.detail);
   const over = at < 0;
   const state = (from: number, to: number): Step['state'] =>
     over ? 'failed' : at >= to ? 'done' : at >= from ? 'now' : 'open';
+  const isPaid = at >= PAID;
   return [
     {
       name: 'Payment',
-      state: state(0, 1),
+      state: invoice.detail === 'refund_due' ? 'done' : state(0, PAID),
       detail: invoice.payment_tx_signature ? (
         <SolanaTransaction signature={invoice.payment_tx_signature} />
       ) : (
         'found by itself'
       ),
     },
-    { name: 'Final on the chain', state: state(1, 2), detail: 'about 15 seconds after you pay' },
-    { name: 'Token created', state: state(2, 4), detail: 'mint, name, supply and rights in one transaction' },
+    {
+      name: 'Final on the chain',
+      state: isPaid ? 'done' : over ? 'failed' : 'open',
+      detail: 'about 15 seconds after you pay',
+    },
+    {
+      name: 'Token created',
+      state: state(PAID, 4),
+      detail: 'mint, name, supply and rights in one transaction',
+    },
     { name: 'Listed', state: at >= 4 ? 'done' : over ? 'failed' : 'open', detail: 'included' },
   ];
+}
+
+/** What is still to pay of an invoice, known by the same reference. */
+export function restOf(invoice: Invoice): Payment {
+  const missing = BigInt(invoice.fee_lamports) - BigInt(invoice.received_lamports);
+  const amount = formatAmount(missing, SOL_DECIMALS);
+  const url = invoice.solana_pay_url.replace(/([?&]amount=)[^&]*/, `$1${amount}`);
+  return { ...invoice, amount, solana_pay_url: url };
+}
+
+function WhatToPay({ invoice }: { invoice: Invoice }) {
+  if (invoice.detail === 'awaiting_payment') return <PaymentCard payment={invoice} />;
+  const rest = restOf(invoice);
+  return (
+    <>
+      <Notice kind="warn" title={`${rest.amount} SOL are missing.`}>
+        <p>{sol(invoice.received_lamports)} SOL have arrived, which is less than the price.</p>
+      </Notice>
+      <PaymentCard payment={rest} byHand={false} />
+    </>
+  );
+}
+
+/** How it has ended. */
+export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
+  if (invoice.status === 'completed')
+    return (
+      <Notice kind="good" title="Your token is made and listed.">
+        <p class="row">
+          <a class="button" href={`/token?id=${invoice.token_id}`}>
+            To its page
+          </a>
+          {invoice.mint_address === null ? null : (
+            <Identifier text={invoice.mint_address} label="mint address" ends={8} />
+          )}
+        </p>
+      </Notice>
+    );
+  if (invoice.detail === 'expired')
+    return (
+      <Notice kind="warn" title="The invoice has expired.">
+        <p>Do not pay it any more. Start again: it costs nothing.</p>
+      </Notice>
+    );
+  if (invoice.detail !== 'refund_due') return null;
+  const isBack = invoice.refunds.every(({ status }) => status === 'paid');
+  return (
+    <Notice kind="warn" title={isBack ? 'Your payment was returned.' : 'Your payment will be returned.'}>
+      <p>{invoice.reason?.replaceAll('_', ' ') ?? 'It could not be used for this token.'}</p>
+    </Notice>
+  );
 }
 
 /** Only for wallets whose payments do not carry the reference: usually nothing has to be pasted. */
@@ -83,7 +146,7 @@ export function InvoicePanel({ id }: { id: string }) {
     ) : (
       <Failed failure={answer.failure} retry={answer.refresh} />
     );
-  const open = invoice.detail === 'awaiting_payment';
+  const open = invoice.detail === 'awaiting_payment' || invoice.detail === 'seen';
   return (
     <div class="stack" data-invoice={invoice.detail}>
       <p class="row">
@@ -94,29 +157,8 @@ export function InvoicePanel({ id }: { id: string }) {
           <Foreign text={invoice.symbol ?? ''} />
         </span>
       </p>
-      {open ? <PaymentCard payment={invoice} /> : null}
-      {invoice.status === 'completed' ? (
-        <Notice kind="good" title="Your token is made and listed.">
-          <p class="row">
-            <a class="button" href={`/token?id=${invoice.token_id}`}>
-              To its page
-            </a>
-            {invoice.mint_address === null ? null : (
-              <Identifier text={invoice.mint_address} label="mint address" ends={8} />
-            )}
-          </p>
-        </Notice>
-      ) : null}
-      {invoice.detail === 'expired' ? (
-        <Notice kind="warn" title="The invoice has expired.">
-          <p>Do not pay it any more. Start again: it costs nothing.</p>
-        </Notice>
-      ) : null}
-      {invoice.detail === 'refund_due' ? (
-        <Notice kind="warn" title="Your payment will be returned.">
-          <p>{invoice.reason ?? 'It could not be used for this token.'}</p>
-        </Notice>
-      ) : null}
+      {open ? <WhatToPay invoice={invoice} /> : null}
+      <InvoiceNotice invoice={invoice} />
       <div role="status">
         <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
       </div>

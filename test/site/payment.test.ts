@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { PaymentCard } from '../../site/parts/payment-card.tsx';
+import { describe, expect, it } from 'vitest';
+import { InvoiceNotice, invoiceSteps, restOf } from '../../site/parts/invoice-panel.tsx';
+import { PaymentCard, PaymentTerms } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 import { readCode } from './read-code.ts';
@@ -26,4 +27,56 @@ it('what does not start as a payment is no link to a wallet', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentCard({ payment: { ...invoice, solana_pay_url: 'javascript:alert(1)' } }));
   expect(html).not.toContain('href=');
+});
+
+it('once the time is over nothing is left to scan, open or copy', () => {
+  const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
+  const late = String(PaymentTerms({ payment, left: 0 }));
+  expect(late).toContain('Do not pay it any more');
+  expect(late).not.toMatch(/<svg|href=|<button/);
+  for (const left of [1, null]) expect(String(PaymentTerms({ payment, left }))).toContain('<svg');
+});
+
+it('what only its reference tells from others is not offered to be paid by hand', () => {
+  const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
+  const html = String(PaymentTerms({ payment, byHand: false, left: 60 }));
+  expect(html).toContain('<svg');
+  expect(html).not.toMatch(/its last digits|the address to pay|Copy the amount/);
+  expect(String(PaymentTerms({ payment, left: 60 }))).toMatch(/its last digits.*the address to pay/s);
+});
+
+describe('an invoice on its page', () => {
+  const made = JSON.parse(JSON.stringify(EXAMPLES.getInvoice?.responses[0]?.body));
+  const invoice = (detail: string, received: string, more = {}) => ({
+    ...{ ...made, status: 'pending', detail, received_lamports: received },
+    ...{ token_id: null, mint_address: null, ...more },
+  });
+
+  it.each([
+    ['awaiting_payment', ['now', 'open', 'open', 'open']],
+    // Less than the price has come: nothing is done before the rest has.
+    ['seen', ['now', 'open', 'open', 'open']],
+    ['creating', ['done', 'done', 'now', 'open']],
+    ['completed', ['done', 'done', 'done', 'done']],
+    ['expired', ['failed', 'failed', 'failed', 'failed']],
+    ['refund_due', ['done', 'failed', 'failed', 'failed']],
+  ])('that is %s', (detail, states) => {
+    expect(invoiceSteps(invoice(detail, '0')).map(({ state }) => state)).toEqual(states);
+  });
+
+  it('that was paid in part asks for the rest, by the same reference', () => {
+    const rest = restOf(invoice('seen', '10000000'));
+    expect(rest.amount).toBe('0.00593453');
+    expect(rest.solana_pay_url).toBe(made.solana_pay_url.replace('amount=0.01593453', 'amount=0.00593453'));
+    expect(rest).toMatchObject({ reference: made.reference, treasury_address: made.treasury_address });
+  });
+
+  const refund = { signature: 'x', lamports: '1', payer: null, reason: 'late', refund_signature: null };
+  it.each([
+    ['due', 'Your payment will be returned.'],
+    ['paid', 'Your payment was returned.'],
+  ])('says of a refund that is %s: %s', (status, text) => {
+    const shown = invoice('refund_due', '0', { refunds: [{ ...refund, status }] });
+    expect(String(InvoiceNotice({ invoice: shown }))).toContain(text);
+  });
 });
