@@ -76,8 +76,12 @@ export function failureOf(status: number, headers: Headers, body: unknown): Fail
   };
 }
 
-const waitText = (seconds: number): string =>
-  seconds < 90 ? `${seconds} seconds` : `about ${Math.ceil(seconds / 60)} minutes`;
+function waitText(seconds: number): string {
+  if (seconds < 90) return `${seconds} seconds`;
+  return seconds < 5400
+    ? `about ${Math.ceil(seconds / 60)} minutes`
+    : `about ${Math.ceil(seconds / 3600)} hours`;
+}
 
 export type Answered<T> = { readonly value: T; readonly headers: Headers };
 

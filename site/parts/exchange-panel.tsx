@@ -33,6 +33,17 @@ const STATES: Readonly<Record<string, string>> = {
   expired: 'expired',
 };
 
+/** An address only while it is to be paid: what is over may have had no payment at all. */
+export function PayInTo({ exchange }: { exchange: Pick<ExchangeStatus, 'providerStatus' | 'payinAddress'> }) {
+  const { providerStatus, payinAddress } = exchange;
+  if (providerStatus !== 'waiting' && providerStatus !== 'new') return <span>nowhere any more</span>;
+  return payinAddress === null ? (
+    <span>unknown</span>
+  ) : (
+    <Identifier text={payinAddress} label="pay-in address" ends={10} />
+  );
+}
+
 function Progress({ id }: { id: string }) {
   const status = useAnswer<ExchangeStatus>(`/api/exchange/status/${encodeURIComponent(id)}`, POLL_MS);
   const now = status.value;
@@ -42,7 +53,6 @@ function Progress({ id }: { id: string }) {
     ) : (
       <Failed failure={status.failure} retry={status.refresh} />
     );
-  const waiting = now.providerStatus === 'waiting' || now.providerStatus === 'new';
   return (
     <>
       <p class="row" role="status">
@@ -67,11 +77,7 @@ function Progress({ id }: { id: string }) {
         </dd>
         <dt>To</dt>
         <dd>
-          {waiting && now.payinAddress !== null ? (
-            <Identifier text={now.payinAddress} label="pay-in address" ends={10} />
-          ) : (
-            'paid'
-          )}
+          <PayInTo exchange={now} />
         </dd>
         {now.payinExtraId === null ? null : (
           <>

@@ -1,4 +1,5 @@
 import type { AbsrSummary, AbsrTransactions, Proof, ProofHistory, Reserves, Status } from '../api/answers.ts';
+import type { Failure } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useNow } from './clock.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
@@ -79,13 +80,24 @@ export function OverviewFigures() {
           <a href="/reserves#verify">Verify it now</a>
         </Tile>
       </div>
-      <AsOf
-        at={reserves.value?.as_of ?? null}
-        stale={reserves.value?.stale ?? false}
-        away={reserves.failure !== null}
-      />
+      <AsOf {...together(reserves, absr)} />
     </>
   );
+}
+
+type Aged = {
+  readonly value: { readonly as_of: string | null; readonly stale: boolean } | null;
+  readonly failure: Failure | null;
+};
+
+/** Figures that stand under one line are as old as the oldest of them. */
+export function together(...answers: Aged[]): { at: string | null; stale: boolean; away: boolean } {
+  const times = answers.flatMap(({ value }) => value?.as_of ?? []).sort();
+  return {
+    at: times[0] ?? null,
+    stale: answers.some(({ value }) => value?.stale === true),
+    away: answers.some(({ failure }) => failure !== null),
+  };
 }
 
 function Backing({ summary }: { summary: AbsrSummary | null }) {
@@ -166,27 +178,50 @@ export function ServiceState() {
     ) : (
       <Failed failure={status.failure} retry={status.refresh} />
     );
-  const { custody } = status.value;
-  const lamports = reserves.value?.solana.balanceLamports;
   return (
-    <dl class="facts">
-      <dt>State</dt>
-      <dd>
-        {status.value.ok ? (
-          <span class="mark good">all well</span>
-        ) : (
-          <span class="mark warn">needs a look</span>
-        )}{' '}
-        <a href="/status">Details</a>
-      </dd>
-      <dt>SOL for swaps</dt>
-      <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>
-      <dt>Room for swaps today</dt>
-      <dd>
-        {custody?.caps?.day ? `${custody.caps.day.leftSol} of ${custody.caps.day.maximumSol} SOL` : 'unknown'}
-      </dd>
-      <dt>Swaps</dt>
-      <dd>{custody?.paused || custody?.frozen ? 'paused' : 'open'}</dd>
-    </dl>
+    <ServiceFacts
+      status={status.value}
+      lamports={reserves.value?.solana.balanceLamports ?? null}
+      away={status.failure !== null}
+    />
+  );
+}
+
+const swapsState = (custody: Status['custody']): string => {
+  if (!custody) return 'unknown';
+  return custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open';
+};
+
+export function ServiceFacts({
+  status,
+  lamports,
+  away,
+}: {
+  status: Status;
+  lamports: string | null;
+  away: boolean;
+}) {
+  const { custody } = status;
+  return (
+    <>
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>
+          {status.ok ? <span class="mark good">all well</span> : <span class="mark warn">needs a look</span>}{' '}
+          <a href="/status">Details</a>
+        </dd>
+        <dt>SOL for swaps</dt>
+        <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>
+        <dt>Room for swaps today</dt>
+        <dd>
+          {custody?.caps?.day
+            ? `${custody.caps.day.leftSol} of ${custody.caps.day.maximumSol} SOL`
+            : 'unknown'}
+        </dd>
+        <dt>Swaps</dt>
+        <dd>{swapsState(custody)}</dd>
+      </dl>
+      <AsOf at={status.as_of} stale={status.stale} away={away} />
+    </>
   );
 }

@@ -58,13 +58,7 @@ export function Wallets() {
             </dd>
             <dt>Sources</dt>
             <dd>
-              {bitcoin.agreed === true ? (
-                <span class="mark good">two agree</span>
-              ) : bitcoin.agreed === false ? (
-                <span class="mark bad">they differ, the lower is shown</span>
-              ) : (
-                <span class="mark warn">only one answers</span>
-              )}
+              <Agreement bitcoin={bitcoin} />
             </dd>
             <dt>Counted for ABSR</dt>
             <dd>yes{bitcoin.watchOnly ? '; the key is kept offline' : ''}</dd>
@@ -124,6 +118,17 @@ export function Wallets() {
       </div>
       <AsOf at={reserves.value.as_of} stale={reserves.value.stale} away={reserves.failure !== null} />
     </>
+  );
+}
+
+export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agreed' | 'sources'> }) {
+  const known = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null).length;
+  if (known === 0) return <span class="mark bad">none answers</span>;
+  if (bitcoin.agreed === null) return <span class="mark warn">only one answers</span>;
+  return bitcoin.agreed ? (
+    <span class="mark good">{`${known} agree`}</span>
+  ) : (
+    <span class="mark bad">they differ, the lower is shown</span>
   );
 }
 

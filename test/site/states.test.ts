@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../../site/api/call.ts';
+import { PayInTo } from '../../site/parts/exchange-panel.tsx';
+import { ServiceFacts, together } from '../../site/parts/overview-live.tsx';
+import { Agreement } from '../../site/parts/reserves-live.tsx';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+
+const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
+
+describe('the pay-in address of an exchange', () => {
+  const exchange = (providerStatus: string, payinAddress: string | null) => ({
+    ...copy('getExchangeStatus'),
+    providerStatus,
+    payinAddress,
+  });
+  it.each([
+    ['waiting', '8LZGbM26bq', '8LZGbM26bq'],
+    ['waiting', null, 'unknown'],
+    ['expired', '8LZGbM26bq', 'nowhere any more'],
+    ['finished', '8LZGbM26bq', 'nowhere any more'],
+  ])('while it is %s and is %s: %s', (status, address, text) => {
+    const html = String(PayInTo({ exchange: exchange(status, address) }));
+    expect(html).toContain(text);
+    expect(html).not.toContain('>paid<');
+  });
+});
+
+describe('the service on the overview', () => {
+  it('is not called open while the custodian does not answer', () => {
+    const facts = (custody: unknown) =>
+      String(ServiceFacts({ status: { ...copy('getStatus'), custody }, lamports: '1', away: false }));
+    const { custody } = copy('getStatus');
+    expect(facts(custody)).toContain('<dd>open</dd>');
+    expect(facts({ ...custody, paused: 'operator' })).toContain('<dd>paused</dd>');
+    expect(facts({ ...custody, frozen: 'restored' })).toContain('<dd>frozen</dd>');
+    expect(facts(null)).toContain('<dd>unknown</dd>');
+  });
+
+  it('says how old it is once the service is away', () => {
+    const html = String(ServiceFacts({ status: copy('getStatus'), lamports: '1', away: true }));
+    expect(html).toContain('not refreshed');
+    expect(html).toContain(copy('getStatus').as_of);
+  });
+});
+
+it('figures that stand together are as old as the oldest, and as doubtful as the most doubtful', () => {
+  const failure = failureOf(502, new Headers(), undefined);
+  const answer = (as_of: string | null, more = {}, failed = false) => ({
+    value: as_of === '' ? null : { as_of, stale: false, ...more },
+    failure: failed ? failure : null,
+  });
+  const [old, young] = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z'];
+  expect(together(answer(young), answer(old))).toEqual({ at: old, stale: false, away: false });
+  expect(together(answer(old), answer(young, { stale: true }))).toEqual({
+    at: old,
+    stale: true,
+    away: false,
+  });
+  expect(together(answer(young), answer(''))).toEqual({ at: young, stale: false, away: false });
+  expect(together(answer(old), answer(young, {}, true))).toEqual({ at: old, stale: false, away: true });
+  expect(together(answer(null), answer(null))).toEqual({ at: null, stale: false, away: false });
+});
+
+describe('the sources of the Bitcoin balance', () => {
+  const bitcoin = (balances: (string | null)[], agreed: boolean | null) => ({
+    ...copy('getReserves').bitcoin,
+    agreed,
+    sources: balances.map((balanceSatoshis, at) => ({ name: `esplora-${at}`, balanceSatoshis })),
+  });
+  it.each([
+    [['1', '1'], true, '2 agree'],
+    [['1', '1', '1'], true, '3 agree'],
+    [['1', '2'], false, 'they differ, the lower is shown'],
+    [['1', null], null, 'only one answers'],
+    [[null, null], null, 'none answers'],
+  ])('%j', (balances, agreed, text) => {
+    expect(String(Agreement({ bitcoin: bitcoin(balances, agreed) }))).toContain(text);
+  });
+});
+
+it.each([
+  [30, '30 seconds'],
+  [600, 'about 10 minutes'],
+  [7200, 'about 2 hours'],
+  [86_400, 'about 24 hours'],
+])('a wait of %i s is said in its own measure', (seconds, text) => {
+  const body = {
+    error_code: 'SWAP_LIMIT_REACHED',
+    error: 'Full.',
+    action: 'retry_later',
+    retry_after_s: seconds,
+  };
+  expect(failureOf(503, new Headers(), body).next).toContain(`wait ${text}.`);
+});
