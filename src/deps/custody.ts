@@ -228,6 +228,6 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    if (timer !== undefined) clearTimeout(timer);
   }
 }

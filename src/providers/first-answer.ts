@@ -31,6 +31,6 @@ async function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undef
   try {
     return await Promise.race([given, slow]);
   } finally {
-    clearTimeout(timer);
+    if (timer !== undefined) clearTimeout(timer);
   }
 }

@@ -7,8 +7,8 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import * as z from 'zod';
+import { SYSTEM_PROGRAM } from '../chain/solana/instruction.ts';
 import { addressSeed } from '../chain/solana/program-address.ts';
-import { SYSTEM_PROGRAM } from '../chain/solana/token-instructions.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
 

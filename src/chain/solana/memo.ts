@@ -4,14 +4,12 @@
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { address, type IInstruction } from '@solana/web3.js';
+import { type Instruction, instruction } from './instruction.ts';
 
-const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
-export const memoInstruction = (text: string): IInstruction => ({
-  programAddress: MEMO_PROGRAM,
-  data: utf8ToBytes(text),
-});
+export const memoInstruction = (text: string): Instruction =>
+  instruction(MEMO_PROGRAM, [], utf8ToBytes(text));
 
 /** The text of a transaction's only memo, from `getSignaturesForAddress`: its length in brackets, then itself. */
 export const memoText = (listed: string | null | undefined): string | undefined =>

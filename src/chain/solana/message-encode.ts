@@ -6,8 +6,11 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import type { DecodedTransaction } from './message-decode.ts';
 import { addressSeed } from './program-address.ts';
 
+/** What is signed: a transaction without its signatures. */
+export type Message = Omit<DecodedTransaction, 'signatures'>;
+
 /** The bytes that are signed. @throws RangeError when a key is no address or a number does not fit */
-export function encodeMessage(transaction: DecodedTransaction): Uint8Array {
+export function encodeMessage(transaction: Message): Uint8Array {
   const { version, keys, blockhash, instructions, tables } = transaction;
   return concatBytes(
     version === 0 ? Uint8Array.of(0x80) : new Uint8Array(0),

@@ -5,7 +5,7 @@
  */
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { IInstruction } from '@solana/web3.js';
+import type { Instruction } from './instruction.ts';
 import {
   createAccount,
   createAtaIdempotent,
@@ -84,13 +84,13 @@ function creationInstructions(
   mint: string,
   reserve: string,
   mintRent: bigint,
-): IInstruction[] {
+): Instruction[] {
   const program = tokenProgramOf(design);
   const { name, symbol, uri, decimals, creator } = design;
   const updateAuthority = design.revokeUpdate ? null : creator;
   const is2022 = design.program === 'token-2022';
   const space = is2022 ? POINTER_MINT_SPACE : MINT_SPACE;
-  const list: IInstruction[] = [
+  const list: Instruction[] = [
     createAccount({ payer: reserve, account: mint, lamports: mintRent, space, owner: program }),
   ];
   if (is2022) list.push(initializeMetadataPointer({ mint, authority: updateAuthority }));

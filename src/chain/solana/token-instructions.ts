@@ -7,16 +7,22 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { AccountRole, address, type IInstruction } from '@solana/web3.js';
+import {
+  instruction,
+  readonly,
+  SYSTEM_PROGRAM,
+  signer,
+  u32,
+  u64,
+  writable,
+  writableSigner,
+} from './instruction.ts';
 import { addressSeed, programAddress } from './program-address.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from './token-metadata-read.ts';
 import { TOKEN_2022_PROGRAM } from './token-program.ts';
 
-export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 export const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 
-const u32 = (value: number): Uint8Array => new Uint8Array(Uint32Array.of(value).buffer);
-const u64 = (value: bigint): Uint8Array => new Uint8Array(BigUint64Array.of(value).buffer);
 /** Borsh text: u32 length, then UTF-8. */
 const text = (value: string): Uint8Array => {
   const bytes = utf8ToBytes(value);
@@ -27,17 +33,6 @@ const optionKey = (key: string | null): Uint8Array =>
   key === null ? Uint8Array.of(0) : concatBytes(Uint8Array.of(1), addressSeed(key));
 /** OptionalNonZeroPubkey: 32 bytes, all zero for none. */
 const keyOrZero = (key: string | null): Uint8Array => (key === null ? new Uint8Array(32) : addressSeed(key));
-
-const readonly = (key: string) => ({ address: address(key), role: AccountRole.READONLY });
-const writable = (key: string) => ({ address: address(key), role: AccountRole.WRITABLE });
-const signer = (key: string) => ({ address: address(key), role: AccountRole.READONLY_SIGNER });
-const writableSigner = (key: string) => ({ address: address(key), role: AccountRole.WRITABLE_SIGNER });
-
-const instruction = (
-  program: string,
-  accounts: IInstruction['accounts'] & object,
-  ...data: Uint8Array[]
-): IInstruction => ({ programAddress: address(program), accounts, data: concatBytes(...data) });
 
 /** The associated token account of an owner. The token program is part of its seeds. */
 export const findAta = (owner: string, mint: string, tokenProgram: string): string =>

@@ -4,8 +4,7 @@
  * @see solana-program/token interface/src/instruction.rs, solana-program/memo
  * @module
  */
-import { concatBytes } from '@noble/hashes/utils.js';
-import { AccountRole, address, type IInstruction } from '@solana/web3.js';
+import { type Instruction, instruction, readonly, signer, u64, writable } from './instruction.ts';
 import { memoInstruction } from './memo.ts';
 import { createAtaIdempotent, findAta } from './token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-program.ts';
@@ -62,17 +61,16 @@ export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime
 }
 
 /** TransferChecked (12) between the associated accounts of two owners. */
-function transferChecked({ from, to, mint, program, atoms, decimals }: TokenTransfer): IInstruction {
-  const amount = new Uint8Array(8);
-  new DataView(amount.buffer).setBigUint64(0, atoms, true);
-  return {
-    programAddress: address(program),
-    accounts: [
-      { address: address(findAta(from, mint, program)), role: AccountRole.WRITABLE },
-      { address: address(mint), role: AccountRole.READONLY },
-      { address: address(findAta(to, mint, program)), role: AccountRole.WRITABLE },
-      { address: address(from), role: AccountRole.READONLY_SIGNER },
+const transferChecked = ({ from, to, mint, program, atoms, decimals }: TokenTransfer): Instruction =>
+  instruction(
+    program,
+    [
+      writable(findAta(from, mint, program)),
+      readonly(mint),
+      writable(findAta(to, mint, program)),
+      signer(from),
     ],
-    data: concatBytes(Uint8Array.of(12), amount, Uint8Array.of(decimals)),
-  };
-}
+    Uint8Array.of(12),
+    u64(atoms),
+    Uint8Array.of(decimals),
+  );

@@ -4,24 +4,24 @@
  */
 
 import { concatBytes } from '@noble/hashes/utils.js';
-import {
-  AccountRole,
-  type Address,
-  address,
-  appendTransactionMessageInstructions,
-  type Blockhash,
-  compileTransactionMessage,
-  createTransactionMessage,
-  getCompiledTransactionMessageEncoder,
-  type IInstruction,
-  pipe,
-  setTransactionMessageFeePayer,
-  setTransactionMessageLifetimeUsingBlockhash,
-} from '@solana/web3.js';
-import { getTransferSolInstruction } from '@solana-program/system';
 import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
+import {
+  type AccountRole,
+  type Instruction,
+  instruction,
+  READONLY,
+  READONLY_SIGNER,
+  SYSTEM_PROGRAM,
+  u32,
+  u64,
+  WRITABLE,
+  WRITABLE_SIGNER,
+  writable,
+  writableSigner,
+} from './instruction.ts';
 import { memoInstruction } from './memo.ts';
+import { encodeMessage } from './message-encode.ts';
 
 /** A recent blockhash and the last block height at which it can still land. */
 export type Lifetime = { readonly blockhash: string; readonly lastValidBlockHeight: bigint };
@@ -29,7 +29,7 @@ export type Lifetime = { readonly blockhash: string; readonly lastValidBlockHeig
 /** Lamports that every signature costs. */
 export const SIGNATURE_FEE = 5_000n;
 
-const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 
 /** Compute units for one System transfer beside the two budget instructions, 150 each, doubled. */
 const TRANSFER_UNITS = 900;
@@ -40,33 +40,47 @@ const TRANSFER_UNIT_PRICE = 1_000_000n;
 export const TRANSFER_FEE = SIGNATURE_FEE + (BigInt(TRANSFER_UNITS) * TRANSFER_UNIT_PRICE) / 1_000_000n;
 
 /** ComputeBudget instructions 2 (SetComputeUnitLimit, u32) and 3 (SetComputeUnitPrice, u64 micro-lamports). */
-export function computeBudget(units: number, microLamportsPerUnit: bigint): IInstruction[] {
-  const limit = new Uint8Array(5);
-  new DataView(limit.buffer).setUint32(1, units, true);
-  limit[0] = 2;
-  const price = new Uint8Array(9);
-  new DataView(price.buffer).setBigUint64(1, microLamportsPerUnit, true);
-  price[0] = 3;
-  return [limit, price].map((data) => ({ programAddress: COMPUTE_BUDGET, data }));
-}
+export const computeBudget = (units: number, microLamportsPerUnit: bigint): Instruction[] => [
+  instruction(COMPUTE_BUDGET, [], Uint8Array.of(2), u32(units)),
+  instruction(COMPUTE_BUDGET, [], Uint8Array.of(3), u64(microLamportsPerUnit)),
+];
 
-/** The bytes to sign of a version 0 transaction. */
+/** The order of a message's keys: who signs before who does not, and of each who is written before who is read. */
+const GROUPS: readonly AccountRole[] = [WRITABLE_SIGNER, READONLY_SIGNER, WRITABLE, READONLY];
+
+/**
+ * The bytes to sign of a version 0 transaction without lookup tables. The fee payer comes first; inside a group keys
+ * stand in the order in which they are first named, and what is named twice may do all that either naming allows.
+ * @throws RangeError when a key is no address, or more than 256 are named
+ */
 export function compileMessage(
   feePayer: string,
   lifetime: Lifetime,
-  instructions: IInstruction[],
+  instructions: readonly Instruction[],
 ): Uint8Array {
-  const message = pipe(
-    createTransactionMessage({ version: 0 }),
-    (m) => setTransactionMessageFeePayer(address(feePayer), m),
-    (m) =>
-      setTransactionMessageLifetimeUsingBlockhash(
-        { blockhash: lifetime.blockhash as Blockhash, lastValidBlockHeight: lifetime.lastValidBlockHeight },
-        m,
-      ),
-    (m) => appendTransactionMessageInstructions(instructions, m),
-  );
-  return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
+  const roles = new Map<string, number>([[feePayer, WRITABLE_SIGNER]]);
+  const name = (key: string, role: AccountRole) => roles.set(key, (roles.get(key) ?? READONLY) | role);
+  for (const { accounts, programAddress } of instructions) {
+    for (const { address, role } of accounts) name(address, role);
+    name(programAddress, READONLY);
+  }
+  const inGroup = (group: AccountRole) => [...roles].filter(([, role]) => role === group).map(([key]) => key);
+  const keys = GROUPS.flatMap(inGroup);
+  const readonlySigned = inGroup(READONLY_SIGNER).length;
+  return encodeMessage({
+    version: 0,
+    requiredSignatures: inGroup(WRITABLE_SIGNER).length + readonlySigned,
+    readonlySigned,
+    readonlyUnsigned: inGroup(READONLY).length,
+    keys,
+    blockhash: lifetime.blockhash,
+    instructions: instructions.map(({ programAddress, accounts, data }) => ({
+      program: keys.indexOf(programAddress),
+      accounts: accounts.map(({ address }) => keys.indexOf(address)),
+      data,
+    })),
+    tables: [],
+  });
 }
 
 /** Compute units when a memo goes along: 754 where measured, with room for costlier builds of the memo program. */
@@ -100,12 +114,9 @@ export const memoTransferMessage = (p: Transfer & { readonly memo: string }): Ui
     memoInstruction(p.memo),
   ]);
 
-const transferInstruction = ({ from, to, amount }: Transfer): IInstruction =>
-  getTransferSolInstruction({
-    source: signerOf(address(from)),
-    destination: address(to),
-    amount,
-  });
+/** System Transfer (2): u64 lamports. */
+const transferInstruction = ({ from, to, amount }: Transfer): Instruction =>
+  instruction(SYSTEM_PROGRAM, [writableSigner(from), writable(to)], u32(2), u64(amount));
 
 /** Wire bytes of a signed message, its signatures in the order of its signers; the first is the transaction's id. */
 export function signedTransaction(
@@ -116,9 +127,4 @@ export function signedTransaction(
     wire: concatBytes(Uint8Array.of(signatures.length), ...signatures, message),
     signature: encodeBase58(signatures[0]),
   };
-}
-
-/** Instruction builders ask for a signer where only its address and role matter to the compiled bytes. */
-function signerOf(signer: Address) {
-  return { address: signer, role: AccountRole.WRITABLE_SIGNER, signTransactions: async () => [] } as const;
 }
