@@ -88,8 +88,7 @@ export function AsryEpoch() {
           />
           {epoch && fault === null ? <Preview epoch={epoch} text={deposit} /> : null}
           <p class="fine">
-            The earlier in an epoch, the more a dollar earns. Splitting a deposit, or its order among others
-            of the same moment, gains nothing.
+            The sooner a deposit is claimed, the more a dollar of it earns. Splitting a deposit gains nothing.
           </p>
         </div>
       </div>

@@ -194,6 +194,14 @@ export function ProofArchive() {
     ) : (
       <Failed failure={history.failure} retry={history.refresh} />
     );
+  return <ArchiveTable proofs={history.value.proofs} />;
+}
+
+const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
+
+/** The archive answers with the last proof of a day: only that one is led to. */
+export function ArchiveTable({ proofs }: Pick<ProofHistory, 'proofs'>) {
+  const days = proofs.map(({ timestamp }) => dayOf(timestamp));
   return (
     <Table
       label="Signed proofs, newest first"
@@ -204,10 +212,14 @@ export function ProofArchive() {
         { name: 'Bitcoin block', right: true },
         { name: 'Hash' },
       ]}
-      rows={history.value.proofs.map(({ timestamp, hash, figures }) => [
-        <a href={`/api/proof/${encodeURIComponent(timestamp.slice(0, 10))}`}>
+      rows={proofs.map(({ timestamp, hash, figures }, at) => [
+        days.indexOf(dayOf(timestamp)) === at ? (
+          <a href={`/api/proof/${encodeURIComponent(dayOf(timestamp))}`}>
+            <Moment iso={timestamp} />
+          </a>
+        ) : (
           <Moment iso={timestamp} />
-        </a>,
+        ),
         sats(figures.reserveSatoshis),
         figures.absrSupplyAtoms === null
           ? 'no token'

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../../site/api/call.ts';
+import { AsryEpoch } from '../../site/parts/asry-live.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
 import { ServiceFacts, together } from '../../site/parts/overview-live.tsx';
-import { Agreement } from '../../site/parts/reserves-live.tsx';
+import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
+import { entitlementOf } from '../../src/custody/asry-curve.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
@@ -91,4 +93,27 @@ it.each([
     retry_after_s: seconds,
   };
   expect(failureOf(503, new Headers(), body).next).toContain(`wait ${text}.`);
+});
+
+it('a row of the archive leads to its own proof or nowhere', () => {
+  const [proof] = copy('listProofs').proofs;
+  const times = ['2026-11-21T01:00', '2026-11-21T00:00', '2026-11-20T23:00', '2026-11-20T22:00'];
+  const proofs = times.map((time) => ({ ...proof, timestamp: `${time}:00.000Z` }));
+  const links = [...String(ArchiveTable({ proofs })).matchAll(/href="([^"]*)"><time dateTime="([^"]*)"/gi)];
+  expect(links.map(([, href, time]) => [href, time])).toEqual([
+    ['/api/proof/2026-11-21', '2026-11-21T01:00:00.000Z'],
+    ['/api/proof/2026-11-20', '2026-11-20T23:00:00.000Z'],
+  ]);
+});
+
+it('what is said of the curve is what it does: sooner earns more, splitting earns no more', () => {
+  const curve = { cap: 10n ** 15n, depth: 90_000_000_000n };
+  const net = 1_000_000_000n;
+  const [first, second] = [entitlementOf(curve, 0n, net), entitlementOf(curve, net, net)];
+  expect(first).toBeGreaterThan(second);
+  expect(first + second).toBe(entitlementOf(curve, 0n, 2n * net));
+  const text = String(AsryEpoch());
+  expect(text).toContain('The sooner a deposit is claimed, the more a dollar of it earns.');
+  expect(text).toContain('Splitting a deposit gains nothing.');
+  expect(text).not.toContain('order');
 });
