@@ -103,6 +103,22 @@ describe('what a record says of the chain', () => {
     expect(tokenAnswer(row(GONE, 'token'), facts.get(GONE))).toMatchObject({ supply: '1', as_of: null });
   });
 
+  it('of a token made elsewhere looks beside its mint too: there may be the name by which it is known', async () => {
+    const foreign = wallet(75);
+    const beside = metaplexMetadata(foreign, NAMES);
+    beside[IS_MUTABLE] = 1;
+    chain.set(foreign, { owner: TOKEN_2022_PROGRAM, data: mintBytes(1n, null) });
+    chain.set(metaplexAddress(foreign), { owner: METAPLEX_PROGRAM, data: beside });
+    const asked = row(foreign, 'token-2022');
+    expect(tokenAnswer(asked, (await read([asked])).get(foreign))).toMatchObject({
+      mint_authority: null,
+      update_authority: expect.any(String),
+    });
+    // What we made names itself: one account is enough.
+    await read([row(wallet(76), 'token-2022', { requestId: 'r-1' })]);
+    expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
+  });
+
   it('is remembered for a minute, the absence of a mint as well', async () => {
     await read(rows);
     state.now += 59_000;

@@ -7,29 +7,39 @@
  */
 import { createByteReader } from './byte-reader.ts';
 import type { Mint } from './mint.ts';
-import { METADATA_V1, TOKEN_METADATA } from './token-metadata-read.ts';
+import { METADATA_POINTER, METADATA_V1, metadataInMint, TOKEN_METADATA } from './token-metadata-read.ts';
 
 /** Addresses; null where nobody may, ever again. */
 export type TokenAuthorities = {
   readonly mintAuthority: string | null;
   readonly freezeAuthority: string | null;
-  /** Of name, symbol and uri. */
+  /** Of name, symbol and uri, or of where they are read. */
   readonly updateAuthority: string | null;
 };
 
 const NOBODY = '11111111111111111111111111111111';
 
-/** @param metaplex data of the Metaplex account beside the mint, if there is one */
-export function tokenAuthorities(mint: Mint, metaplex: Uint8Array | undefined): TokenAuthorities {
+/**
+ * @param address  of the mint
+ * @param metaplex data of the Metaplex account beside the mint, if there is one
+ */
+export function tokenAuthorities(
+  address: string,
+  mint: Mint,
+  metaplex: Uint8Array | undefined,
+): TokenAuthorities {
   const { mintAuthority, freezeAuthority, extensions } = mint;
-  const inMint = extensions.get(TOKEN_METADATA);
-  const updateAuthority = inMint ? metadataAuthority(inMint) : metaplex ? metaplexAuthority(metaplex) : null;
+  // Of the metadata by which the token is known: a mint may hold other that nothing points at.
+  const inMint = metadataInMint(address, mint) && extensions.get(TOKEN_METADATA);
+  const ofNames = inMint ? leadingKey(inMint) : metaplex ? metaplexAuthority(metaplex) : null;
+  // Whoever may turn the pointer may give the token another name, though nobody may change this one.
+  const updateAuthority = ofNames ?? leadingKey(extensions.get(METADATA_POINTER));
   return { mintAuthority, freezeAuthority, updateAuthority };
 }
 
 /** OptionalNonZeroPubkey: all zero is nobody, which reads as the system program's address. */
-function metadataAuthority(value: Uint8Array): string | null {
-  if (value.length < 32) return null;
+function leadingKey(value: Uint8Array | undefined): string | null {
+  if (value === undefined || value.length < 32) return null;
   const authority = createByteReader(value).address();
   return authority === NOBODY ? null : authority;
 }

@@ -15,7 +15,7 @@ export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 export type TokenMetadata = { readonly name: string; readonly symbol: string; readonly uri: string };
 
 /** Extension types of Token-2022. */
-const METADATA_POINTER = 18;
+export const METADATA_POINTER = 18;
 export const TOKEN_METADATA = 19;
 /** First byte of Metaplex's account: Key::MetadataV1. */
 export const METADATA_V1 = 4;

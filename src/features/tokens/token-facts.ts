@@ -37,8 +37,9 @@ export function createTokenFacts(d: {
   let pausedUntil = 0;
 
   async function load(tokens: readonly TokenRow[]): Promise<void> {
-    const addresses = tokens.flatMap(({ mint, program }) =>
-      program === 'token' ? [mint, metaplexAddress(mint)] : [mint],
+    // What we made as Token-2022 names itself; any other may be known by Metaplex's account beside its mint.
+    const addresses = tokens.flatMap(({ mint, program, requestId }) =>
+      program === 'token' || requestId === null ? [mint, metaplexAddress(mint)] : [mint],
     );
     const found = new Map<string, { owner: string; data: Uint8Array } | null>();
     for (let from = 0; from < addresses.length; from += BATCH) {
@@ -52,7 +53,7 @@ export function createTokenFacts(d: {
       const mint = account ? decodeMint(account.owner, account.data) : undefined;
       const beside = found.get(metaplexAddress(address));
       const metaplex = beside?.owner === METAPLEX_PROGRAM ? beside.data : undefined;
-      const facts = mint && { supply: mint.supply, asOf, ...tokenAuthorities(mint, metaplex) };
+      const facts = mint && { supply: mint.supply, asOf, ...tokenAuthorities(address, mint, metaplex) };
       known.delete(address);
       known.set(address, { asOf, facts });
     }

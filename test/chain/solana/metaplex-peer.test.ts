@@ -16,8 +16,8 @@ import {
 import { AccountRole } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import type { Mint } from '../../../src/chain/solana/mint.ts';
+import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { tokenAuthorities } from '../../../src/chain/solana/token-authorities.ts';
 import { createMetaplexMetadata } from '../../../src/chain/solana/token-instructions.ts';
 import { decodeMetaplexMetadata, metaplexAddress } from '../../../src/chain/solana/token-metadata-read.ts';
@@ -139,33 +139,72 @@ describe('a metadata account as the client writes it', () => {
       symbol: 'MCAT',
       uri: 'https://example.org/m.json',
     });
-    expect(tokenAuthorities(mint, data).updateAuthority).toBe(CREATOR);
+    expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBe(CREATOR);
   });
 
   it('that can never change has no update authority; one that is cut or is none has none either', () => {
-    expect(tokenAuthorities(mint, account({ isMutable: false })).updateAuthority).toBeNull();
-    expect(tokenAuthorities(mint, account().slice(0, 100)).updateAuthority).toBeNull();
-    expect(tokenAuthorities(mint, new Uint8Array(200)).updateAuthority).toBeNull();
-    expect(tokenAuthorities(mint, undefined).updateAuthority).toBeNull();
+    expect(tokenAuthorities(MINT, mint, account({ isMutable: false })).updateAuthority).toBeNull();
+    expect(tokenAuthorities(MINT, mint, account().slice(0, 100)).updateAuthority).toBeNull();
+    expect(tokenAuthorities(MINT, mint, new Uint8Array(200)).updateAuthority).toBeNull();
+    expect(tokenAuthorities(MINT, mint, undefined).updateAuthority).toBeNull();
   });
 });
 
-it('the update authority of a Token-2022 mint is in the mint, and all zero bytes are nobody', () => {
-  const value = (key: number[]) =>
-    new Map([[19, Uint8Array.from([...key, ...new Array<number>(32).fill(1)])]]);
-  const mint = (extensions: ReadonlyMap<number, Uint8Array>): Mint => ({
+describe('the update authority of a Token-2022 mint', () => {
+  const NOBODY = '11111111111111111111111111111111';
+  const [TURNER, KEEPER] = [wallet(81), wallet(82)];
+  const texts = [4, 0, 0, 0, 77, 111, 111, 110, 1, 0, 0, 0, 77, 0, 0, 0, 0, 0, 0, 0, 0];
+  const pointer = (authority: string, target: string): [number, Uint8Array] => [
+    18,
+    Uint8Array.from([...addressSeed(authority), ...addressSeed(target)]),
+  ];
+  const names = (authority: string, of = MINT): [number, Uint8Array] => [
+    19,
+    Uint8Array.from([...addressSeed(authority), ...addressSeed(of), ...texts]),
+  ];
+  const mint = (...extensions: [number, Uint8Array][]): Mint => ({
     program: 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
     mintAuthority: CREATOR,
     freezeAuthority: RESERVE,
     supply: 1n,
     decimals: 0,
-    extensions,
+    extensions: new Map(extensions),
   });
-  const key = Array.from({ length: 32 }, (_, n) => n + 1);
-  expect(tokenAuthorities(mint(value(key)), undefined)).toEqual({
-    mintAuthority: CREATOR,
-    freezeAuthority: RESERVE,
-    updateAuthority: encodeBase58(Uint8Array.from(key)),
+  /** Metaplex's account of the same mint, which its update authority may change. */
+  const beside = Uint8Array.from([
+    ...[4, ...addressSeed(KEEPER), ...addressSeed(MINT), ...texts.slice(0, -4)],
+    ...[0, 0, 0, 0, 1],
+  ]);
+
+  it('is in the mint, and all zero bytes are nobody', () => {
+    expect(tokenAuthorities(MINT, mint(pointer(NOBODY, MINT), names(CREATOR)), undefined)).toEqual({
+      mintAuthority: CREATOR,
+      freezeAuthority: RESERVE,
+      updateAuthority: CREATOR,
+    });
+    const fixed = mint(pointer(NOBODY, MINT), names(NOBODY));
+    expect(tokenAuthorities(MINT, fixed, undefined).updateAuthority).toBeNull();
+    // A mint that names itself is known by that name, whatever stands beside it.
+    expect(tokenAuthorities(MINT, fixed, beside).updateAuthority).toBeNull();
   });
-  expect(tokenAuthorities(mint(value(new Array<number>(32).fill(0))), undefined).updateAuthority).toBeNull();
+
+  it('is whoever may point at another name, where nobody may change this one', () => {
+    const turned = mint(pointer(TURNER, MINT), names(NOBODY));
+    expect(tokenAuthorities(MINT, turned, undefined).updateAuthority).toBe(TURNER);
+  });
+
+  it('is that of the metadata by which the token is known, not of other metadata in its mint', () => {
+    for (const unused of [
+      mint(names(NOBODY)),
+      mint(pointer(NOBODY, wallet(83)), names(NOBODY)),
+      mint(pointer(NOBODY, MINT), names(NOBODY, wallet(84))),
+      mint(pointer(NOBODY, MINT)),
+    ])
+      expect(tokenAuthorities(MINT, unused, beside).updateAuthority).toBe(KEEPER);
+  });
+
+  it('is read from whatever a mint holds', () => {
+    const odd = mint([18, Uint8Array.of(1)], [19, Uint8Array.of(1)]);
+    expect(tokenAuthorities(MINT, odd, undefined).updateAuthority).toBeNull();
+  });
 });
