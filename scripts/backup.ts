@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { insertOf, pageQuery, tablesOf } from './backup/dump.ts';
+import { dumpRows, type Row } from './backup/dump.ts';
 
 const PAGE = 1_000;
 const Cell = z.union([z.string(), z.number(), z.null()]);
@@ -26,23 +26,13 @@ if (file === undefined || existsSync(file)) {
   process.exit(2);
 }
 
-function read(tables: readonly string[], offset: number) {
-  const command = pageQuery(tables, PAGE, offset);
-  const args = ['wrangler', 'd1', 'execute', 'sluice', '--json', '--command', command, ...where];
+function read(queries: readonly string[]): Row[][] {
+  const args = ['wrangler', 'd1', 'execute', 'sluice', '--json', '--command', queries.join('; '), ...where];
   const text = execFileSync('npx', args, { encoding: 'utf8', maxBuffer: 1 << 30 });
-  const answers = Answer.parse(JSON.parse(text));
-  if (answers.length !== tables.length) throw new Error('not one answer for each table');
-  return tables.map((table, at) => ({ table, rows: answers[at]?.results ?? [] }));
+  return Answer.parse(JSON.parse(text)).map(({ results }) => results);
 }
 
-let tables = tablesOf(readFileSync('schema.sql', 'utf8')).filter(
-  (table) => !values.without.split(',').includes(table),
-);
-const statements: string[] = [];
-for (let offset = 0; tables.length > 0; offset += PAGE) {
-  const pages = read(tables, offset);
-  for (const { table, rows } of pages) statements.push(...rows.map((row) => insertOf(table, row)));
-  tables = pages.filter(({ rows }) => rows.length === PAGE).map(({ table }) => table);
-}
+const schema = readFileSync('schema.sql', 'utf8');
+const statements = dumpRows({ schema, without: values.without.split(','), page: PAGE }, read);
 writeFileSync(file, `${statements.join('\n')}\n`, { flag: 'wx', mode: 0o600 });
 console.log(`${statements.length} rows in ${file}`);

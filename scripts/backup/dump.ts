@@ -6,9 +6,57 @@ export type Row = Readonly<Record<string, string | number | null>>;
 export const tablesOf = (schema: string): string[] =>
   [...schema.matchAll(/^CREATE TABLE IF NOT EXISTS (\w+)/gm)].flatMap(([, name]) => (name ? [name] : []));
 
-/** One statement for all tables, so that their first pages are of one moment. */
-export const pageQuery = (tables: readonly string[], limit: number, offset: number): string =>
-  tables.map((table) => `SELECT * FROM ${table} ORDER BY 1 LIMIT ${limit} OFFSET ${offset}`).join('; ');
+/** Columns of a table's primary key, in its order. @throws Error when the schema gives it none */
+export function keyOf(schema: string, table: string): string[] {
+  const columns =
+    new RegExp(`^CREATE TABLE IF NOT EXISTS ${table} \\(\\n([^]*?)^\\)`, 'm').exec(schema)?.[1] ?? '';
+  const key =
+    /^ *PRIMARY KEY \(([^)]+)\)/m.exec(columns)?.[1] ?? /^ *(\w+) .*\bPRIMARY KEY\b/m.exec(columns)?.[1];
+  if (key === undefined) throw new Error(`no primary key of ${table}`);
+  return key.split(', ');
+}
+
+type What = {
+  readonly schema: string;
+  /** Tables to leave out. */
+  readonly without: readonly string[];
+  /** Rows of one query. */
+  readonly page: number;
+};
+
+/**
+ * Every row as a statement. A table is walked along its key: a row that comes or goes meanwhile moves no other to
+ * another page, so that none is missed and none stands twice.
+ *
+ * @param read answers the queries in their order; asked at once, so that the first pages are of one moment
+ */
+export function dumpRows(
+  { schema, without, page }: What,
+  read: (queries: readonly string[]) => readonly (readonly Row[])[],
+): string[] {
+  const statements: string[] = [];
+  type Walk = { readonly table: string; readonly key: readonly string[]; readonly last?: Row };
+  let open: Walk[] = tablesOf(schema)
+    .filter((table) => !without.includes(table))
+    .map((table) => ({ table, key: keyOf(schema, table) }));
+  while (open.length > 0) {
+    const answers = read(open.map(({ table, key, last }) => pageQuery(table, key, page, last)));
+    if (answers.length !== open.length) throw new Error('not one answer for each table');
+    open = open.flatMap(({ table, key }, at) => {
+      const rows = answers[at] ?? [];
+      for (const row of rows) statements.push(insertOf(table, row));
+      const last = rows.at(-1);
+      return last && rows.length === page ? [{ table, key, last }] : [];
+    });
+  }
+  return statements;
+}
+
+function pageQuery(table: string, key: readonly string[], limit: number, last: Row | undefined): string {
+  const columns = key.join(', ');
+  const behind = key.map((column) => literal(last?.[column] ?? null)).join(', ');
+  return `SELECT * FROM ${table}${last ? ` WHERE (${columns}) > (${behind})` : ''} ORDER BY ${columns} LIMIT ${limit}`;
+}
 
 export const insertOf = (table: string, row: Row): string =>
   `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).map(literal).join(', ')});`;

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
-import { insertOf, tablesOf } from '../../scripts/backup/dump.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { dumpRows, insertOf, keyOf, tablesOf } from '../../scripts/backup/dump.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-backup-'));
@@ -71,4 +72,43 @@ it('a database is the same after its backup went into a new one, search index in
   );
   expect(restored).toEqual(old);
   expect(old?.at(-1)).toHaveLength(3);
+});
+
+describe('a database that is written while it is read', () => {
+  const schema = readFileSync('schema.sql', 'utf8');
+  const source = (path: string) => insertOf('pageview_sources', { kind: 'path', value: path, count: 1 });
+  const visitor = (name: string) => insertOf('pageview_visitors', { day: '2026-11-20', visitor: name });
+  const database = (...statements: string[]): DatabaseSync => {
+    const db = new DatabaseSync(':memory:');
+    db.exec([schema, ...statements].join('\n'));
+    return db;
+  };
+  const read = (db: DatabaseSync, queries: readonly string[]) =>
+    queries.map((query) => db.prepare(query).all() as Record<string, string | number | null>[]);
+
+  it('gives every row that stays once, whatever comes and goes before it', () => {
+    const names = ['b', 'c', 'd', 'e', 'f', "g'; --"];
+    const db = database(...names.map(source), ...names.map(visitor));
+    let pages = 0;
+    const statements = dumpRows({ schema, without: ['operations'], page: 2 }, (queries) => {
+      const answers = read(db, queries);
+      pages += 1;
+      // What sorts before all that was read so far comes, and what was read goes.
+      db.exec(source(`a${pages}`));
+      db.exec(`DELETE FROM pageview_visitors WHERE visitor = '${names[pages - 1]?.replaceAll("'", "''")}'`);
+      return answers;
+    });
+    expect(statements.filter((text) => text.includes('pageview_visitors'))).toEqual(names.map(visitor));
+    expect(statements.filter((text) => text.includes('pageview_sources'))).toEqual(names.map(source));
+    expect(() => database(...statements)).not.toThrow();
+  });
+
+  it('every table has a key to walk along, as the database itself names it', () => {
+    const db = database();
+    for (const table of tablesOf(schema)) {
+      const key = db.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`).all();
+      expect(keyOf(schema, table), table).toEqual(key.map(({ name }) => name));
+    }
+    expect(() => keyOf(schema, 'nowhere')).toThrow('nowhere');
+  });
 });
