@@ -16,6 +16,7 @@ export type BootPorts = {
   /** The accounts that signed a transaction; null while the node does not have it. */
   signersOf(signature: string): Promise<readonly string[] | null>;
   readonly reserveAddress: string;
+  readonly now: () => number;
 };
 
 export type Trust = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -23,6 +24,10 @@ export type Trust = { readonly ok: true } | { readonly ok: false; readonly reaso
 const FROZEN = 'frozen';
 /** Set once an empty journal has been found to be a true beginning, or the operator has said so. */
 const BEGUN = 'begun';
+/** When this journal was first known not to be the true one, Unix milliseconds. */
+const DOUBTED_AT = 'doubted_at';
+/** What an instance that nobody remembers has signed is final or dead by then: no blockhash lives for two minutes. */
+const SETTLED_MS = 10 * 60_000;
 /** Transactions of the reserve that are looked through for one that it signed. */
 const HISTORY_SEARCH = 50;
 
@@ -44,6 +49,18 @@ export function unfreeze(journal: Journal): void {
 /** Frozen because others know more: its rows are not the truth, so none of them is carried on, used or shown. */
 export const isDoubted = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
+
+/**
+ * Milliseconds until a doubted journal may be rebuilt; 0 when it may be now. Before that a transaction that only the
+ * lost journal knew may still be on its way: the chain would not show it, and what it pays would be paid again.
+ */
+export function settlesIn(journal: Journal, now: number): number {
+  const since = Number(journal.getMeta(DOUBTED_AT) ?? 0);
+  if (!isDoubted(journal) || since === 0) return 0;
+  // A clock that has gone back since begins anew.
+  if (since > now) journal.setMeta(DOUBTED_AT, String(now));
+  return Math.max(Math.min(since, now) + SETTLED_MS - now, 0);
+}
 
 /**
  * Is this journal the true one? Compares it with what others remember. Needs D1 and, for an empty journal, the chain:
@@ -92,6 +109,7 @@ export function createTrust(p: BootPorts) {
 
 function frozenFor(p: BootPorts, reason: string): Trust {
   freeze(p.journal, reason, p.log);
+  p.journal.setMeta(DOUBTED_AT, String(p.now()));
   return { ok: false, reason };
 }
 

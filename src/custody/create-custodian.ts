@@ -58,6 +58,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     journal,
     mirror: d.mirror,
     log,
+    now,
     reserveAddress: d.signer.address,
     reserveSignatures: ({ limit }) => d.swap.reserveSignatures({ limit }),
     signersOf: async (signature) => (await d.swap.transaction(signature))?.signers ?? null,
@@ -97,7 +98,6 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       ...ports,
       reserveAddress: d.signer.address,
       latestBlockhash: d.swap.latestBlockhash,
-      now,
     });
 
   const driver = createDriver({

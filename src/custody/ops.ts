@@ -3,7 +3,7 @@
  * @module
  */
 import type { OpsAnswer, OpsCommand } from './api.ts';
-import { unfreeze } from './boot.ts';
+import { settlesIn, unfreeze } from './boot.ts';
 import type { Journal } from './journal.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import { forgetPrograms } from './program-memory.ts';
@@ -52,6 +52,8 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       forgetPrograms(journal, UPGRADEABLE);
       return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
     case 'reconcile': {
+      const left = settlesIn(journal, p.now());
+      if (left > 0) return { ok: false, message: tooEarly(left) };
       const { restored, recovered, looked } = await p.reconcile();
       unfreeze(journal);
       return {
@@ -61,6 +63,9 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     }
   }
 }
+
+const tooEarly = (ms: number): string =>
+  `What was signed before the loss may still be on its way; ask again in ${Math.ceil(ms / 1_000)} seconds.`;
 
 const isHeld = (operation: Operation): boolean => operation.reason?.startsWith('held') ?? false;
 

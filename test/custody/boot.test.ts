@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type BootPorts, checkTrust, freeze, frozenReason, unfreeze } from '../../src/custody/boot.ts';
+import {
+  type BootPorts,
+  checkTrust,
+  freeze,
+  frozenReason,
+  settlesIn,
+  unfreeze,
+} from '../../src/custody/boot.ts';
 import { openJournal } from '../../src/custody/journal.ts';
 import type { SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from './fake-mirror.ts';
-import { planned } from './sample-operations.ts';
+import { NOW, planned } from './sample-operations.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 
 const entry = (signature: string): SignatureEntry => ({ signature, slot: 1n, err: null, blockTime: null });
@@ -19,6 +26,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}) {
     mirror,
     log: (line) => logged.push(`${line.level} ${line.reason}`),
     reserveAddress: 'reserve',
+    now: () => NOW,
     reserveSignatures: async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry),
     async signersOf(signature) {
       asked.push(signature);
@@ -106,6 +114,27 @@ describe('frozen', () => {
     unfreeze(w.journal);
     expect(frozenReason(w.journal)).toBeUndefined();
     expect(await checkTrust(w.ports)).toEqual({ ok: true });
+  });
+
+  it('in doubt is not over before what was signed is: ten minutes, counted anew by a clock that went back', async () => {
+    const MINUTE = 60_000;
+    const { journal, ports } = await restored();
+    expect(settlesIn(journal, NOW)).toBe(0);
+    await checkTrust(ports);
+    expect(settlesIn(journal, NOW)).toBe(10 * MINUTE);
+    expect(settlesIn(journal, NOW + 9 * MINUTE)).toBe(MINUTE);
+    await checkTrust({ ...ports, now: () => NOW + 9 * MINUTE });
+    expect(settlesIn(journal, NOW + 10 * MINUTE)).toBe(0);
+    expect(settlesIn(journal, NOW - 60 * MINUTE)).toBe(10 * MINUTE);
+    expect(settlesIn(journal, NOW - 50 * MINUTE)).toBe(0);
+    unfreeze(journal);
+    expect(settlesIn(journal, NOW - 55 * MINUTE)).toBe(0);
+  });
+
+  it('for another reason is lifted at once', () => {
+    const { journal } = setUp();
+    freeze(journal, 'unexpected_debit', () => {});
+    expect(settlesIn(journal, NOW)).toBe(0);
   });
 
   it('survives a restart', () => {

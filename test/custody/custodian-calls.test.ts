@@ -279,6 +279,7 @@ describe("the operator's commands", () => {
           mirror: w.mirror,
           log: () => {},
           reserveAddress: 'x',
+          now: () => w.clock.now,
           reserveSignatures: async () => [],
           signersOf: async () => null,
         })

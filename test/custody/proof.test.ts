@@ -211,6 +211,9 @@ describe('the archive', () => {
     w.service.mirror.down = false;
     expect(w.archive()).toHaveLength(1);
     // A lost journal is frozen; once the operator has reconciled it, the chain of proofs goes on.
+    await w.tick();
+    await w.tick(10 * MINUTE);
+    expect(w.archive()).toHaveLength(1);
     await w.custody().ops({ name: 'reconcile' });
     await w.tick(MINUTE);
     expect(parseProofMessage(w.archive()[1]?.message ?? '').previousProof).toBe(first?.hash);

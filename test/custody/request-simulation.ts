@@ -511,7 +511,15 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
     pass,
     refund: (id: string): Promise<OpsAnswer | undefined> =>
       call((custody) => custody.ops({ name: 'refund', id })),
-    reconcile: (): Promise<OpsAnswer | undefined> => call((custody) => custody.ops({ name: 'reconcile' })),
+    /** Asked for until it is done: right after the loss it is too early, and what the operator was told may be lost. */
+    async reconcile(): Promise<OpsAnswer | undefined> {
+      let answer: OpsAnswer | undefined;
+      for (let tries = 0; tries < 50 && !answer?.ok; tries++) {
+        if (tries > 0) await pass(MINUTE);
+        answer = await call((custody) => custody.ops({ name: 'reconcile' }));
+      }
+      return answer;
+    },
     claimant: (name: string): unknown =>
       host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
     claims: () => stored<unknown>('asry_claims').length,

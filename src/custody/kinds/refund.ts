@@ -5,7 +5,6 @@
  */
 import { type Lifetime, memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
-import { upstreamFailed } from '../../core/errors.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 import type { Facts, Operation } from '../operation.ts';
@@ -21,7 +20,6 @@ export type RefundKindPorts = {
   latestBlockhash(): Promise<Lifetime & { slot: bigint }>;
   /** A final transaction of ours that paid this refund back since then (Unix milliseconds); null when there is none. */
   findPaid(refund: string, since: number): Promise<string | null>;
-  readonly now: () => number;
 };
 
 export type RefundPlan = {
@@ -46,27 +44,14 @@ export const refundOfMemo = (memo: string | undefined): string | undefined =>
 
 export const encodeRefundPlan = (plan: RefundPlan): Facts => ({ ...plan });
 
-/** What an instance that nobody remembers has signed is final or dead by then, whatever the clocks say. */
-const SETTLED_MS = 10 * 60_000;
-
 export function createRefundKind(ports: RefundKindPorts): KindDriver {
-  /** When an instance that nobody remembers may have signed it as well; undefined when none can have. */
-  function doubtedAt({ plan }: Operation): number | undefined {
-    const times = [plan.doubtedAt, plan.reconciledAt].filter((at) => typeof at === 'number');
-    return times.length > 0 ? Math.max(...times) : undefined;
-  }
-
   return {
     rules: REFUND_RULES,
 
     async prepare(operation): Promise<Prepared> {
       const { plan, amount, id } = operation;
       const payer = String(plan.payer);
-      const doubted = doubtedAt(operation);
-      // Whichever attempt this is: the forgotten one may be of any number.
-      if (doubted !== undefined && ports.now() < doubted + SETTLED_MS)
-        throw upstreamFailed('solana-rpc', 'finality_awaited');
-      if (doubted !== undefined || operation.attempt > 1) {
+      if (mayBePaid(operation)) {
         const paidBy = await ports.findPaid(String(plan.refund), Number(plan.since));
         if (paidBy !== null) return { ok: false, found: { paidBy } };
       }
@@ -82,3 +67,7 @@ export function createRefundKind(ports: RefundKindPorts): KindDriver {
     settle: settlesByLanding,
   };
 }
+
+/** Whether it may have been signed before: by an earlier attempt, or by an instance that nobody remembers. */
+const mayBePaid = ({ plan, attempt }: Operation): boolean =>
+  attempt > 1 || typeof plan.doubtedAt === 'number' || typeof plan.reconciledAt === 'number';
