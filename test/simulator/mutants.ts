@@ -247,9 +247,9 @@ export const MUTANTS: readonly Mutant[] = [
         file: CUSTODIAN,
         find: `      await storage.setAlarm(now() + SAFETY_MS);
       await verify();
-      if (trusted) {`,
+      if (isTrusted()) {`,
         replace: `      await verify();
-      if (trusted) {`,
+      if (isTrusted()) {`,
       },
       {
         file: CUSTODIAN,
