@@ -173,11 +173,17 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
       );
     if (custody.paused !== null)
       found.push(
-        note(
-          'paused',
-          `Swaps are paused: ${custody.paused}.`,
-          '`npm run ops -- resume` when the reason is gone.',
-        ),
+        custody.paused === 'disabled'
+          ? note(
+              'paused',
+              'No swap begins: SWAPS_DISABLED is on.',
+              'Unset SWAPS_DISABLED when swaps may run.',
+            )
+          : note(
+              'paused',
+              `Nothing new is signed: ${custody.paused}.`,
+              '`npm run ops -- resume` when the reason is gone.',
+            ),
       );
     if (custody.heldOperations > 0)
       found.push(
@@ -200,7 +206,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         problem(
           'mint-skipped',
           `The daily mint of ABSR waits: ${custody.mint.reason ?? 'unknown'}.`,
-          'docs/custody.md says what each reason means.',
+          'docs/reserve.md says what each reason means.',
         ),
       );
     const spent = Object.entries(custody.caps).flatMap(([name, { leftSol }]) =>

@@ -80,7 +80,10 @@ export const agents: Page = {
       <section>
         <h2>Limits</h2>
         <ul>
-          <li>About 600 requests a minute from one address; then 429 with Retry-After.</li>
+          <li>
+            About 600 requests a minute from one address for each of estimates, exchanges, and what is sent;
+            then 429 with Retry-After. Other reads are not counted.
+          </li>
           <li>6 new swaps an hour from one address, and caps for the hour and day for all together.</li>
           <li>10 open invoices from one address. Bodies up to 16 KiB.</li>
         </ul>

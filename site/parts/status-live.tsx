@@ -48,6 +48,18 @@ const operationText = ({ kind, detail }: { kind: string; detail: string }): stri
   return kind === 'swap' ? detailText(detail) : detail.replaceAll('_', ' ');
 };
 
+/** Swaps alone can be switched off; whatever else stops the custodian stops all that it signs. */
+const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
+  frozen === null && paused === 'disabled' ? (
+    <Notice kind="warn" title="No swap begins now.">
+      <p>The operator has switched swaps off. Everything else goes on.</p>
+    </Notice>
+  ) : (
+    <Notice kind="warn" title="Nothing is signed now.">
+      <p>Reading goes on. The operator has to look at it: {(frozen ?? paused ?? '').replaceAll('_', ' ')}</p>
+    </Notice>
+  );
+
 export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
   return (
@@ -74,9 +86,7 @@ export function StatusReport({ status }: { status: Status }) {
         </Tile>
       </div>
       {custody?.frozen || custody?.paused ? (
-        <Notice kind="warn" title="Nothing is signed now.">
-          <p>Reading goes on. The operator has to look at it: {String(custody.frozen ?? custody.paused)}</p>
-        </Notice>
+        <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
       <div class="columns">
         <section>

@@ -4,6 +4,7 @@ import { AsryEpoch } from '../../site/parts/asry-live.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
 import { ServiceFacts, together } from '../../site/parts/overview-live.tsx';
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
+import { StatusReport } from '../../site/parts/status-live.tsx';
 import { entitlementOf } from '../../src/custody/asry-curve.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 
@@ -116,4 +117,17 @@ it('what is said of the curve is what it does: sooner earns more, splitting earn
   expect(text).toContain('The sooner a deposit is claimed, the more a dollar of it earns.');
   expect(text).toContain('Splitting a deposit gains nothing.');
   expect(text).not.toContain('order');
+});
+
+it.each([
+  [{ frozen: null, paused: null }, null],
+  [{ frozen: null, paused: 'disabled' }, 'No swap begins now.'],
+  [{ frozen: null, paused: 'operator' }, 'Nothing is signed now.'],
+  [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is signed now.'],
+  [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is signed now.'],
+])('of a service with %j the status says what is stopped: %s', (stops, title) => {
+  const status = copy('getStatus');
+  const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
+  const titles = ['No swap begins now.', 'Nothing is signed now.'].filter((text) => html.includes(text));
+  expect(titles).toEqual(title === null ? [] : [title]);
 });

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { checkService, schemaOf } from '../../scripts/doctor/check-service.ts';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+
+const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
+
+/** What the doctor finds of a service that is well but for this. */
+async function found(custody: object) {
+  const status = copy('getStatus');
+  const bodies: Readonly<Record<string, unknown>> = {
+    '/api/ready': { checks: [] },
+    '/api/status': {
+      ...status,
+      custody: { ...status.custody, ...custody },
+      database: { ...status.database, schema: schemaOf('schema.sql') },
+    },
+    '/api/reserves': copy('getReserves'),
+  };
+  return checkService('https://sluice.example', {}, 'schema.sql', async (url) =>
+    Response.json(bodies[new URL(url).pathname]),
+  );
+}
+
+it('nothing is wrong with a service that is well', async () => {
+  expect(await found({})).toEqual([]);
+});
+
+it('a mint that waits is explained where its reasons are', async () => {
+  const [finding] = await found({ mint: { ok: false, reason: 'upstream_tips_apart' } });
+  expect(finding).toMatchObject({ name: 'mint-skipped', level: 'problem' });
+  const page = /docs\/\w+\.md/.exec(finding?.fix ?? '')?.[0] ?? '';
+  expect(readFileSync(page, 'utf8')).toContain('`upstream_tips_apart`');
+});
+
+it.each([
+  ['operator', 'Nothing new is signed', 'npm run ops -- resume'],
+  ['disabled', 'No swap begins', 'SWAPS_DISABLED'],
+])('what is stopped, and how it goes on, follows from who stopped it: %s', async (paused, what, fix) => {
+  const [finding] = await found({ paused });
+  expect(finding).toMatchObject({ name: 'paused', level: 'note' });
+  expect(finding?.what).toContain(what);
+  expect(finding?.fix).toContain(fix);
+});
