@@ -111,7 +111,9 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
     const operations = refund.operations + 1;
     const operationId = refundId(refund.id, operations);
     save({ ...refund, state: 'begun', operations, operationId });
-    const { signature: payment, payer, createdAt: since, doubtedAt } = refund;
+    const { signature: payment, payer, createdAt, doubtedAt } = refund;
+    // A row that was lost is younger than what paid it; nobody paid before the request was made.
+    const since = Math.min(createdAt, store.get(refund.requestId)?.createdAt ?? createdAt);
     const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
     const reserved = lamports(amount + MEMO_TRANSFER_FEE);
     return { ok: true, intent: { amount, reserved, plan, claims: [] } };
@@ -157,7 +159,7 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
   }
 
   function settleEnded(): void {
-    for (const refund of store.refundsIn('begun', BATCH)) {
+    for (const refund of store.endedRefunds(BATCH)) {
       const operation = refund.operationId === null ? undefined : journal.get(refund.operationId);
       if (operation) settle(refund, operation);
     }

@@ -269,6 +269,15 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(refundOf);
     },
 
+    /** Begun refunds whose operation is over. */
+    endedRefunds(limit: number): RefundDue[] {
+      return exec(
+        `SELECT r.row FROM refunds r JOIN operations o ON o.id = json_extract(r.row, '$.operationId')
+         WHERE r.state = 'begun' AND o.due_at IS NULL ORDER BY r.rowid LIMIT ?`,
+        limit,
+      ).map(refundOf);
+    },
+
     refundsIn(state: RefundDue['state'], limit: number): RefundDue[] {
       return exec('SELECT row FROM refunds WHERE state = ? ORDER BY rowid LIMIT ?', state, limit).map(
         refundOf,

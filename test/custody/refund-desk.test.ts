@@ -106,6 +106,34 @@ describe('a refund', () => {
   });
 });
 
+describe('after a loss', () => {
+  it('a refund whose own row is lost as well is looked for from its payment on, not from its repair', async () => {
+    const world = createPaymentWorld();
+    world.state.refunds = 'never';
+    const paidAt = world.state.now;
+    const { request, paid } = await overpaid(world, 50_000n);
+    world.storage.exec('DELETE FROM refunds');
+    world.state.now += 3 * 3_600_000;
+    world.desk.holdDoubtful();
+    await world.desk.refund(request.id);
+    const plan = world.journal.get(`refund:${paid}:1`)?.plan;
+    expect(plan).toMatchObject({ payment: paid, doubtedAt: world.state.now });
+    expect(plan?.since).toBeLessThanOrEqual(paidAt);
+  });
+});
+
+it('a refund that has ended is booked however many older ones still hang', async () => {
+  const world = createPaymentWorld();
+  world.state.refunds = 'never';
+  const hanging = [];
+  for (let n = 0; n < 25; n++) hanging.push(await overpaid(world, 20_000n));
+  for (const { request } of hanging) await world.desk.refund(request.id);
+  const last = hanging.at(-1);
+  world.finish(`refund:${last?.paid}:1`, 'done');
+  await world.desk.run();
+  expect(world.desk.find(String(last?.request.id))?.refunds).toMatchObject([{ status: 'paid' }]);
+});
+
 describe('nothing is paid back', () => {
   it.each([
     [

@@ -27,7 +27,7 @@ export type RefundPlan = {
   readonly refund: string;
   readonly payment: string;
   readonly payer: string;
-  /** When the refund was recorded, Unix milliseconds. */
+  /** Nothing can have paid it before, Unix milliseconds. */
   readonly since: number;
   /** When its row was rebuilt after a loss, Unix milliseconds; null when it never was. */
   readonly doubtedAt: number | null;
