@@ -193,6 +193,8 @@ function verifyP2wpkh(address: BitcoinAddress, tx: RawTransaction, { scriptSig, 
     return invalid('the witness is not a signature and a compressed key');
   }
   if (address.type === 'p2wpkh') return verifyEcdsa(address, 'p2wpkh', tx, signature, publicKey);
+  // No program follows from 33 bytes that are no point.
+  if (!secp256k1.utils.isValidPublicKey(publicKey)) return invalid('not a public key');
   if (!equalBytes(scriptSig, nestedScriptSig(publicKey))) {
     return invalid('the scriptSig is not the witness program of the key');
   }

@@ -274,3 +274,16 @@ describe('the answer', () => {
     );
   });
 });
+
+it.each(TYPES)('a whole signature of %s with any byte changed is judged, never thrown at', (type) => {
+  const key = { secretKey, compressed: true };
+  const address = deriveAddress(secretKey, type);
+  const full = base64.decode(signBip322Full({ key, type, message: MESSAGE }).slice('ful'.length));
+  for (let at = 0; at < full.length; at += 1) {
+    for (const change of [0x01, 0x80, 0xff]) {
+      const changed = full.map((byte, index) => (index === at ? byte ^ change : byte));
+      const signature = `ful${base64.encode(changed)}`;
+      expect(verifyMessage({ address, message: MESSAGE, signature }).verdict).not.toBe('valid');
+    }
+  }
+});
