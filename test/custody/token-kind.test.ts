@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { SYSTEM_PROGRAM } from '../../src/chain/solana/instruction.ts';
+import { CREATION_FEE } from '../../src/chain/solana/token-creation.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createTokenKind, type FoundMint } from '../../src/custody/kinds/token.ts';
@@ -20,7 +22,10 @@ const SUBJECT = {
   revokeUpdate: false,
 };
 
-function prepare(found: FoundMint | null, over: Record<string, unknown> = {}) {
+/** Lamports set aside for the creation: its fee, and rent of which the mint's is a part. */
+const RESERVED = 5_000_000n;
+
+function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, rent = 1_000_000n) {
   const signed: [string, Uint8Array][] = [];
   const kind = createTokenKind({
     reserveAddress: RESERVE,
@@ -28,7 +33,7 @@ function prepare(found: FoundMint | null, over: Record<string, unknown> = {}) {
       signed.push([invoiceId, message]);
       return new Uint8Array(64).fill(5);
     },
-    rentExemption: async (bytes) => BigInt(bytes) * 10n,
+    rentExemption: async () => rent,
     latestBlockhash: async () => ({ blockhash: wallet(94), lastValidBlockHeight: 9n, slot: 5n }),
     findMint: async () => found,
   });
@@ -36,7 +41,7 @@ function prepare(found: FoundMint | null, over: Record<string, unknown> = {}) {
     id: 'token:one',
     kind: 'token',
     amount: lamports(0n),
-    reserved: lamports(1n),
+    reserved: lamports(RESERVED),
     plan: { ...SUBJECT, ...over, mint: MINT, invoiceId: 'one' } as never,
     now: 0,
   });
@@ -49,6 +54,26 @@ it('a creation is signed by the key that only its invoice has', async () => {
   if (!('message' in ready)) throw new Error('nothing to sign');
   expect(ready.cosignatures).toEqual([new Uint8Array(64).fill(5)]);
   expect(signed).toEqual([['one', ready.message]]);
+});
+
+it('a creation gives its mint no more than was set aside for it, whatever a node says of rent', async () => {
+  const most = RESERVED - CREATION_FEE;
+  expect(await prepare(null, {}, most).prepared).toMatchObject({ ok: true });
+  for (const rent of [most + 1n, 50_000_000_000n]) {
+    const { prepared, signed } = prepare(null, {}, rent);
+    await expect(prepared).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      details: { reason: 'rent_unexpected' },
+    });
+    expect(signed).toEqual([]);
+  }
+});
+
+it('lamports that somebody sent to the address of a mint are no mint of ours, and no sign of a stolen seed', async () => {
+  const funded = { owner: SYSTEM_PROGRAM, supply: 0n, decimals: -1 };
+  const { prepared, signed } = prepare(funded);
+  expect(await prepared).toEqual({ ok: false, reason: 'mint_address_funded' });
+  expect(signed).toEqual([]);
 });
 
 describe('a mint that is there already', () => {

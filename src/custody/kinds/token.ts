@@ -3,13 +3,16 @@
  * the invoice, so however often this is tried, the chain refuses a second mint.
  * @module
  */
+import { SYSTEM_PROGRAM } from '../../chain/solana/instruction.ts';
 import {
+  CREATION_FEE,
   creationMessage,
   creationSpaces,
   type TokenDesign,
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
+import { upstreamFailed } from '../../core/errors.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
 import type { KindRules } from '../machine.ts';
 
@@ -54,6 +57,8 @@ export function createTokenKind(ports: TokenPorts): KindDriver {
       const mint = String(operation.plan.mint);
       const invoiceId = String(operation.plan.invoiceId);
       const found = await ports.findMint(mint);
+      // Anybody can send lamports to an address that he knows; then the chain refuses to make an account there.
+      if (found?.owner === SYSTEM_PROGRAM) return { ok: false, reason: 'mint_address_funded' };
       // Only its own key can put a mint there, and only our creation does: this attempt has been made already.
       if (found)
         return matches(found, design)
@@ -63,6 +68,8 @@ export function createTokenKind(ports: TokenPorts): KindDriver {
         ports.rentExemption(creationSpaces(design).mint),
         ports.latestBlockhash(),
       ]);
+      // What a node says of rent is what we would give away: no more than was set aside with the payment.
+      if (mintRent + CREATION_FEE > operation.reserved) throw upstreamFailed('solana-rpc', 'rent_unexpected');
       const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
       const cosignatures = [ports.signMint(invoiceId, message)];
       return { ...plainlyPrepared(message, lifetime), cosignatures };
