@@ -14,7 +14,6 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS treasury_payments (
   purpose TEXT,
   walk INTEGER NOT NULL
 )`;
-const BY_PURPOSE = 'CREATE INDEX IF NOT EXISTS treasury_payments_by_purpose ON treasury_payments (purpose)';
 
 /** A payment as the chain shows it. */
 export type TreasuryPayment = {
@@ -46,7 +45,6 @@ const recorded = (row: SqlRow): RecordedPayment => ({
 
 export function openTreasuryStore(storage: Storage) {
   storage.exec(SCHEMA);
-  storage.exec(BY_PURPOSE);
 
   return {
     get(signature: string): RecordedPayment | undefined {
@@ -71,12 +69,6 @@ export function openTreasuryStore(storage: Storage) {
         purpose,
         walk,
       );
-    },
-
-    unmatched(limit: number): RecordedPayment[] {
-      return storage
-        .exec('SELECT * FROM treasury_payments WHERE purpose IS NULL ORDER BY slot DESC LIMIT ?', limit)
-        .map(recorded);
     },
   };
 }
