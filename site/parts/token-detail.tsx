@@ -43,7 +43,7 @@ export function TokenFacts({ token }: { token: TokenView }) {
         </div>
       </div>
       {token.warning === null ? null : (
-        <Notice kind="warn" title="The name or symbol is that of a well-known token.">
+        <Notice kind="warn" title="The name or symbol reads as that of a well-known token.">
           <p>Anybody may choose any name. Compare the mint address before you trust it.</p>
         </Notice>
       )}

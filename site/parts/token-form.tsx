@@ -56,7 +56,7 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
         </Notice>
       ) : null}
       {isWellKnown(draft.name) || isWellKnown(draft.symbol) ? (
-        <Notice kind="warn" title="That is the name of a well-known token.">
+        <Notice kind="warn" title="That reads as the name of a well-known token.">
           <p>Your token will be shown with a warning.</p>
         </Notice>
       ) : null}

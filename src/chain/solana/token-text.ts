@@ -4,6 +4,7 @@
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { asLatin } from './look-alike-letters.ts';
 
 export const MAX_NAME_BYTES = 32;
 export const MAX_SYMBOL_BYTES = 10;
@@ -51,7 +52,7 @@ export function descriptionFault(text: string): TextFault | undefined {
   return undefined;
 }
 
-/** Symbols and names whose look-alikes mislead; compared after NFKC and case folding. */
+/** Symbols and names whose look-alikes mislead; compared as a reader takes them, whatever their case. */
 const WELL_KNOWN = new Set([
   'btc',
   'bitcoin',
@@ -85,5 +86,6 @@ const WELL_KNOWN = new Set([
 
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** Whether a name or symbol equals a well-known one. */
-export const isWellKnown = (text: string): boolean => WELL_KNOWN.has(foldText(text).trim());
+/** Whether a name or symbol reads as a well-known one. */
+export const isWellKnown = (text: string): boolean =>
+  WELL_KNOWN.has(foldText(asLatin(text.normalize('NFKC'))).trim());

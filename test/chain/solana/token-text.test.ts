@@ -62,13 +62,56 @@ describe('well-known names', () => {
     'ⓑⓣⓒ',
     'ABSR',
     'Wrapped\u00a0SOL',
+    // One letter each of another script: Cyrillic, Greek, Armenian, Cherokee, Lisu, a small capital.
+    'U\u0405DC',
+    'B\u03a4C',
+    'ET\u041d',
+    'u\u0455d\u0441',
+    '\u054dSDT',
+    '\u13daO\u13de',
+    'BON\ua4d7',
+    '\u1d1b\u1d07\u1d1b\u029c\u1d07\u0280',
+    'b\u0456tc\u043ein',
     ' SOL ',
   ])('%j reads as one', (text) => {
     expect(isWellKnown(text)).toBe(true);
   });
 
-  it.each(['USDCC', 'US DC', 'Solana Cat', '', 'bit coin'])('%j does not', (text) => {
-    expect(isWellKnown(text)).toBe(false);
+  it.each(['USDCC', 'US DC', 'Solana Cat', '', 'bit coin', 'кот', 'Мир', 'ΑΘΗΝΑ', 'S0L', 'DAL'])(
+    '%j does not',
+    (text) => {
+      expect(isWellKnown(text)).toBe(false);
+    },
+  );
+
+  it('one letter of another script hides no name that is drawn the same', () => {
+    const others = { A: 'АΑ', B: 'ВΒ', C: 'С', E: 'ЕΕ', H: 'НΗ', I: 'ІΙ', J: 'Ј', K: 'КΚ', M: 'МΜ', N: 'Ν' };
+    const more = { O: 'ОΟ', P: 'РΡ', S: 'Ѕ', T: 'ТΤ', W: 'Ԝ', Y: 'Υ', U: 'Ս' };
+    const alike: Readonly<Record<string, string>> = { ...others, ...more };
+    const names = [
+      'BTC',
+      'BITCOIN',
+      'ETH',
+      'SOL',
+      'USDC',
+      'USDT',
+      'TETHER',
+      'PYUSD',
+      'BONK',
+      'JUP',
+      'WIF',
+      'ABSR',
+      'ASRY',
+    ];
+    let tried = 0;
+    for (const name of names)
+      for (const [at, letter] of [...name].entries())
+        for (const other of alike[letter] ?? '') {
+          const text = `${name.slice(0, at)}${other}${name.slice(at + 1)}`;
+          expect(isWellKnown(text), text).toBe(true);
+          tried += 1;
+        }
+    expect(tried).toBeGreaterThan(70);
   });
 
   it('folding is the same however often it is done', () => {
