@@ -27,7 +27,7 @@ export const curlLines = (origin: string): readonly { readonly name: string; rea
     text: `curl -X POST ${origin}/api/swap/create -H 'content-type: application/json' \\\n  -d '{"amountSol":0.5,"dry_run":true}'`,
   },
   {
-    name: 'The real one, safe to repeat with the same key',
-    text: `curl -X POST ${origin}/api/swap/create -H 'content-type: application/json' \\\n  -H "idempotency-key: $(uuidgen)" -d '{"amountSol":0.5}'`,
+    name: 'The real one: one key a swap, and only the call is repeated',
+    text: `KEY=$(uuidgen)\ncurl -X POST ${origin}/api/swap/create -H 'content-type: application/json' \\\n  -H "idempotency-key: $KEY" -d '{"amountSol":0.5}'`,
   },
 ];

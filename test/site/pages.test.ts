@@ -88,3 +88,14 @@ it('what a developer copies names the origin of the page and parses', () => {
   expect(JSON.parse(vsCodeJson(origin)).servers.sluice).toMatchObject({ type: 'stdio', command: 'npm' });
   for (const { text } of curlLines(origin)) expect(text).toContain(`${origin}/api/`);
 });
+
+it('a command that spends takes a key that was made before it: run again, it moves nothing twice', () => {
+  const spending = curlLines('https://reserve.example').filter(
+    ({ text }) => text.includes('/swap/create') && !text.includes('dry_run'),
+  );
+  expect(spending).toHaveLength(1);
+  const [making = '', ...command] = spending[0]?.text.split('\n') ?? [];
+  expect(making).toMatch(/^KEY=\$\(/);
+  expect(command.join('\n')).toContain('"idempotency-key: $KEY"');
+  expect(command.join('\n')).not.toContain('$(');
+});
