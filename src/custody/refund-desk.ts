@@ -193,11 +193,14 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
 
     /** Pays back what is owed of a request or of one payment. */
     async refund(id: string): Promise<OpsAnswer> {
-      const found = [...store.refundsOf(id, LISTED), ...store.refundsOfPayment(id)];
+      const found = [...store.refundsOf(id, LISTED), ...store.refundsOfPayment(id)].map((row) => row.id);
       if (found.length === 0) return { ok: false, message: 'Nothing is or was owed of this.' };
       const rows: Row[] = [];
       let ok = true;
-      for (const row of found) {
+      for (const name of found) {
+        // Another call may have paid it while the one before was paid.
+        const row = store.refund(name);
+        if (!row) continue;
         const refund = row.state === 'paid' ? row : adopt(row);
         const outcome = refund.state === 'due' ? await pay(refund) : wasBegun(refund);
         const after = store.refund(refund.id) ?? refund;

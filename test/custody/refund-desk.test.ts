@@ -50,6 +50,24 @@ describe('a refund', () => {
     expect(world.refunded).toHaveLength(1);
   });
 
+  it('that another call has paid meanwhile is told as it is now, and its row is not written over', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const [first, second] = [1, 2].map(() => world.pay(3_000_000n, [request.reference]));
+    await world.desk.run();
+    world.state.now += 41 * 60_000;
+    await world.desk.run();
+    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refusing = async () => {
+      world.state.refuses = undefined;
+      await world.desk.refund(String(world.desk.find(request.id)?.refunds[1]?.signature));
+    };
+    expect(await outcomes(world, request.id)).toEqual(['not paid: SWAPS_PAUSED: ', 'paid']);
+    expect(world.refunded).toHaveLength(1);
+    expect([`refund:${first}:1`, `refund:${second}:1`]).toContain(world.refunded[0]);
+    expect(world.desk.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
+  });
+
   it('whose operation moved nothing is due again, and a new operation pays it', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'failed';
