@@ -289,6 +289,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
         {
           journal,
           now,
+          isTrusted,
           refund: async (id) =>
             payments
               ? working(() => payments.refund(id))

@@ -3,7 +3,7 @@
  * @module
  */
 import type { OpsAnswer, OpsCommand } from './api.ts';
-import { settlesIn, unfreeze } from './boot.ts';
+import { isDoubted, settlesIn, unfreeze } from './boot.ts';
 import type { Journal } from './journal.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import { forgetPrograms } from './program-memory.ts';
@@ -12,6 +12,8 @@ import { UPGRADEABLE } from './screen/instructions.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
+  /** False while the journal is in doubt, and while nobody could compare it. */
+  readonly isTrusted: () => boolean;
   reconcile(): Promise<Reconciled>;
   /** Pays back what is owed of a request or of one payment. */
   refund(id: string): Promise<OpsAnswer>;
@@ -52,6 +54,7 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       forgetPrograms(journal, UPGRADEABLE);
       return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
     case 'reconcile': {
+      if (!p.isTrusted() && !isDoubted(journal)) return { ok: false, message: UNVERIFIED };
       const left = settlesIn(journal, p.now());
       if (left > 0) return { ok: false, message: tooEarly(left) };
       const { restored, recovered, looked } = await p.reconcile();
@@ -63,6 +66,8 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     }
   }
 }
+
+const UNVERIFIED = 'D1 or the chain did not answer, so nobody knows yet what this journal lacks; ask again.';
 
 const tooEarly = (ms: number): string =>
   `What was signed before the loss may still be on its way; ask again in ${Math.ceil(ms / 1_000)} seconds.`;

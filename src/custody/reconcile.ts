@@ -57,7 +57,7 @@ const LOOKS_FIRST: ReadonlySet<Operation['kind']> = new Set(['token', 'refund'])
 
 const MIRROR_PAGE = 200;
 const CHAIN_PAGE = 100;
-/** Further back than this nothing can be open: a day holds a few dozen operations at the default caps. */
+/** Bounds one run; strangers' payments to the reserve count as well. What lies further back, D1 has heard of long ago. */
 const MAX_LOOKED = 1_000;
 
 /** @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; nothing is half done, it can be run again */

@@ -113,6 +113,18 @@ describe('a restored journal', () => {
     expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
   });
 
+  it('is not rebuilt before anybody could tell that it is in doubt', async () => {
+    const { w, old } = await restored();
+    const custody = w.start(old);
+    const { highestRevision } = w.mirror;
+    let failures = 1;
+    w.mirror.highestRevision = () =>
+      failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : highestRevision();
+    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
+    expect(openJournal(old).get('swap:key-second')).toBeUndefined();
+    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+  });
+
   it('is not frozen again by what other tables of the mirror hold', async () => {
     const { w, old } = await restored();
     w.mirror.rows.set('invoices i1', {
