@@ -17,6 +17,8 @@ export default defineConfig({
           exclude: [inWorkers, ...onTheWorld, 'test/browser/**'],
           setupFiles: ['./test/property-seed.ts'],
           testTimeout: PATIENCE_MS,
+          // By default one less, which of two is half.
+          maxWorkers: '100%',
           sequence: { groupOrder: 0 },
         },
       },
@@ -54,7 +56,8 @@ export default defineConfig({
           include: onTheWorld,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
-          fileParallelism: false,
+          // A world waits for the slots of its chain most of the time: two fit even a machine of one core.
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
