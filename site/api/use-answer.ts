@@ -31,8 +31,13 @@ const unasked = <T>(path: string | null): State<T> => ({
 /**
  * @param path  null while there is nothing to ask
  * @param pollMs asks again so long after an answer; absent: once
+ * @param isOver whether an answer is the last: nothing will change any more
  */
-export function useAnswer<T>(path: string | null, pollMs?: number): Answer<T> {
+export function useAnswer<T>(
+  path: string | null,
+  pollMs?: number,
+  isOver: (value: T) => boolean = () => false,
+): Answer<T> {
   const [state, setState] = useState<State<T>>(unasked(path));
   const [round, setRound] = useState(0);
   const kept = useRef<State<T> | null>(null);
@@ -51,6 +56,7 @@ export function useAnswer<T>(path: string | null, pollMs?: number): Answer<T> {
       try {
         const { value, headers } = await call<T>(path);
         show({ value, headers, failure: null, loading: false });
+        if (isOver(value)) return;
       } catch (thrown) {
         show({ failure: failureFrom(thrown), loading: false });
       }

@@ -49,8 +49,15 @@ const Deposit = ({ claim, asry }: { claim: AsryClaim; asry: (atoms: string) => s
 
 const STATES = { sent: 'good', pending: 'warn', owed: 'warn' } as const;
 
+const isPaid = ({ payouts }: AsryClaimRecord): boolean =>
+  payouts.length > 0 && payouts.every(({ paid_at: paidAt }) => paidAt !== null);
+
 function ClaimRecord({ signature }: { signature: string }) {
-  const answer = useAnswer<AsryClaimRecord>(`/api/asry/claims/${encodeURIComponent(signature)}`, POLL_MS);
+  const answer = useAnswer<AsryClaimRecord>(
+    `/api/asry/claims/${encodeURIComponent(signature)}`,
+    POLL_MS,
+    isPaid,
+  );
   const asry = useAsryText();
   const record = answer.value;
   if (record === null)
@@ -59,7 +66,7 @@ function ClaimRecord({ signature }: { signature: string }) {
     ) : (
       <Failed failure={answer.failure} retry={answer.refresh} />
     );
-  const paid = record.payouts.length > 0 && record.payouts.every(({ paid_at }) => paid_at !== null);
+  const paid = isPaid(record);
   return (
     <div class="stack" data-claim={paid ? 'paid' : record.reward.status}>
       {paid ? (

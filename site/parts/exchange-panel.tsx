@@ -45,7 +45,11 @@ export function PayInTo({ exchange }: { exchange: Pick<ExchangeStatus, 'provider
 }
 
 function Progress({ id }: { id: string }) {
-  const status = useAnswer<ExchangeStatus>(`/api/exchange/status/${encodeURIComponent(id)}`, POLL_MS);
+  const status = useAnswer<ExchangeStatus>(
+    `/api/exchange/status/${encodeURIComponent(id)}`,
+    POLL_MS,
+    (answer) => answer.status !== 'waiting' && answer.status !== 'pending',
+  );
   const now = status.value;
   if (now === null)
     return status.failure === null ? (

@@ -78,6 +78,10 @@ function WhatToPay({ invoice }: { invoice: Invoice }) {
   );
 }
 
+const ENDS = ['completed', 'expired', 'refund_due'];
+const isSettled = ({ detail, refunds }: Invoice): boolean =>
+  ENDS.includes(detail) && refunds.every(({ status }) => status === 'paid');
+
 /** How it has ended. */
 export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   if (invoice.status === 'completed')
@@ -138,7 +142,7 @@ function PointAtPayment({ id }: { id: string }) {
 }
 
 export function InvoicePanel({ id }: { id: string }) {
-  const answer = useAnswer<Invoice>(`/api/invoices/${encodeURIComponent(id)}`, POLL_MS);
+  const answer = useAnswer<Invoice>(`/api/invoices/${encodeURIComponent(id)}`, POLL_MS, isSettled);
   const invoice = answer.value;
   if (invoice === null)
     return answer.failure === null ? (

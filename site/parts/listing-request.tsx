@@ -10,7 +10,11 @@ import { PaymentCard } from './payment-card.tsx';
 const POLL_MS = 2000;
 
 function Awaited({ request }: { request: ListingRequested }) {
-  const token = useAnswer<TokenView>(`/api/tokens/${request.token_id}`, POLL_MS);
+  const token = useAnswer<TokenView>(
+    `/api/tokens/${request.token_id}`,
+    POLL_MS,
+    ({ listed_at: listedAt }) => listedAt !== null,
+  );
   if (token.value?.listed_at)
     return (
       <Notice kind="good">

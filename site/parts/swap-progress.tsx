@@ -66,7 +66,11 @@ export function swapSteps(swap: SwapStatus): Step[] {
 }
 
 export function SwapProgress({ id }: { id: string }) {
-  const status = useAnswer<SwapStatus>(`/api/swap/status/${encodeURIComponent(id)}`, POLL_MS);
+  const status = useAnswer<SwapStatus>(
+    `/api/swap/status/${encodeURIComponent(id)}`,
+    POLL_MS,
+    (answer) => answer.status !== 'waiting',
+  );
   const swap = status.value;
   if (swap === null)
     return status.failure === null ? (

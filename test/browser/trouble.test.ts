@@ -86,13 +86,35 @@ it('what takes longer than a second is said to', async () => {
   await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
 });
 
+const id = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
+const swap = {
+  ...{ id, status: 'waiting', detail: 'settling', reason: null, txId: null, nextPollSeconds: 5 },
+  ...{ amountSol: 0.5, amountLamports: '500000000', expectedSatoshis: '61975' },
+  ...{ btcSats: null, btcSatoshis: null },
+};
+
+it('what is over is not asked for again', async () => {
+  const answers = [swap, { ...swap, status: 'finished', detail: 'done', btcSatoshis: '61975' }];
+  let asked = 0;
+  visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
+    await page.clock.install();
+    await page.route('**/api/swap/status/**', (route) => {
+      const json = answers[Math.min(asked, 1)];
+      asked += 1;
+      return route.fulfill({ json });
+    });
+  });
+  const { page } = visited;
+  await page.getByText('You may close this page').waitFor();
+  await page.clock.runFor(3_000);
+  await page.getByText('61,975 sats arrived.').waitFor();
+  for (let second = 0; second < 10; second += 1) await page.clock.runFor(1_000);
+  // Asked last of all: by its answer whatever was asked before it has been heard of.
+  await page.evaluate("fetch('/api/health').then((answer) => answer.text())");
+  expect(asked).toBe(2);
+});
+
 it('what takes hours as a rule is not said to take long', async () => {
-  const id = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
-  const swap = {
-    ...{ id, status: 'waiting', detail: 'settling', reason: null, txId: null, nextPollSeconds: 5 },
-    ...{ amountSol: 0.5, amountLamports: '500000000', expectedSatoshis: '61975' },
-    ...{ btcSats: null, btcSatoshis: null },
-  };
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
     await page.clock.install();
     await page.route('**/api/swap/status/**', (route) => route.fulfill({ json: swap }));
