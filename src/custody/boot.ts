@@ -4,6 +4,7 @@
  * @module
  */
 import type { SignatureEntry } from '../providers/solana-rpc.ts';
+import { orUnreadable } from './chain-port.ts';
 import type { Journal } from './journal.ts';
 import type { Log, Mirror } from './ports.ts';
 
@@ -116,7 +117,8 @@ function frozenFor(p: BootPorts, reason: string): Trust {
 async function mayHaveSigned(p: BootPorts): Promise<boolean> {
   const newest = await p.reserveSignatures({ limit: HISTORY_SEARCH });
   for (const { signature } of newest) {
-    const signers = await p.signersOf(signature);
+    const signers = await orUnreadable(p.signersOf(signature));
+    if (signers === 'unreadable') continue;
     if (!signers || signers.includes(p.reserveAddress)) return true;
   }
   // Behind a full page of other people's transactions ours may lie.

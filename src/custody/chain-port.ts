@@ -7,6 +7,7 @@ import { lamports } from '../core/amount.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import {
   type ChainTransaction,
+  failureReason,
   isAlreadyProcessed,
   type SolanaNode,
   type SolanaRpc,
@@ -69,6 +70,19 @@ function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: stri
   const before = held(preTokens);
   const after = held(postTokens);
   return before.length !== after.length || before.some((row) => !after.includes(row));
+}
+
+/**
+ * What was read, or `unreadable` where the transaction's version came after ours and nodes refuse to show it. Anybody can
+ * send one to our addresses and we never sign one: whoever reads a list goes past it.
+ */
+export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
+  try {
+    return await read;
+  } catch (error) {
+    if (failureReason(error) === 'rpc_-32015') return 'unreadable';
+    throw error;
+  }
 }
 
 /** The order matters: heights first, then the status, so that the status cannot be older than the height. */

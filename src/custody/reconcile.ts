@@ -9,6 +9,7 @@ import { lamports } from '../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
 import { payoutOfMemo, recoveredPayout } from './asry-recovery.ts';
 import { isDoubted } from './boot.ts';
+import { orUnreadable } from './chain-port.ts';
 import type { Journal } from './journal.ts';
 import { HELD_RECONCILED } from './machine.ts';
 import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
@@ -81,7 +82,8 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
     for (const { signature, memo } of page) {
       looked++;
       if (p.journal.bySignature(signature)) continue;
-      const transaction = await p.transaction(signature);
+      const transaction = await orUnreadable(p.transaction(signature));
+      if (transaction === 'unreadable') continue;
       if (!transaction) throw new Error(`transaction ${signature} is listed but cannot be read yet`);
       if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature))
         continue;

@@ -6,6 +6,7 @@
  */
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
+import { orUnreadable } from './chain-port.ts';
 import type { Journal } from './journal.ts';
 import type { Log, Storage } from './ports.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
@@ -105,12 +106,15 @@ export function createTreasuryScan(p: TreasuryScanPorts) {
   }
 
   /** One payment that cannot be booked must not keep all others waiting: who points at it has it looked at again. */
+  function unbooked(signature: string, error: unknown): void {
+    p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: String(error).slice(0, 200) });
+  }
+
   function bookOrTell(transaction: ChainTransaction, walk: number): void {
     try {
       book(transaction, walk);
     } catch (error) {
-      const { signature } = transaction;
-      p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: String(error).slice(0, 200) });
+      unbooked(transaction.signature, error);
     }
   }
 
@@ -151,7 +155,11 @@ export function createTreasuryScan(p: TreasuryScanPorts) {
           break;
         }
         if (entry.err !== null) continue;
-        const transaction = await p.transaction(entry.signature);
+        const transaction = await orUnreadable(p.transaction(entry.signature));
+        if (transaction === 'unreadable') {
+          unbooked(entry.signature, transaction);
+          continue;
+        }
         // The node lists what it does not have yet: take this page again later.
         if (!transaction) return true;
         bookOrTell(transaction, walk.number);

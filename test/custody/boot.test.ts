@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import {
   type BootPorts,
   checkTrust,
@@ -30,6 +31,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}) {
     reserveSignatures: async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry),
     async signersOf(signature) {
       asked.push(signature);
+      if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
       return signers[signature] ?? null;
     },
   };
@@ -53,6 +55,12 @@ describe('a first start', () => {
     expect(await checkTrust(w.ports)).toEqual({ ok: true });
     expect(await checkTrust(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['deposit']);
+  });
+
+  it('is not kept waiting by a transaction of a version that we never sign and no node shows', async () => {
+    const w = setUp({ newer: null, deposit: ['somebody'] });
+    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(w.asked).toEqual(['newer', 'deposit']);
   });
 
   it('of a reserve that has signed is frozen: its journal is lost', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import { freeze } from '../../src/custody/boot.ts';
 import { openJournal } from '../../src/custody/journal.ts';
 import { effectOf, step } from '../../src/custody/machine.ts';
@@ -44,6 +45,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
   const mirror = createFakeMirror();
+  const unreadable = new Set<string>();
   for (const operation of rows) {
     const { id, revision } = operation;
     mirror.rows.set(`operation ${id}`, { entity: 'operation', id, revision, operation });
@@ -63,12 +65,15 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
           blockTime,
         }));
       },
-      transaction: async (signature) => chain.find((one) => one.signature === signature) ?? null,
+      async transaction(signature) {
+        if (unreadable.has(signature)) throw upstreamFailed('solana-rpc', 'rpc_-32015');
+        return chain.find((one) => one.signature === signature) ?? null;
+      },
       now: () => NOW,
     });
   const lose = () => freeze(journal, 'journal_behind_mirror', () => {});
   const own = (op: Operation) => storage.transaction(() => journal.insert(op));
-  return { storage, journal, mirror, run, lose, own };
+  return { storage, journal, mirror, unreadable, run, lose, own };
 }
 
 describe('rows of the mirror', () => {
@@ -196,6 +201,13 @@ describe('transactions of the reserve that nobody remembers', () => {
     );
     const w = setUp([], [...dust, transfer('s1')]);
     expect(await w.run()).toMatchObject({ recovered: 1, looked: 251 });
+  });
+
+  it('are not those of a version that we never sign, which no node shows', async () => {
+    const w = setUp([], [transfer('newer'), transfer('s1')]);
+    w.unreadable.add('newer');
+    expect(await w.run()).toMatchObject({ recovered: 1, looked: 2 });
+    expect(w.journal.get('swap:recovered:s1')).toBeDefined();
   });
 
   it('that are listed but cannot be read end the run', async () => {

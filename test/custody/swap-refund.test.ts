@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../src/bridges/route.ts';
 import { lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import { createSwapKind } from '../../src/custody/kinds/swap.ts';
 import { createFakeBridge, createSwapPorts, credit } from './fake-bridge.ts';
 import { SOL, settling } from './sample-operations.ts';
@@ -34,6 +35,18 @@ describe('a refund', () => {
     credit(ports, 'stranger', 5n);
     credit(ports, 'refund', 990_000_000n);
     credit(ports, 'later', 7n);
+    expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+
+  it('is found behind a transaction of a version that no node shows us: anybody can send one', async () => {
+    const { settle, ports } = setUp(refunded(990_000_000n));
+    credit(ports, 'newer', 5n);
+    credit(ports, 'refund', 990_000_000n);
+    const { transaction } = ports;
+    ports.transaction = async (signature) => {
+      if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
+      return transaction(signature);
+    };
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import { openJournal } from '../../src/custody/journal.ts';
 import { createTreasuryScan, type PaymentTaker, payerOf } from '../../src/custody/treasury-scan.ts';
 import { openTreasuryStore, type TreasuryPayment } from '../../src/custody/treasury-store.ts';
@@ -45,6 +46,8 @@ function setUp() {
     hideUntil: false,
     said: [] as unknown[],
     poison: '',
+    /** Of a version that nodes do not show us. */
+    unreadable: '',
     pages: [] as { limit: number; before?: string; until?: string }[],
   };
   const taker: PaymentTaker = {
@@ -79,8 +82,10 @@ function setUp() {
         blockTime: tx.blockTime,
       }));
     },
-    transaction: async (signature) =>
-      missing.has(signature) ? null : (chain.find((tx) => tx.signature === signature) ?? null),
+    async transaction(signature) {
+      if (signature === state.unreadable) throw upstreamFailed('solana-rpc', 'rpc_-32015');
+      return missing.has(signature) ? null : (chain.find((tx) => tx.signature === signature) ?? null);
+    },
   });
   const runAll = async () => {
     for (let runs = 0; runs < 200 && (await scan.run()); runs++);
@@ -208,6 +213,17 @@ describe('the walk', () => {
     world.state.poison = '';
     await world.scan.look('s0');
     expect(world.taken.map(({ signature }) => signature)).toEqual(['s1', 's0']);
+  });
+
+  it('goes past a transaction of a version that it cannot read, and tells: anybody can send one', async () => {
+    for (let n = 1; n <= 30; n++) world.chain.unshift(payment(`s${n}`, 100n));
+    world.state.unreadable = 's25';
+    await world.runAll();
+    expect(world.taken).toHaveLength(29);
+    expect(world.state.said).toMatchObject([
+      { level: 'alarm', event: 'payment_unbooked', signature: 's25', error: expect.any(String) },
+    ]);
+    await expect(world.scan.look('s25')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
   it('stops at what it has seen when a node does not know where the last walk began', async () => {

@@ -8,6 +8,7 @@ import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { type Sats, sats } from '../../core/amount.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { orUnreadable } from '../chain-port.ts';
 import type { Settled } from '../kind.ts';
 import type { Operation } from '../operation.ts';
 
@@ -99,7 +100,8 @@ export function createSwapSettlement(ports: SettlementPorts) {
     const start = candidates.length > REFUND_READS ? (operation.looks * REFUND_READS) % candidates.length : 0;
     let nearly: { signature: string; credit: bigint } | undefined;
     for (const { signature } of candidates.slice(start, start + REFUND_READS)) {
-      const transaction = await ports.transaction(signature);
+      const transaction = await orUnreadable(ports.transaction(signature));
+      if (transaction === 'unreadable') continue;
       const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
       if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
       if (credit === report.amount) return refundedBy({ signature, credit });
