@@ -81,8 +81,8 @@ export const agents: Page = {
         <h2>Limits</h2>
         <ul>
           <li>
-            About 600 requests a minute from one address for each of estimates, exchanges, and what is sent;
-            then 429 with Retry-After. Other reads are not counted.
+            About 600 requests a minute of one kind from one address, for what is sent and for reads that ask
+            others (estimates, exchanges, pools); then 429 with Retry-After.
           </li>
           <li>6 new swaps an hour from one address, and caps for the hour and day for all together.</li>
           <li>10 open invoices from one address. Bodies up to 16 KiB.</li>
