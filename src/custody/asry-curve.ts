@@ -1,6 +1,6 @@
 /**
- * What a deposit earns: a capped curve per epoch on which neither order nor splitting gains anything. All figures are
- * integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
+ * What a deposit earns: a capped curve per epoch. Splitting a deposit gains nothing, and all deposits together earn the
+ * same in whatever order they come, though each earns the more the sooner it is claimed. All figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
  * @module
  */
 import { bpsOf } from '../core/amount.ts';

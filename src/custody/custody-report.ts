@@ -28,7 +28,8 @@ export function custodyReport({
     reserveAddress: signer.address,
     mint,
     frozen: frozenReason(journal) ?? null,
-    paused: swapsDisabled ? 'disabled' : journal.getMeta('paused') || null,
+    // An operator's pause stops more than swaps: it is what is told of the two.
+    paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,

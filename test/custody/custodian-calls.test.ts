@@ -222,6 +222,15 @@ describe('the report', () => {
     expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);
   });
 
+  it('tells of an operator’s pause where swaps are switched off as well: it stops more', async () => {
+    const w = createCustodianWorld({ swapsDisabled: true });
+    expect((await w.custody.report()).paused).toBe('disabled');
+    await w.custody.ops({ name: 'pause' });
+    expect((await w.custody.report()).paused).toBe('operator');
+    await w.custody.ops({ name: 'resume' });
+    expect((await w.custody.report()).paused).toBe('disabled');
+  });
+
   it('needs no upstream', async () => {
     const w = createCustodianWorld();
     await w.custody.report();
