@@ -101,6 +101,7 @@ export function createPaymentDesk(
       const claimant = journal.claimant(name);
       // Taken by this request: its booking was lost with a journal that D1 has rebuilt, what came of it was not.
       if (claimant !== undefined) return claimant === purpose ? purpose : null;
+      if (refunds.isReturned(payment)) return null;
       journal.claim(name, purpose, now());
       const paidAt = payment.blockTime === null ? now() : payment.blockTime * 1_000;
       if (request.state === 'expired' || paidAt > request.closesAt) {

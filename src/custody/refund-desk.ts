@@ -56,6 +56,15 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
   const owedOf = (signature: string): bigint =>
     store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
 
+  /** Whether all of a payment has gone back or is on its way, as a rebuilt journal may know of one that it never booked. */
+  function isReturned({ signature, lamports: paid }: TreasuryPayment): boolean {
+    for (let number = 1; ; number++) {
+      const operation = journal.get(refundId(signature, number));
+      if (!operation) return false;
+      if (operation.state !== 'failed' && operation.amount >= paid) return true;
+    }
+  }
+
   /** Records what of a payment is owed back. Inside a transaction. */
   function owe(
     request: PaymentRequest,
@@ -187,6 +196,7 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
   return {
     owe,
     owedOf,
+    isReturned,
     settleEnded,
 
     isMoving: (): boolean => store.refundsIn('begun', 1).length > 0,

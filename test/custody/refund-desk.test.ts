@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
 import { refundOfMemo } from '../../src/custody/kinds/refund.ts';
+import { plannedOperation } from '../../src/custody/operation.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 /** A completed request whose payer gave so much too much. */
@@ -139,6 +141,35 @@ describe('after a loss', () => {
     expect(plan?.since).toBeLessThanOrEqual(paidAt);
   });
 });
+
+it.each([
+  ['done', 3_000_000n, []],
+  ['done', 2_000_000n, [{ status: 'due', lamports: '3000000' }]],
+  ['failed', 3_000_000n, [{ status: 'due', lamports: '3000000' }]],
+] as const)(
+  'a payment that the chain shows as sent back is not counted again: a refund %s of %i',
+  async (end, back, due) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    const extra = world.pay(3_000_000n, [request.reference]);
+    // As reconcile books what it finds by its memo, with the request as it was before.
+    const id = `refund:${extra}:1`;
+    world.journal.insert(
+      plannedOperation({
+        id,
+        kind: 'refund',
+        amount: lamports(back),
+        reserved: lamports(0n),
+        plan: { refund: extra },
+        now: world.state.now,
+      }),
+    );
+    world.finish(id, end);
+    await world.desk.run();
+    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', refunds: due });
+  },
+);
 
 it('a refund that has ended is booked however many older ones still hang', async () => {
   const world = createPaymentWorld();
