@@ -166,7 +166,8 @@ export function createPaymentDesk(
     const request = store.get(asked.id);
     if (request?.state !== 'paid') return;
     if (begun.type === 'refused') {
-      save({ ...request, reason: begun.refusal.code });
+      // Asked again every two seconds: only another reason is a change.
+      if (request.reason !== begun.refusal.code) save({ ...request, reason: begun.refusal.code });
       return;
     }
     const operation = journal.get(id);

@@ -352,6 +352,13 @@ describe('the creation that a payment buys', () => {
     const paid = world.pay(fee(request), [request.reference]);
     expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
     expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'SWAPS_PAUSED' });
+    const told = world.journal.revision();
+    await world.desk.run();
+    await world.desk.run();
+    expect(world.journal.revision()).toBe(told);
+    world.state.refuses = 'SIGNING_FROZEN';
+    await world.desk.run();
+    expect(world.desk.find(request.id)).toMatchObject({ reason: 'SIGNING_FROZEN' });
     world.state.refuses = undefined;
     await world.desk.run();
     expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
