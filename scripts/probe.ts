@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
-import { addressOfSecret } from '../src/custody/signer.ts';
+import { addressOfSecret } from '../src/custody/kernel/signer.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';

@@ -4,7 +4,7 @@ import { base64 } from '@scure/base';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { lamports } from '../../src/core/amount.ts';
-import { createSigner } from '../../src/custody/signer.ts';
+import { createSigner } from '../../src/custody/kernel/signer.ts';
 import { createCustodianWorld, request } from '../../test/custody/custodian-world.ts';
 import { quoteFor } from '../../test/custody/fake-bridge.ts';
 import { createSqliteStorage } from '../../test/custody/sqlite-storage.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
-import { addressOfSecret } from '../../src/custody/signer.ts';
+import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { type Finding, note, problem, type Settings } from './finding.ts';

@@ -2,7 +2,7 @@
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
 import { readConfig } from '../../src/config.ts';
-import { addressOfSecret } from '../../src/custody/signer.ts';
+import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { type Finding, note, problem, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
 

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
-import { addressOfSecret } from '../../src/custody/signer.ts';
+import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';

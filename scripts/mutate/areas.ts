@@ -12,19 +12,22 @@ export interface Area {
 export const AREAS: readonly Area[] = [
   {
     name: 'machine',
-    files: ['src/custody/machine.ts'],
+    files: ['src/custody/kernel/state-machine.ts'],
     tests: [
-      'test/custody/machine.test.ts',
-      'test/custody/machine-times.test.ts',
-      'test/custody/machine-settlement.test.ts',
-      'test/custody/judge-attempt.test.ts',
-      'test/custody/machine-walk.test.ts',
+      'test/custody/kernel/state-machine.test.ts',
+      'test/custody/kernel/state-machine-times.test.ts',
+      'test/custody/kernel/state-machine-settlement.test.ts',
+      'test/custody/kernel/judge-attempt.test.ts',
+      'test/custody/kernel/state-machine-walk.test.ts',
     ],
   },
   {
     name: 'ledger',
-    files: ['src/custody/ledger.ts'],
-    tests: ['test/custody/ledger.test.ts', 'test/custody/ledger-model.test.ts'],
+    files: ['src/custody/kernel/spending-limits.ts'],
+    tests: [
+      'test/custody/kernel/spending-limits.test.ts',
+      'test/custody/kernel/spending-limits-model.test.ts',
+    ],
   },
   { name: 'curve', files: ['src/custody/asry-curve.ts'], tests: ['test/custody/asry-curve.test.ts'] },
   {

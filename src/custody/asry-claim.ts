@@ -8,7 +8,7 @@ import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './asry-curve.ts';
 import type { Epoch } from './asry-epochs.ts';
 import type { Claim, Payout } from './asry-store.ts';
 import { tooManyKeys, tooSmall } from './asry-view.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
 
 /** A deposit as the chain shows it, before or after it was claimed. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;

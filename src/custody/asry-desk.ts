@@ -17,10 +17,10 @@ import { AGAIN, createAsryPayouts } from './asry-payouts.ts';
 import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './asry-recovery.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import * as view from './asry-view.ts';
-import type { Desk, DeskTools } from './desk.ts';
+import type { Desk, DeskTools } from './kernel/desk.ts';
+import type { Mirror } from './kernel/ports.ts';
+import { createSharedWork } from './kernel/shared-work.ts';
 import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './kinds/asry.ts';
-import type { Mirror } from './ports.ts';
-import { createSharedWork } from './shared-work.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
   readonly nodes: readonly DepositNode[];

@@ -13,9 +13,9 @@ import type { Refusal } from './api.ts';
 import type { AsryProgram } from './asry-epochs.ts';
 import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
 import { mirrorClaim, mirrorEpoch } from './asry-view.ts';
-import type { DeskTools } from './desk.ts';
+import type { DeskTools } from './kernel/desk.ts';
+import type { Operation } from './kernel/operation.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './kinds/asry.ts';
-import type { Operation } from './operation.ts';
 
 /** A payout that is to be begun, with its claim as both stand. Called in the critical section; may write. */
 export type Obtain = () => { readonly claim: Claim; readonly payout: Payout } | Refusal;

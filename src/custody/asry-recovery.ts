@@ -8,12 +8,12 @@ import { lamports } from '../core/amount.ts';
 import type { ChainTransaction } from '../providers/solana-rpc.ts';
 import type { Epoch } from './asry-epochs.ts';
 import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
+import { eachRecord } from './kernel/mirror-records.ts';
+import { type Landing, type Operation, plannedOperation } from './kernel/operation.ts';
+import type { Log, Mirror, Storage } from './kernel/ports.ts';
+import { HELD_RECONCILED } from './kernel/state-machine.ts';
 import { claimPurpose, encodePlan, payoutId } from './kinds/asry.ts';
-import { HELD_RECONCILED } from './machine.ts';
-import { eachRecord } from './mirror-records.ts';
-import { type Landing, type Operation, plannedOperation } from './operation.ts';
-import type { Log, Mirror, Storage } from './ports.ts';
 
 const NONE = lamports(0n);
 /** SQLite's word for no limit. */

@@ -5,7 +5,7 @@
  */
 import type { DepositAsset } from '../chain/solana/deposit.ts';
 import type { Epoch } from './asry-epochs.ts';
-import type { SqlRow, Storage } from './ports.ts';
+import type { SqlRow, Storage } from './kernel/ports.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS asry_epochs (

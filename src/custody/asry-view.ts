@@ -9,7 +9,7 @@ import type { AsryEpochView, Refusal } from './api.ts';
 import { entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './asry-curve.ts';
 import type { Epoch } from './asry-epochs.ts';
 import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
 
 const DOLLAR = 1_000_000n;
 

@@ -6,7 +6,7 @@ import { DurableObject } from 'cloudflare:workers';
 import type { ClaimRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
 import { type Custody, createCustodian } from './create-custodian.ts';
 import type { CustodyDeps } from './custody-deps.ts';
-import type { Storage } from './ports.ts';
+import type { Storage } from './kernel/ports.ts';
 
 export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
   return class extends DurableObject<Env> implements Custody {

@@ -3,17 +3,17 @@
  * @module
  */
 import type { AsryPorts } from './asry-desk.ts';
-import type { ChainPort } from './chain-port.ts';
-import type { Assemble } from './driver.ts';
-import type { IntentKind } from './intake.ts';
-import type { KindDriver } from './kind.ts';
+import type { IntentKind } from './kernel/begin-operation.ts';
+import type { Assemble } from './kernel/executor.ts';
+import type { KindDriver } from './kernel/kind.ts';
+import type { Log, Mirror, Signer } from './kernel/ports.ts';
+import type { ChainPort } from './kernel/solana-view.ts';
+import type { Limits } from './kernel/spending-limits.ts';
 import type { AbsrPorts } from './kinds/absr.ts';
 import type { RefundKindPorts } from './kinds/refund.ts';
 import type { SwapPorts } from './kinds/swap.ts';
 import type { ForeignPorts } from './kinds/swap-screened.ts';
-import type { Limits } from './ledger.ts';
 import type { PaymentDeskPorts } from './payment-desk.ts';
-import type { Log, Mirror, Signer } from './ports.ts';
 import type { ProofPorts } from './proof-desk.ts';
 
 export type CustodyDeps = {

@@ -5,7 +5,8 @@
  */
 import { lamports } from '../core/amount.ts';
 import type { MintPreview, MintReport, MintRow } from './api.ts';
-import type { DeskTools } from './desk.ts';
+import type { DeskTools } from './kernel/desk.ts';
+import type { Operation } from './kernel/operation.ts';
 import {
   type AbsrPorts,
   dayOf,
@@ -18,7 +19,6 @@ import {
   readMintFacts,
   utcDay,
 } from './kinds/absr.ts';
-import type { Operation } from './operation.ts';
 
 const NONE = lamports(0n);
 

@@ -3,7 +3,7 @@
  * was deployed again since is another program, until the operator says otherwise.
  * @module
  */
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
 import type { ProgramMemory } from './kinds/swap-screened.ts';
 
 const keyOf = (program: string): string => `deployed:${program}`;

@@ -4,7 +4,7 @@
  */
 import { foldText } from '../chain/solana/token-text.ts';
 import type { RequestView } from './api.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
 
 /** Refunds that a request shows: anybody can make more of them by paying again and again. */

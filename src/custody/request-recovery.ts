@@ -4,11 +4,11 @@
  * @module
  */
 import type { ChainTransaction } from '../providers/solana-rpc.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
+import { eachRecord } from './kernel/mirror-records.ts';
+import type { Mirror, Storage } from './kernel/ports.ts';
+import type { Recognized } from './kernel/reconcile.ts';
 import { refundOfMemo } from './kinds/refund.ts';
-import { eachRecord } from './mirror-records.ts';
-import type { Mirror, Storage } from './ports.ts';
-import type { Recognized } from './reconcile.ts';
 import { DUST } from './refund-desk.ts';
 import {
   decodeRefund,

@@ -6,13 +6,19 @@ import { type Lamports, lamports } from '../core/amount.ts';
 import { HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from './api.ts';
-import type { BalanceReader } from './balance-reader.ts';
-import type { Driver } from './driver.ts';
-import type { Journal } from './journal.ts';
+import type { BalanceReader } from './kernel/balance-reader.ts';
+import type { Driver } from './kernel/executor.ts';
+import type { Journal } from './kernel/journal.ts';
+import type { Operation } from './kernel/operation.ts';
+import type { Storage } from './kernel/ports.ts';
+import {
+  type Balance,
+  checkIntent,
+  type LedgerVerdict,
+  type Limits,
+  spendable,
+} from './kernel/spending-limits.ts';
 import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './kinds/swap.ts';
-import { type Balance, checkIntent, type LedgerVerdict, type Limits, spendable } from './ledger.ts';
-import type { Operation } from './operation.ts';
-import type { Storage } from './ports.ts';
 import {
   costDayRefusal,
   createAnswer,

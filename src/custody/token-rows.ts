@@ -3,7 +3,7 @@
  * @module
  */
 import type { OpenRequest } from './api.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './kernel/journal.ts';
 import { mirrorToken } from './request-mirror.ts';
 import type { openRequestStore, PaymentRequest } from './request-store.ts';
 

@@ -6,9 +6,9 @@
  */
 import { lamportsChange } from '../chain/solana/balance-change.ts';
 import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
-import { orUnreadable } from './chain-port.ts';
-import type { Journal } from './journal.ts';
-import type { Log, Storage } from './ports.ts';
+import type { Journal } from './kernel/journal.ts';
+import type { Log, Storage } from './kernel/ports.ts';
+import { orUnreadable } from './kernel/solana-view.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 /** A flow that waits for payments: invoices, listings. */

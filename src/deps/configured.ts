@@ -4,7 +4,7 @@
  * @module
  */
 import type { Config } from '../config.ts';
-import { addressOfSecret, isBitcoinKey } from '../custody/signer.ts';
+import { addressOfSecret, isBitcoinKey } from '../custody/kernel/signer.ts';
 
 /** What the custodian reads for everything that it does: a wrong one stops it as a whole. */
 const CUSTODY =

@@ -10,21 +10,21 @@ import { type Config, readConfig } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry-ports.ts';
-import { createChainPort } from '../custody/chain-port.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
-import { createTokenKind } from '../custody/kinds/token.ts';
-import { createD1Mirror } from '../custody/outbox.ts';
-import type { PaymentDeskPorts } from '../custody/payment-desk.ts';
-import type { Signer } from '../custody/ports.ts';
-import { createRefundSearch } from '../custody/refund-search.ts';
-import { createReservePorts } from '../custody/reserve-ports.ts';
+import { createD1Mirror } from '../custody/kernel/outbox.ts';
+import type { Signer } from '../custody/kernel/ports.ts';
 import {
   createMintKeys,
   createProofSigner,
   createSigner,
   isBitcoinKey,
   type MintKeys,
-} from '../custody/signer.ts';
+} from '../custody/kernel/signer.ts';
+import { createChainPort } from '../custody/kernel/solana-view.ts';
+import { createTokenKind } from '../custody/kinds/token.ts';
+import type { PaymentDeskPorts } from '../custody/payment-desk.ts';
+import { createRefundSearch } from '../custody/refund-search.ts';
+import { createReservePorts } from '../custody/reserve-ports.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';
 import { missingForAsry, missingForMint, missingForPayments, missingForSwaps } from './configured.ts';

@@ -12,7 +12,7 @@ import { ATA_PROGRAM, findAta } from '../../src/chain/solana/token-instructions.
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { type Lamports, lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
-import type { ChainPort } from '../../src/custody/chain-port.ts';
+import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
 import type { createReservePorts } from '../../src/custody/reserve-ports.ts';
 
 export const SLOT_MS = 400;

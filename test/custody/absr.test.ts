@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../src/core/amount.ts';
+import type { Landing, Operation } from '../../src/custody/kernel/operation.ts';
+import { plannedOperation } from '../../src/custody/kernel/operation.ts';
 import {
   decideMint,
   type EarlierMints,
@@ -10,8 +12,6 @@ import {
   type SupplyView,
   utcDay,
 } from '../../src/custody/kinds/absr.ts';
-import type { Landing, Operation } from '../../src/custody/operation.ts';
-import { plannedOperation } from '../../src/custody/operation.ts';
 import {
   agreeAtDepth,
   agreeAtTip,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { checkTrust, freeze } from '../../src/custody/boot.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
-import type { KindDriver } from '../../src/custody/kind.ts';
+import { checkTrust, freeze } from '../../src/custody/kernel/journal-integrity.ts';
+import type { KindDriver } from '../../src/custody/kernel/kind.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
 import { createPaymentWorld } from './payment-world.ts';

@@ -3,7 +3,7 @@ import { lamports } from '../../src/core/amount.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
 import { createCustodian } from '../../src/custody/create-custodian.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
-import { openJournal } from '../../src/custody/journal.ts';
+import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
 import { createFakeChain } from './fake-chain.ts';
 import { createFakeMirror } from './fake-mirror.ts';

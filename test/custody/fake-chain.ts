@@ -1,9 +1,9 @@
 /** A chain that says what a test tells it to. */
 import { lamports } from '../../src/core/amount.ts';
-import type { ChainPort } from '../../src/custody/chain-port.ts';
-import type { Balance } from '../../src/custody/ledger.ts';
-import type { NodeView } from '../../src/custody/machine.ts';
-import type { Landing } from '../../src/custody/operation.ts';
+import type { Landing } from '../../src/custody/kernel/operation.ts';
+import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
+import type { Balance } from '../../src/custody/kernel/spending-limits.ts';
+import type { NodeView } from '../../src/custody/kernel/state-machine.ts';
 import { FEE, SOL, statusOf, view } from './sample-operations.ts';
 
 export type FakeChain = ChainPort & {

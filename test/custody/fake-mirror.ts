@@ -1,6 +1,6 @@
 /** D1 as the outbox sees it: upserts that an older revision cannot undo, and the ways in which they go wrong. */
-import type { Operation } from '../../src/custody/operation.ts';
-import type { Mirror, MirrorRow } from '../../src/custody/ports.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import type { Mirror, MirrorRow } from '../../src/custody/kernel/ports.ts';
 
 export type FakeMirror = Mirror & {
   readonly rows: Map<string, MirrorRow>;

@@ -2,10 +2,10 @@
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { lamports } from '../../src/core/amount.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
-import type { DeskTools } from '../../src/custody/desk.ts';
-import { openJournal } from '../../src/custody/journal.ts';
-import { plannedOperation } from '../../src/custody/operation.ts';
-import { flushOutbox } from '../../src/custody/outbox.ts';
+import type { DeskTools } from '../../src/custody/kernel/desk.ts';
+import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { plannedOperation } from '../../src/custody/kernel/operation.ts';
+import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
 import { createPaymentDesk, type PaymentDeskPorts } from '../../src/custody/payment-desk.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { createFakeMirror, type FakeMirror } from './fake-mirror.ts';

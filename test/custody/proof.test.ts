@@ -7,7 +7,7 @@ import { decodeWif, deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import { HOUR_MS } from '../../src/core/limits.ts';
 import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
-import { createProofSigner } from '../../src/custody/signer.ts';
+import { createProofSigner } from '../../src/custody/kernel/signer.ts';
 import { askPeers } from '../chain/bitcoin/peers.ts';
 import { createBitcoinModel, RESERVE_BTC, RESERVE_WIF } from './absr-bitcoin-model.ts';
 import { createService, MINT, reserveSigner, SERVICE, SOL, TREASURY } from './absr-service.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
+import { plannedOperation } from '../../src/custody/kernel/operation.ts';
 import { createRefundKind, encodeRefundPlan, type RefundKindPorts } from '../../src/custody/kinds/refund.ts';
-import { plannedOperation } from '../../src/custody/operation.ts';
 import { createRefundSearch } from '../../src/custody/refund-search.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { readMessage } from '../simulator/message-reader.ts';

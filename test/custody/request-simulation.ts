@@ -10,10 +10,10 @@ import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
 import type { OpsAnswer, RequestView } from '../../src/custody/api.ts';
-import { createChainPort } from '../../src/custody/chain-port.ts';
 import { type Custody, createCustodian } from '../../src/custody/create-custodian.ts';
+import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
+import { createChainPort } from '../../src/custody/kernel/solana-view.ts';
 import { createTokenKind } from '../../src/custody/kinds/token.ts';
-import { createD1Mirror } from '../../src/custody/outbox.ts';
 import { createRefundSearch } from '../../src/custody/refund-search.ts';
 import type { PaymentRequest, RefundDue } from '../../src/custody/request-store.ts';
 import type {

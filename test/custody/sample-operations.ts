@@ -1,7 +1,7 @@
 /** Rows in each state, as the machine leaves them. */
 import { lamports } from '../../src/core/amount.ts';
-import type { KindRules, NodeView } from '../../src/custody/machine.ts';
-import { type Operation, plannedOperation, type Signing } from '../../src/custody/operation.ts';
+import { type Operation, plannedOperation, type Signing } from '../../src/custody/kernel/operation.ts';
+import type { KindRules, NodeView } from '../../src/custody/kernel/state-machine.ts';
 
 export const NOW = 1_790_000_000_000;
 export const SOL = 1_000_000_000n;

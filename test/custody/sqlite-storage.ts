@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SqlRow, Storage } from '../../src/custody/ports.ts';
+import type { SqlRow, Storage } from '../../src/custody/kernel/ports.ts';
 
 export type SqliteStorage = Storage & {
   /** The alarm that is set, in Unix milliseconds. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/app.ts';
 import { lamports } from '../../src/core/amount.ts';
-import type { LedgerVerdict } from '../../src/custody/ledger.ts';
-import type { Operation } from '../../src/custody/operation.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import type { LedgerVerdict } from '../../src/custody/kernel/spending-limits.ts';
 import {
   createAnswer,
   isTooSmall,

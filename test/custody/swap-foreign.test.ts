@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { ForeignOffer, SwapQuote } from '../../src/bridges/route.ts';
 import { sats } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
+import { claimsOf } from '../../src/custody/kernel/operation.ts';
 import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../src/custody/kinds/swap.ts';
 import type { ScreenedPayment } from '../../src/custody/kinds/swap-screened.ts';
-import { claimsOf } from '../../src/custody/operation.ts';
 import { forgetPrograms, programMemory } from '../../src/custody/program-memory.ts';
-import { ready, row, setUp } from './driven.ts';
 import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from './fake-bridge.ts';
 import { land } from './fake-chain.ts';
+import { ready, row, setUp } from './kernel/driven.ts';
 import { FEE, NOW, planned, SOL } from './sample-operations.ts';
 import { draftSwap, finish } from './screen/draft.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../src/bridges/route.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
 import { createSwapKind } from '../../src/custody/kinds/swap.ts';
 import { confirmedOutputs } from '../../src/custody/kinds/swap-settlement.ts';
-import type { Operation } from '../../src/custody/operation.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from './fake-bridge.ts';
 import { NOW, settling } from './sample-operations.ts';

@@ -116,6 +116,6 @@ it('what is no code of a language is a map or a diagram, and nothing else', () =
   const plain = blocks.filter(({ language }) => language === '');
   expect(plain.map(({ file }) => file)).toEqual(['README.md', 'docs/custody.md']);
   const states = [...(plain[1]?.text ?? '').matchAll(/\b(planned|signed|settling|done|failed)\b/g)];
-  const machine = readFileSync('src/custody/operation.ts', 'utf8');
+  const machine = readFileSync('src/custody/kernel/operation.ts', 'utf8');
   for (const [state = ''] of states) expect(machine).toContain(`'${state}'`);
 });

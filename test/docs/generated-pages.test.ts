@@ -36,7 +36,7 @@ it('SKILL.md explains the words of a swap’s detail, and invents none', () => {
       texts.some((text) => text.includes(`'${word}'`)),
       word,
     ).toBe(true);
-  const machine = readFileSync('src/custody/machine.ts', 'utf8');
+  const machine = readFileSync('src/custody/kernel/state-machine.ts', 'utf8');
   const set = [...machine.matchAll(/\bdetail: (?:\S+ \? '(\w+)' : )?'(\w+)'/g)].flatMap(
     ([, ...words]) => words,
   );

@@ -11,7 +11,7 @@ import { parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { REMOTE, readCommandLine, USAGE } from '../../scripts/ops/command-line.ts';
 import { freshKeys } from '../../scripts/ops/keygen.ts';
 import { readConfig } from '../../src/config.ts';
-import { addressOfSecret } from '../../src/custody/signer.ts';
+import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-keygen-'));

@@ -4,7 +4,7 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SqlRow, SqlValue } from '../../src/custody/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/custody/kernel/ports.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 

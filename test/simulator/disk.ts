@@ -4,7 +4,7 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SqlRow, SqlValue } from '../../src/custody/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/custody/kernel/ports.ts';
 
 /** All rows of all tables. */
 export type Contents = readonly { readonly table: string; readonly rows: readonly SqlRow[] }[];

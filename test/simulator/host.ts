@@ -3,7 +3,7 @@
  * one alarm that may be lost, late or repeated.
  * @module
  */
-import type { SqlRow, Storage } from '../../src/custody/ports.ts';
+import type { SqlRow, Storage } from '../../src/custody/kernel/ports.ts';
 import { type Contents, copyDisk, type Disk, returnDisk, takeDisk } from './disk.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -7,13 +7,13 @@ export type Edit = { readonly file: string; readonly find: string; readonly repl
 
 export type Mutant = { readonly name: string; readonly edits: readonly Edit[] };
 
-const MACHINE = 'custody/machine.ts';
-const DRIVER = 'custody/driver.ts';
-const JOURNAL = 'custody/journal.ts';
-const LEDGER = 'custody/ledger.ts';
+const MACHINE = 'custody/kernel/state-machine.ts';
+const DRIVER = 'custody/kernel/executor.ts';
+const JOURNAL = 'custody/kernel/journal.ts';
+const LEDGER = 'custody/kernel/spending-limits.ts';
 const INTAKE = 'custody/swap-intake.ts';
 const CUSTODIAN = 'custody/create-custodian.ts';
-const CHAIN = 'custody/chain-port.ts';
+const CHAIN = 'custody/kernel/solana-view.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -220,7 +220,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the outbox forgets before D1 has answered',
     edits: [
       {
-        file: 'custody/outbox.ts',
+        file: 'custody/kernel/outbox.ts',
         find: `      await mirror.apply(rows);`,
         replace: `      journal.delivered(rows);\n      await mirror.apply(rows);`,
       },
@@ -230,7 +230,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the outbox is not idempotent: an old batch undoes a newer one',
     edits: [
       {
-        file: 'custody/outbox.ts',
+        file: 'custody/kernel/outbox.ts',
         find: `WHERE excluded.revision > operations.revision`,
         replace: `WHERE 1 = 1`,
       },
@@ -238,7 +238,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'D1 hears of what is not durable',
-    edits: [{ file: 'custody/outbox.ts', find: `    await storage.sync();\n`, replace: '' }],
+    edits: [{ file: 'custody/kernel/outbox.ts', find: `    await storage.sync();\n`, replace: '' }],
   },
   {
     name: 'the alarm is not set again',
@@ -264,7 +264,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a lost journal starts without being frozen',
     edits: [
       {
-        file: 'custody/boot.ts',
+        file: 'custody/kernel/journal-integrity.ts',
         find: `  if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');\n`,
         replace: '',
       },
@@ -274,7 +274,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an empty journal is believed whatever the chain says',
     edits: [
       {
-        file: 'custody/boot.ts',
+        file: 'custody/kernel/journal-integrity.ts',
         find: `p.journal.isEmpty() && (await mayHaveSigned(p))`,
         replace: `false`,
       },

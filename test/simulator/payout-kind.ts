@@ -3,7 +3,7 @@
  * again when an upstream fails, done once it has landed.
  * @module
  */
-import type { KindDriver } from '../../src/custody/kind.ts';
+import type { KindDriver } from '../../src/custody/kernel/kind.ts';
 import { payoutMessage } from './message-reader.ts';
 
 export const PAYOUT_ATTEMPTS = 4;

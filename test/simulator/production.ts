@@ -5,12 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Mirror } from '../../src/custody/ports.ts';
+import type { Mirror } from '../../src/custody/kernel/ports.ts';
 import type { D1Like } from './d1-model.ts';
 
 export type Production = Pick<typeof import('../../src/custody/create-custodian.ts'), 'createCustodian'> &
-  Pick<typeof import('../../src/custody/chain-port.ts'), 'createChainPort'> &
-  Pick<typeof import('../../src/custody/operation.ts'), 'decodeOperation'> &
+  Pick<typeof import('../../src/custody/kernel/solana-view.ts'), 'createChainPort'> &
+  Pick<typeof import('../../src/custody/kernel/operation.ts'), 'decodeOperation'> &
   Pick<typeof import('../../src/providers/solana-rpc.ts'), 'createSolanaRpc' | 'RpcRefusal'> &
   Pick<typeof import('../../src/core/errors.ts'), 'upstreamFailed'> & {
     readonly createD1Mirror: (database: D1Like) => Mirror;
@@ -25,9 +25,9 @@ export async function loadProduction(source: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
   const [custodian, chainPort, outbox, operation, rpc, errors] = await Promise.all([
     load('custody/create-custodian.ts'),
-    load('custody/chain-port.ts'),
-    load('custody/outbox.ts'),
-    load('custody/operation.ts'),
+    load('custody/kernel/solana-view.ts'),
+    load('custody/kernel/outbox.ts'),
+    load('custody/kernel/operation.ts'),
     load('providers/solana-rpc.ts'),
     load('core/errors.ts'),
   ]);

@@ -4,7 +4,7 @@
  */
 import type { RouteName } from '../../src/bridges/route.ts';
 import { lamports } from '../../src/core/amount.ts';
-import type { Limits } from '../../src/custody/ledger.ts';
+import type { Limits } from '../../src/custody/kernel/spending-limits.ts';
 import { batching, calm, type Faults, keeping, lagging, wildFaults } from './faults.ts';
 import { type Incident, planIncidents } from './incident-plan.ts';
 import { createRandom, type Random } from './random.ts';

@@ -2,7 +2,7 @@
  * Holds the journal, D1 and the answers against what truly happened, when everything has come to rest.
  * @module
  */
-import type { Operation } from '../../src/custody/operation.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
 import type { ChainEntry } from './chain-model.ts';
 import type { Production } from './production.ts';
 import type { World } from './world.ts';

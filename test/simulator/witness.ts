@@ -2,7 +2,7 @@
  * Watches the chain itself while a run goes on, and knows nothing of what the custodian believes.
  * @module
  */
-import type { Limits } from '../../src/custody/ledger.ts';
+import type { Limits } from '../../src/custody/kernel/spending-limits.ts';
 import type { BridgeModel } from './bridge-model.ts';
 import type { ChainEntry, ChainModel } from './chain-model.ts';
 

@@ -2,11 +2,12 @@
  * Puts the models together and hands them to the production code as its ports.
  * @module
  */
-import type { ChainPort } from '../../src/custody/chain-port.ts';
+
 import type { Custody } from '../../src/custody/create-custodian.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
-import type { Begin } from '../../src/custody/intake.ts';
-import type { Signer } from '../../src/custody/ports.ts';
+import type { Begin } from '../../src/custody/kernel/begin-operation.ts';
+import type { Signer } from '../../src/custody/kernel/ports.ts';
+import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
 import { type BitcoinModel, createBitcoinModel } from './bitcoin-model.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
 import { type ChainModel, createChainModel } from './chain-model.ts';

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import type { Operation } from '../../src/custody/operation.ts';
-import { createD1Mirror } from '../../src/custody/outbox.ts';
-import type { MirrorRow } from '../../src/custody/ports.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
+import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createQuoteBudgetStore } from '../../src/features/swap/quote-budget-store.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import {

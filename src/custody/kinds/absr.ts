@@ -8,9 +8,9 @@ import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
-import type { KindRules } from '../machine.ts';
-import type { Facts, Operation } from '../operation.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import type { Facts, Operation } from '../kernel/operation.ts';
+import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from '../reserve-agreement.ts';
 
 export const ABSR_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };

@@ -5,9 +5,9 @@
  */
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
-import type { KindRules } from '../machine.ts';
-import type { Facts, Operation } from '../operation.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import type { Facts, Operation } from '../kernel/operation.ts';
+import type { KindRules } from '../kernel/state-machine.ts';
 
 /** An attempt that landed with an error or died; after some the payout is owed again and looked at from the start. */
 export const ASRY_RULES: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };

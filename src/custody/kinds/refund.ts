@@ -5,9 +5,9 @@
  */
 import { type Lifetime, memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
-import type { KindRules } from '../machine.ts';
-import type { Facts, Operation } from '../operation.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import type { Facts, Operation } from '../kernel/operation.ts';
+import type { KindRules } from '../kernel/state-machine.ts';
 
 export const REFUND_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
 

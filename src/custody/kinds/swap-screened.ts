@@ -9,8 +9,8 @@ import { deployedSlot, programDataAddress } from '../../chain/solana/program-dep
 import type { Lamports, Sats } from '../../core/amount.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
-import type { Facts } from '../operation.ts';
-import type { Log } from '../ports.ts';
+import type { Facts } from '../kernel/operation.ts';
+import type { Log } from '../kernel/ports.ts';
 import type { ScreenDesk } from '../screen/desk.ts';
 import { type Deployments, UPGRADEABLE } from '../screen/instructions.ts';
 import type { TableViews } from '../screen/lookup-tables.ts';

@@ -8,9 +8,9 @@ import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { type Sats, sats } from '../../core/amount.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { orUnreadable } from '../chain-port.ts';
-import type { Settled } from '../kind.ts';
-import type { Operation } from '../operation.ts';
+import type { Settled } from '../kernel/kind.ts';
+import type { Operation } from '../kernel/operation.ts';
+import { orUnreadable } from '../kernel/solana-view.ts';
 
 export type SettlementPorts = {
   readonly reserveAddress: string;

@@ -13,9 +13,9 @@ import {
   MAX_DIVERGENCE_BPS,
   type PriceReport,
 } from '../../core/price.ts';
-import type { KindDriver, Prepared } from '../kind.ts';
-import type { KindRules } from '../machine.ts';
-import { type Landing, type Operation, plannedOperation } from '../operation.ts';
+import type { KindDriver, Prepared } from '../kernel/kind.ts';
+import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
+import type { KindRules } from '../kernel/state-machine.ts';
 import { screenLanding } from '../screen/simulation.ts';
 import type { ScreenedPayment, ScreenForeign } from './swap-screened.ts';
 import { createSwapSettlement, type SettlementPorts } from './swap-settlement.ts';

@@ -13,8 +13,8 @@ import {
 } from '../../chain/solana/token-creation.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kind.ts';
-import type { KindRules } from '../machine.ts';
+import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import type { KindRules } from '../kernel/state-machine.ts';
 
 export const TOKEN_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
 

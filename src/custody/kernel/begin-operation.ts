@@ -1,0 +1,125 @@
+/**
+ * Begins operations of every kind but swaps, which come with caps and quotes of their own. The intent, what it
+ * consumes and the room that it takes are one critical section.
+ * @module
+ */
+import type { Lamports } from '../../core/amount.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { Refusal } from '../api.ts';
+import { ledgerRefusal, refusalOf, stopped } from '../swap-answer.ts';
+import type { BalanceReader } from './balance-reader.ts';
+import type { Journal } from './journal.ts';
+import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
+import type { Storage } from './ports.ts';
+import { type Balance, checkIntent, type Limits } from './spending-limits.ts';
+
+export type IntakePorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly readBalance: BalanceReader;
+  readonly limits: Limits;
+  readonly now: () => number;
+  /** Why nothing of this kind may begin now. */
+  readonly stop: (kind: Kind) => Promise<string | undefined>;
+};
+
+/** Kinds that begin here. */
+export type IntentKind = Exclude<Kind, 'swap'>;
+
+export type Intent = {
+  /** Lamports that it moves; zero when it moves tokens. */
+  readonly amount: Lamports;
+  /** All lamports that may leave for it: amount, fees, rent. */
+  readonly reserved: Lamports;
+  readonly plan: Facts;
+  /** Names that it takes for ever: `payment:<signature>`. */
+  readonly claims: readonly string[];
+};
+
+export type Decision =
+  | { readonly ok: true; readonly intent: Intent }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export type Begun =
+  | { readonly type: 'begun' | 'known'; readonly operation: Operation }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+/**
+ * @param id     natural key, such as `absr:2026-03-01`: the same id begins once
+ * @param decide called in the critical section, so it may read and write the journal; nothing of it stays when the
+ *               intent is refused
+ */
+export type Begin = (kind: IntentKind, id: string, decide: () => Decision) => Promise<Begun>;
+
+/** Undoes the critical section of a refused intent. */
+class Refused extends Error {
+  readonly refusal: Refusal | 'outdated';
+  constructor(refusal: Refusal | 'outdated') {
+    super('refused');
+    this.refusal = refusal;
+  }
+}
+
+export function createBegin(p: IntakePorts): Begin {
+  const { journal, now } = p;
+
+  function insert(kind: IntentKind, id: string, balance: Balance, decide: () => Decision): Operation {
+    const decision = decide();
+    if (!decision.ok) throw new Refused(decision.refusal);
+    const { claims, ...intent } = decision.intent;
+    const verdict = checkIntent({
+      kind,
+      amount: intent.amount,
+      reserved: intent.reserved,
+      balance,
+      operations: journal.counting(now()),
+      limits: p.limits,
+      now: now(),
+    });
+    if (!verdict.ok)
+      throw new Refused(verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : ledgerRefusal(verdict, now()));
+    for (const name of claims) {
+      if (!journal.claim(name, id, now())) throw new Refused(alreadyUsed(name));
+    }
+    return journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
+  }
+
+  return async (kind, id, decide) => {
+    const refuse = (refusal: Refusal): Begun => ({ type: 'refused', refusal });
+    if (!journal.get(id)) {
+      const why = await p.stop(kind);
+      if (why) return refuse(stopped(why));
+    }
+    for (let reads = 0; reads < 3; reads++) {
+      const known = journal.get(id);
+      if (known) {
+        // Its own call may still be on the way to the disk.
+        await p.storage.sync();
+        return { type: 'known', operation: known };
+      }
+      let balance: Balance;
+      try {
+        balance = await p.readBalance(journal.releasedSlot());
+      } catch (error) {
+        return refuse(refusalOf(`upstream_${failureReason(error)}`));
+      }
+      // The same id may have begun while the balance was read.
+      if (journal.get(id)) continue;
+      try {
+        const operation = p.storage.transaction(() => insert(kind, id, balance, decide));
+        await p.storage.sync();
+        return { type: 'begun', operation };
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        if (error.refusal !== 'outdated') return refuse(error.refusal);
+      }
+    }
+    return refuse(refusalOf('upstream_balance_outdated'));
+  };
+}
+
+const alreadyUsed = (name: string): Refusal => ({
+  code: 'ALREADY_USED',
+  message: 'This payment serves another purpose already.',
+  details: { name },
+});

@@ -1,0 +1,215 @@
+/**
+ * Carries the machine's effects out and feeds back what it saw. It decides nothing: after a crash at any await the
+ * stored row alone says what is next.
+ * @module
+ */
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { Journal } from './journal.ts';
+import { freeze } from './journal-integrity.ts';
+import type { KindDriver, Prepared } from './kind.ts';
+import type { Kind, Landing, Operation, Signing } from './operation.ts';
+import type { Log, Signer, Storage } from './ports.ts';
+import type { ChainPort } from './solana-view.ts';
+import { checkCost, type Limits } from './spending-limits.ts';
+import { type Effect, effectOf, isDue, judgeAttempt, type Observation, step } from './state-machine.ts';
+
+export type Assemble = (
+  message: Uint8Array,
+  signature: Uint8Array,
+  cosignatures: readonly Uint8Array[],
+) => { wire: string; signature: string };
+
+export type DriverPorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly chain: ChainPort;
+  readonly signer: Signer;
+  readonly kinds: Partial<Record<Kind, KindDriver>>;
+  readonly limits: Limits;
+  readonly now: () => number;
+  readonly log: Log;
+  /** False until the journal is known to be the true one: before that none of its rows is carried on. */
+  readonly isTrusted: () => boolean;
+  /** Why nothing may be signed now; undefined when it may. Asked again in the same turn as the signed row. */
+  readonly stop: (kind: Kind) => string | undefined;
+  /** Wire bytes of a signed message and its first signature: the reserve's, which is the transaction's id. */
+  readonly assemble: Assemble;
+};
+
+/** Effects of one operation in a row before others get their turn. */
+const MAX_TURNS = 8;
+/** How often a row is looked at that nobody knows what to do with. */
+const HOLD_MS = 3_600_000;
+
+type Ready = Extract<Prepared, { ok: true }>;
+
+export type Driver = ReturnType<typeof createDriver>;
+
+export function createDriver(p: DriverPorts) {
+  const { journal, chain, now, log } = p;
+  const running = new Map<string, Promise<void>>();
+
+  /** Stores what an observation makes of a row. Undefined when the row has changed since it was read. */
+  function observe(op: Operation, kind: KindDriver, seen: Observation): Operation | undefined {
+    const next = step(op, seen, kind.rules, now());
+    return next === op ? op : journal.update(op, next, now());
+  }
+
+  /** The kind's transaction with our signature, or what became of the intent instead. */
+  async function sign(
+    op: Operation,
+    kind: KindDriver,
+  ): Promise<{ prepared: Ready; signing: Signing } | { seen: Observation }> {
+    try {
+      const prepared = await kind.prepare(op);
+      if (!prepared.ok) return { seen: declined(prepared) };
+      const { message, cosignatures = [], lastValidBlockHeight, slot } = prepared;
+      const { wire, signature } = p.assemble(message, await p.signer.sign(message), cosignatures);
+      return { prepared, signing: { signature, wire, lastValidBlockHeight, slot } };
+    } catch (error) {
+      // Bytes that were signed but not stored never leave: nothing has happened.
+      const reason = failureReason(error);
+      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason });
+      return { seen: { type: 'unprepared', reason: `upstream_${reason}` } };
+    }
+  }
+
+  async function prepare(op: Operation, kind: KindDriver): Promise<void> {
+    const stopped = p.stop(op.kind);
+    if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
+    const signed = await sign(op, kind);
+    if ('seen' in signed) return void observe(op, kind, signed.seen);
+    storeSigned(op, kind, signed.prepared, signed.signing);
+  }
+
+  /** When the day's costs leave room again for those of this swap; null when they do now. Unix milliseconds. */
+  function costFreeAt(op: Operation, cost: bigint): number | null {
+    if (op.kind !== 'swap') return null;
+    const others = journal.recent(now()).filter((other) => other.id !== op.id);
+    const verdict = checkCost(others, cost, p.limits, now());
+    return 'availableAt' in verdict ? verdict.availableAt : null;
+  }
+
+  /** One critical section: the limits as they are now, the names taken, the bytes stored. */
+  function storeSigned(op: Operation, kind: KindDriver, prepared: Ready, signing: Signing): void {
+    p.storage.transaction(() => {
+      const stopped = p.stop(op.kind);
+      if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
+      const availableAt = costFreeAt(op, prepared.cost);
+      if (availableAt !== null) {
+        const outcome = { availableAt: String(availableAt) };
+        return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day', outcome });
+      }
+      if ((prepared.spend ?? 0n) > op.reserved) {
+        return void observe(op, kind, { type: 'refused', reason: 'reserve_overspent' });
+      }
+      if (prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)) {
+        return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
+      }
+      const { plan, cost, spend } = prepared;
+      const known = spend === undefined ? { plan, cost } : { plan, cost, spend };
+      const stored = observe(op, kind, { type: 'signed', signing, ...known });
+      if (!stored) return;
+      for (const name of prepared.claims) journal.claim(name, op.id, now());
+    });
+  }
+
+  async function send(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+    // The fence: an instance that was replaced since it signed fails here, and its bytes never leave.
+    await p.storage.sync();
+    const accepted = await chain.send(signing.wire);
+    observe(op, kind, { type: 'sent', accepted });
+  }
+
+  async function watch(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+    const views = await chain.views(signing);
+    const verdict = judgeAttempt(signing, views);
+    let landing: Landing | null = null;
+    if (verdict === 'landed') {
+      landing = await chain.landing(signing.signature).catch(() => null);
+    } else if (verdict === 'unseen') {
+      // Also when no node gave a view: one that cannot tell may still carry.
+      await chain.send(signing.wire);
+    }
+    if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
+    // More left than the operation may move: something is wrong that nobody has thought of.
+    const odd =
+      landing && (landing.debit > op.reserved ? 'unexpected_debit' : kind.unforeseen?.(op, landing));
+    if (odd) freeze(journal, odd, log);
+    observe(op, kind, { type: 'viewed', views, landing });
+  }
+
+  async function settle(op: Operation, kind: KindDriver): Promise<void> {
+    const isTaken = (name: string) => (journal.claimant(name) ?? op.id) !== op.id;
+    let settled: Awaited<ReturnType<KindDriver['settle']>>;
+    try {
+      settled = await kind.settle(op, isTaken);
+    } catch (error) {
+      const reason = failureReason(error);
+      log({ level: 'warn', event: 'settle_failed', operation: op.id, reason });
+      return void observe(op, kind, { type: 'unreachable', reason });
+    }
+    p.storage.transaction(() => {
+      // Another operation may have taken the same output while this one looked.
+      if (settled.claims.some(isTaken)) {
+        return void observe(op, kind, {
+          type: 'settlement',
+          settlement: { state: 'pending', detail: 'settling' },
+        });
+      }
+      if (!observe(op, kind, { type: 'settlement', settlement: settled.settlement })) return;
+      for (const name of settled.claims) journal.claim(name, op.id, now());
+    });
+  }
+
+  async function perform(effect: Effect, op: Operation, kind: KindDriver): Promise<void> {
+    if (effect === 'prepare') return prepare(op, kind);
+    if (effect === 'settle') return settle(op, kind);
+    if (!op.signing) return;
+    return effect === 'send' ? send(op, kind, op.signing) : watch(op, kind, op.signing);
+  }
+
+  /** A row that asks for a look which this version does not know how to take: kept as it is, for the operator. */
+  function hold(op: Operation): void {
+    log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
+    journal.update(op, { ...op, reason: op.reason ?? 'held_unknown_state', dueAt: now() + HOLD_MS }, now());
+  }
+
+  async function run(id: string): Promise<void> {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      if (!p.isTrusted()) return;
+      const op = journal.get(id);
+      const kind = op && p.kinds[op.kind];
+      if (!op || !isDue(op, now())) return;
+      const effect = kind ? effectOf(op) : 'none';
+      if (!kind || effect === 'none') return hold(op);
+      await perform(effect, op, kind);
+    }
+  }
+
+  return {
+    /** Takes an operation as far as it can go now. Callers join the run that is under way. */
+    drive(id: string): Promise<void> {
+      const joined = running.get(id);
+      if (joined) return joined;
+      const started = run(id).finally(() => running.delete(id));
+      running.set(id, started);
+      return started;
+    },
+
+    /** Drives what is due, at most `limit` operations. */
+    async driveDue(limit: number): Promise<void> {
+      const due = journal.due(now(), limit);
+      const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));
+      for (const result of driven) if (result.status === 'rejected') throw result.reason;
+    },
+  };
+}
+
+const declined = (prepared: Exclude<Prepared, { ok: true }>): Observation =>
+  'found' in prepared
+    ? { type: 'found', outcome: prepared.found }
+    : { type: 'refused', reason: prepared.reason, outcome: prepared.outcome ?? {} };
+
+const refusedOrLater = (kind: KindDriver, reason: string): Observation =>
+  kind.rules.retriesPreparation ? { type: 'unprepared', reason } : { type: 'refused', reason };

@@ -1,0 +1,126 @@
+/**
+ * May this journal be trusted? A restored or emptied one would pay again what it has forgotten. It starts frozen when
+ * the mirror or the chain knows more than it does, and stays so until the operator reconciles.
+ * @module
+ */
+import type { SignatureEntry } from '../../providers/solana-rpc.ts';
+import type { Journal } from './journal.ts';
+import type { Log, Mirror } from './ports.ts';
+import { orUnreadable } from './solana-view.ts';
+
+export type BootPorts = {
+  readonly journal: Journal;
+  readonly mirror: Mirror;
+  readonly log: Log;
+  /** Newest finalized signatures of the reserve. */
+  reserveSignatures(page: { limit: number }): Promise<SignatureEntry[]>;
+  /** The accounts that signed a transaction; null while the node does not have it. */
+  signersOf(signature: string): Promise<readonly string[] | null>;
+  readonly reserveAddress: string;
+  readonly now: () => number;
+};
+
+export type Trust = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+const FROZEN = 'frozen';
+/** Set once an empty journal has been found to be a true beginning, or the operator has said so. */
+const BEGUN = 'begun';
+/** When this journal was first known not to be the true one, Unix milliseconds. */
+const DOUBTED_AT = 'doubted_at';
+/** What an instance that nobody remembers has signed is final or dead by then: no blockhash lives for two minutes. */
+const SETTLED_MS = 10 * 60_000;
+/** Transactions of the reserve that are looked through for one that it signed. */
+const HISTORY_SEARCH = 50;
+
+export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
+
+/** Stops all signing until `reconcile`. */
+export function freeze(journal: Journal, reason: string, log: Log): void {
+  journal.setMeta(FROZEN, reason);
+  log({ level: 'alarm', event: 'signing_frozen', reason });
+}
+
+/** After a reconciliation, or when the operator has confirmed that an empty journal is a true beginning. */
+export function unfreeze(journal: Journal): void {
+  journal.setMeta(FROZEN, '');
+  journal.offering(journal.revision());
+  journal.setMeta(BEGUN, '1');
+}
+
+/** Frozen because others know more: its rows are not the truth, so none of them is carried on, used or shown. */
+export const isDoubted = (journal: Journal): boolean =>
+  frozenReason(journal)?.startsWith('journal_') ?? false;
+
+/**
+ * Milliseconds until a doubted journal may be rebuilt; 0 when it may be now. Before that a transaction that only the
+ * lost journal knew may still be on its way: the chain would not show it, and what it pays would be paid again.
+ */
+export function settlesIn(journal: Journal, now: number): number {
+  const since = Number(journal.getMeta(DOUBTED_AT) ?? 0);
+  if (!isDoubted(journal) || since === 0) return 0;
+  // A clock that has gone back since begins anew.
+  if (since > now) journal.setMeta(DOUBTED_AT, String(now));
+  return Math.max(Math.min(since, now) + SETTLED_MS - now, 0);
+}
+
+/**
+ * Is this journal the true one? Compares it with what others remember. Needs D1 and, for an empty journal, the chain:
+ * when they do not answer nothing is known, and nothing is carried on.
+ * @throws when the mirror or the chain cannot be read
+ */
+export async function checkTrust(p: BootPorts): Promise<Trust> {
+  const frozen = frozenReason(p.journal);
+  if (frozen && isDoubted(p.journal)) return { ok: false, reason: frozen };
+  const mirrored = await p.mirror.highestRevision();
+  // Not with the journal's own revision: a restored one counts on, and would outgrow what it has forgotten.
+  if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
+  if (p.journal.getMeta(BEGUN)) return { ok: true };
+  if (p.journal.isEmpty() && (await mayHaveSigned(p)))
+    return frozenFor(p, 'journal_empty_but_reserve_has_signed');
+  p.journal.setMeta(BEGUN, '1');
+  return { ok: true };
+}
+
+/** What one instance knows of its journal: asked until it is answered, and then once for its life. */
+export function createTrust(p: BootPorts) {
+  let trusted = false;
+  let comparing: Promise<void> | undefined;
+
+  async function compare(): Promise<void> {
+    try {
+      trusted = (await checkTrust(p)).ok;
+    } catch (error) {
+      p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
+    }
+  }
+
+  return {
+    isTrusted: (): boolean => trusted,
+
+    /** Of a journal that others know more than, nothing is carried on, used or shown. */
+    async verify(): Promise<void> {
+      if (trusted) return;
+      comparing ??= compare().finally(() => {
+        comparing = undefined;
+      });
+      await comparing;
+    },
+  };
+}
+
+function frozenFor(p: BootPorts, reason: string): Trust {
+  freeze(p.journal, reason, p.log);
+  p.journal.setMeta(DOUBTED_AT, String(p.now()));
+  return { ok: false, reason };
+}
+
+async function mayHaveSigned(p: BootPorts): Promise<boolean> {
+  const newest = await p.reserveSignatures({ limit: HISTORY_SEARCH });
+  for (const { signature } of newest) {
+    const signers = await orUnreadable(p.signersOf(signature));
+    if (signers === 'unreadable') continue;
+    if (!signers || signers.includes(p.reserveAddress)) return true;
+  }
+  // Behind a full page of other people's transactions ours may lie.
+  return newest.length >= HISTORY_SEARCH;
+}

@@ -1,0 +1,335 @@
+/**
+ * The custodian's own tables: the truth about money. What must hold once is written here, in one storage transaction
+ * with the intent that it guards.
+ * @module
+ */
+import { DAY_MS } from '../../core/limits.ts';
+import { claimsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
+import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
+import type { Entry } from './spending-limits.ts';
+import { FARTHEST_LOOK_MS } from './state-machine.ts';
+import { NOTHING, olderSums, SUMS_INDEX } from './sums-store.ts';
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS operations (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    signature TEXT UNIQUE,
+    due_at INTEGER,
+    counts INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    row TEXT NOT NULL
+  )`,
+  `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
+  SUMS_INDEX,
+  `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
+  `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
+  `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS calls_by_client ON calls (purpose, client, at)`,
+  `CREATE TABLE IF NOT EXISTS claims (
+    name TEXT PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL
+  )`,
+  `CREATE TABLE IF NOT EXISTS audit (at INTEGER NOT NULL, command TEXT NOT NULL, facts TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS outbox (
+    entity TEXT NOT NULL,
+    id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    columns TEXT,
+    PRIMARY KEY (entity, id)
+  )`,
+] as const;
+
+export type Journal = ReturnType<typeof openJournal>;
+
+const text = (row: SqlRow | undefined, column: string): string | undefined => {
+  const value = row?.[column];
+  return typeof value === 'string' ? value : undefined;
+};
+const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
+const operationOf = (row: SqlRow): Operation => decodeOperation(text(row, 'row') ?? '{}');
+
+export function openJournal(storage: Storage) {
+  const { exec } = storage;
+  storage.transaction(() => {
+    for (const statement of SCHEMA) exec(statement);
+  });
+
+  const getMeta = (key: string): string | undefined =>
+    text(exec('SELECT value FROM meta WHERE key = ?', key)[0], 'value');
+
+  const setMeta = (key: string, value: string): void => {
+    exec(
+      'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+      key,
+      value,
+    );
+  };
+
+  const revision = (): number => Number(getMeta('revision') ?? 0);
+
+  /** The next revision, taken. Call inside a transaction. */
+  function takeRevision(): number {
+    const next = revision() + 1;
+    setMeta('revision', String(next));
+    return next;
+  }
+
+  /** Writes a row with the next revision and leaves word for the mirror. Call inside a transaction. */
+  function write(operation: Operation, now: number): Operation {
+    const row = { ...operation, revision: takeRevision() };
+    // A row counts while it reserves, is unsettled, or awaits a look; the last day's rows count for the caps as well.
+    const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
+    exec(
+      `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts, row = excluded.row`,
+      row.seq,
+      row.id,
+      row.kind,
+      row.signing?.signature ?? null,
+      row.dueAt === null ? null : Math.ceil(row.dueAt),
+      counts,
+      row.createdAt,
+      encodeOperation(row),
+    );
+    if (row.releasedSlot !== null && row.releasedSlot > releasedSlot()) {
+      setMeta('released_slot', row.releasedSlot.toString());
+    }
+    exec(
+      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?)
+       ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision`,
+      row.id,
+      row.revision,
+      now,
+    );
+    return row;
+  }
+
+  /** Slot from which a balance shows every outcome that has ever been released; 0 before the first. */
+  const releasedSlot = (): bigint => BigInt(getMeta('released_slot') ?? 0);
+
+  /** Swaps and refunds of the last day, whatever became of them: what caps of an hour and a day look back over. */
+  const recent = (now: number): Operation[] =>
+    exec("SELECT row FROM operations WHERE kind IN ('swap', 'refund') AND created_at > ?", now - DAY_MS).map(
+      operationOf,
+    );
+
+  const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
+
+  /**
+   * Takes a name for one purpose, for ever: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
+   * False when it serves another purpose already.
+   */
+  function claim(name: string, purpose: string, now: number): boolean {
+    exec(
+      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      name,
+      purpose,
+      now,
+    );
+    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
+  }
+
+  return {
+    getMeta,
+    setMeta,
+    revision,
+
+    /** Stores a new intent under the next number. @throws when its natural key exists */
+    insert(operation: Operation): Operation {
+      return write({ ...operation, seq: nextSeq() }, operation.createdAt);
+    },
+
+    /**
+     * Replaces the row that `before` was read from. Undefined when it has changed since: then somebody else decided.
+     */
+    update(before: Operation, after: Operation, now: number): Operation | undefined {
+      return storage.transaction(() => {
+        const stored = exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
+        if (!stored || operationOf(stored).revision !== before.revision) return undefined;
+        return write(after, now);
+      });
+    },
+
+    /**
+     * Takes over a row of the mirror unless the own one is as new. Its number may be taken by a row that a restored
+     * journal gave out again; then it gets the next one. True when something changed.
+     */
+    restore(operation: Operation, now: number): boolean {
+      return storage.transaction(() => {
+        const own = exec('SELECT row FROM operations WHERE id = ?', operation.id).map(operationOf)[0];
+        if (own && own.revision >= operation.revision) return false;
+        if (operation.revision > revision()) setMeta('revision', String(operation.revision));
+        const free = exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
+        write({ ...operation, seq: own?.seq ?? (free ? operation.seq : nextSeq()) }, now);
+        for (const name of claimsOf(operation)) claim(name, operation.id, now);
+        return true;
+      });
+    },
+
+    /** Goes on from the mirror's numbers: rows of other tables have taken more of them than operations have. */
+    adoptRevision(mirrored: number): void {
+      if (mirrored > revision()) setMeta('revision', String(mirrored));
+    },
+
+    get(id: string): Operation | undefined {
+      return exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
+    },
+
+    bySignature(signature: string): Operation | undefined {
+      return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
+    },
+
+    releasedSlot,
+    recent,
+
+    /** What every sum of the ledger is made of: the last day row by row, what is open besides added up. */
+    counting: (now: number): Entry[] => [
+      ...olderSums(exec, now - DAY_MS),
+      ...recent(now),
+      { ...NOTHING, releasedSlot: releasedSlot() },
+    ],
+
+    /** Rows whose time has come, or lies so far ahead that another clock set it. */
+    due(now: number, limit: number): Operation[] {
+      return exec(
+        'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
+        Math.floor(now),
+        Math.ceil(now + FARTHEST_LOOK_MS),
+        limit,
+      ).map(operationOf);
+    },
+
+    /** Rows that something may still happen to, oldest first. */
+    open(): Operation[] {
+      return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
+    },
+
+    audit(command: string, facts: string, now: number): void {
+      exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
+    },
+
+    /** Rows of a kind that await something, and the newest that has landed. */
+    openAndLanded(kind: Operation['kind']): Operation[] {
+      const open = exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
+      const landed = exec(
+        `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
+         ORDER BY seq DESC LIMIT 1`,
+        kind,
+      );
+      return [...open, ...landed].map(operationOf);
+    },
+
+    /** Newest first. */
+    ofKind(kind: Operation['kind'], limit: number): Operation[] {
+      return exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
+        operationOf,
+      );
+    },
+
+    latest(limit: number): Operation[] {
+      return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
+    },
+
+    /** When an operation is next due. */
+    nextDue(now: number): number | undefined {
+      const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
+      if (row?.at === null || row?.at === undefined) return undefined;
+      const at = Number(row.at);
+      return at > now + FARTHEST_LOOK_MS ? now : at;
+    },
+
+    isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
+
+    /** Times of a client's calls of one purpose since then, oldest first. */
+    calls(purpose: string, client: string, since: number): number[] {
+      return exec(
+        'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
+        purpose,
+        client,
+        since,
+      ).map((row) => integer(row, 'at'));
+    },
+
+    recordCall(purpose: string, client: string, at: number): void {
+      exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
+    },
+
+    claim,
+
+    /** What a name serves, if it is taken. */
+    claimant(name: string): string | undefined {
+      return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+    },
+
+    /**
+     * Leaves word for the mirror of a row that is not an operation. Call inside the transaction that changes it.
+     *
+     * @param columns all of D1's columns but `id` and `revision`; `journal` holds the row itself
+     */
+    publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
+      exec(
+        `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
+        table,
+        id,
+        takeRevision(),
+        now,
+        JSON.stringify(columns),
+      );
+    },
+
+    /** The highest revision that this journal has ever handed to the mirror, or may have. */
+    offered: (): number => Number(getMeta('offered') ?? revision()),
+
+    /** Call before the mirror is given a revision, and make it durable first. */
+    offering(highest: number): void {
+      if (highest > Number(getMeta('offered') ?? 0)) setMeta('offered', String(highest));
+    },
+
+    /** Rows that the mirror does not have yet, oldest change first. */
+    outbox(limit: number): MirrorRow[] {
+      return exec(
+        `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
+         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ORDER BY o.revision LIMIT ?`,
+        limit,
+      ).map((row) => {
+        const id = String(row.id);
+        if (row.entity !== 'operation') {
+          const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
+          return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
+        }
+        const operation = operationOf(row);
+        return { entity: 'operation', id, revision: operation.revision, operation };
+      });
+    },
+
+    /** The mirror has these. A row that changed in the meantime stays. */
+    delivered(rows: readonly MirrorRow[]): void {
+      for (const row of rows) {
+        exec(
+          'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
+          row.entity,
+          row.id,
+          row.revision,
+        );
+      }
+    },
+
+    /** Since when the oldest undelivered change waits, in Unix milliseconds. */
+    undeliveredSince(): number | undefined {
+      const row = exec('SELECT MIN(since) AS since FROM outbox')[0];
+      return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
+    },
+
+    /** Drops what no limit looks at any more. */
+    purge(now: number): void {
+      exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
+    },
+  };
+}

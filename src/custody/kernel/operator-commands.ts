@@ -1,0 +1,99 @@
+/**
+ * What the operator can do. No command names a destination or an amount; each call leaves an audit row.
+ * @module
+ */
+import type { OpsAnswer, OpsCommand } from '../api.ts';
+import { forgetPrograms } from '../program-memory.ts';
+import { UPGRADEABLE } from '../screen/instructions.ts';
+import type { Journal } from './journal.ts';
+import { isDoubted, settlesIn, unfreeze } from './journal-integrity.ts';
+import { isTerminal, type Operation } from './operation.ts';
+import type { Reconciled } from './reconcile.ts';
+
+export type OpsPorts = {
+  readonly journal: Journal;
+  /** False while the journal is in doubt, and while nobody could compare it. */
+  readonly isTrusted: () => boolean;
+  reconcile(): Promise<Reconciled>;
+  /** Pays back what is owed of a request or of one payment. */
+  refund(id: string): Promise<OpsAnswer>;
+  readonly now: () => number;
+};
+
+/** Rows in one answer. */
+const LIST = 50;
+
+export async function runOps(p: OpsPorts, command: OpsCommand): Promise<OpsAnswer> {
+  const answer = await perform(p, command);
+  p.journal.audit(command.name, JSON.stringify({ id: command.id ?? null, ok: answer.ok }), p.now());
+  return answer;
+}
+
+async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
+  const { journal } = p;
+  switch (name) {
+    case 'pause':
+      journal.setMeta('paused', 'operator');
+      return { ok: true, message: 'Paused: nothing new is signed; what is signed goes on.' };
+    case 'resume':
+      journal.setMeta('paused', '');
+      return { ok: true, message: 'Resumed.' };
+    case 'operations':
+      return { ok: true, message: 'The newest operations.', rows: journal.latest(LIST).map(summary) };
+    case 'held':
+      return {
+        ok: true,
+        message: 'Open operations that wait for you.',
+        rows: journal.open().filter(isHeld).map(summary),
+      };
+    case 'retry':
+      return retry(p, id ?? '');
+    case 'refund':
+      return p.refund(id ?? '');
+    case 'trust-programs':
+      forgetPrograms(journal, UPGRADEABLE);
+      return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
+    case 'reconcile': {
+      if (!p.isTrusted() && !isDoubted(journal)) return { ok: false, message: UNVERIFIED };
+      const left = settlesIn(journal, p.now());
+      if (left > 0) return { ok: false, message: tooEarly(left) };
+      const { restored, recovered, looked } = await p.reconcile();
+      unfreeze(journal);
+      return {
+        ok: true,
+        message: `${restored} rows restored, ${recovered} recovered from ${looked} signatures; signing may go on.`,
+      };
+    }
+  }
+}
+
+const UNVERIFIED = 'D1 or the chain did not answer, so nobody knows yet what this journal lacks; ask again.';
+
+const tooEarly = (ms: number): string =>
+  `What was signed before the loss may still be on its way; ask again in ${Math.ceil(ms / 1_000)} seconds.`;
+
+const isHeld = (operation: Operation): boolean => operation.reason?.startsWith('held') ?? false;
+
+/** Looks at an operation again at once. What it does then is the machine's to decide. */
+function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
+  const operation = journal.get(id);
+  if (!operation) return { ok: false, message: 'No operation has this id.' };
+  if (isTerminal(operation)) return { ok: false, message: 'It is over; nothing can be tried again.' };
+  const reason = isHeld(operation) ? null : operation.reason;
+  const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
+  return stored
+    ? { ok: true, message: 'It is looked at now.' }
+    : { ok: false, message: 'It changed meanwhile; try again.' };
+}
+
+const summary = (operation: Operation) => ({
+  id: operation.id,
+  kind: operation.kind,
+  state: operation.state,
+  detail: operation.detail,
+  reason: operation.reason,
+  amountLamports: operation.amount.toString(),
+  unsettledLamports: operation.unsettled.toString(),
+  signature: operation.signing?.signature ?? null,
+  createdAt: new Date(operation.createdAt).toISOString(),
+});

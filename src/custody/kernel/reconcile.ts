@@ -1,0 +1,192 @@
+/**
+ * Rebuilds a journal that was restored or lost: every row that the mirror knows better, and every transaction that the
+ * reserve signed on chain and nobody remembers. Only the operator starts it; afterwards signing may go on.
+ * @module
+ */
+import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import { memoText } from '../../chain/solana/memo.ts';
+import { lamports } from '../../core/amount.ts';
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { payoutOfMemo, recoveredPayout } from '../asry-recovery.ts';
+import type { Journal } from './journal.ts';
+import { isDoubted } from './journal-integrity.ts';
+import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
+import type { Mirror, Storage } from './ports.ts';
+import { orUnreadable } from './solana-view.ts';
+import { HELD_RECONCILED } from './state-machine.ts';
+
+export type ReconcilePorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly mirror: Mirror;
+  readonly reserveAddress: string;
+  /** Finalized signatures of the reserve, newest first. */
+  reserveSignatures(page: { limit: number; before?: string }): Promise<SignatureEntry[]>;
+  /** A finalized transaction, or null while the node does not have it. */
+  transaction(signature: string): Promise<ChainTransaction | null>;
+  /** Rows of the mirror beside operations: how many were taken over. */
+  restoreRecords?(): Promise<number>;
+  /** What a transaction of ours was that no row knows; undefined when nobody can tell. */
+  recognize?(transaction: ChainTransaction, memo: string | undefined): Recognized | undefined;
+  /** What a doubtful journal leaves to the operator beside operations. */
+  holdDoubtful?(): void;
+  readonly now: () => number;
+};
+
+/** The operation that a transaction carried out. */
+export type Recognized = {
+  readonly id: string;
+  readonly kind: Operation['kind'];
+  /** For a row that has none of its own. */
+  readonly plan: Facts;
+};
+
+export type Reconciled = {
+  /** Rows taken from the mirror. */
+  readonly restored: number;
+  /** Transactions of the reserve that no row knew. */
+  readonly recovered: number;
+  /** Signatures looked at on chain. */
+  readonly looked: number;
+};
+
+/**
+ * Kinds that cannot happen twice, whatever was signed for them before: the chain refuses a second mint of a token's own
+ * key, and a refund is looked for on the chain before each of its signings.
+ */
+const LOOKS_FIRST: ReadonlySet<Operation['kind']> = new Set(['token', 'refund']);
+
+const MIRROR_PAGE = 200;
+const CHAIN_PAGE = 100;
+/** Bounds one run; strangers' payments to the reserve count as well. What lies further back, D1 has heard of long ago. */
+const MAX_LOOKED = 1_000;
+
+/** @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; nothing is half done, it can be run again */
+export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
+  let restored = 0;
+  for (let after = ''; ; ) {
+    const rows = await p.mirror.operationsAfter(after, MIRROR_PAGE);
+    for (const row of rows) if (p.journal.restore(row, p.now())) restored++;
+    const last = rows[rows.length - 1];
+    if (!last || rows.length < MIRROR_PAGE) break;
+    after = last.id;
+  }
+  restored += (await p.restoreRecords?.()) ?? 0;
+  let recovered = 0;
+  let looked = 0;
+  for (let before: string | undefined; looked < MAX_LOOKED; ) {
+    const page = await p.reserveSignatures({
+      limit: CHAIN_PAGE,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const { signature, memo } of page) {
+      looked++;
+      if (p.journal.bySignature(signature)) continue;
+      const transaction = await orUnreadable(p.transaction(signature));
+      if (transaction === 'unreadable') continue;
+      if (!transaction) throw new Error(`transaction ${signature} is listed but cannot be read yet`);
+      if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature))
+        continue;
+      recover(p, transaction, memo);
+      recovered++;
+    }
+    before = page[page.length - 1]?.signature;
+    if (page.length < CHAIN_PAGE) break;
+  }
+  if (isDoubted(p.journal)) {
+    for (const operation of p.journal.open()) suspend(p, operation);
+    p.holdDoubtful?.();
+  }
+  await p.storage.sync();
+  return { restored, recovered, looked };
+}
+
+/** Books a transaction of ours that no row knows. */
+function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string | null | undefined): void {
+  const { journal, reserveAddress, now } = p;
+  const payout = transaction.failed ? undefined : payoutOfMemo(memo);
+  const known = payout === undefined ? undefined : journal.get(payout);
+  const operation = recoveredOperation(transaction, reserveAddress, now());
+  const { landing } = operation;
+  p.storage.transaction(() => {
+    if (payout !== undefined && landing) {
+      const row = recoveredPayout(payout, known, transaction, landing, { reserveAddress, now: now() });
+      if (known) journal.update(known, row, now());
+      else journal.insert(row);
+      return;
+    }
+    const recognized = transaction.failed ? undefined : p.recognize?.(transaction, memoText(memo));
+    if (recognized) return recoverKnown(p, recognized, operation);
+    journal.insert(operation);
+    for (const name of claimsOf(operation)) journal.claim(name, operation.id, now());
+  });
+}
+
+/** It landed, so its operation is done, whatever its row says. */
+function recoverKnown({ journal, now }: ReconcilePorts, { id, kind, plan }: Recognized, found: Operation) {
+  const { signing, landing, releasedSlot, createdAt } = found;
+  const own = journal.get(id);
+  const none = lamports(0n);
+  const moved = landing && landing.debit > landing.fee ? lamports(landing.debit - landing.fee) : none;
+  const row = own ?? plannedOperation({ id, kind, amount: moved, reserved: none, plan, now: createdAt });
+  const over = { state: 'done', detail: 'recovered', reason: null, dueAt: null } as const;
+  const done = { ...row, ...over, signing, landing, releasedSlot, reserved: none, unsettled: none };
+  if (own) journal.update(own, done, now());
+  else journal.insert(done);
+}
+
+/**
+ * The mirror may not have heard of the last changes: what it knows as planned may have been signed, and what it knows
+ * as signed may have died and been signed again. Neither is signed by itself any more, unless its kind finds out for
+ * itself whether it has happened.
+ */
+function suspend({ journal, now }: ReconcilePorts, operation: Operation): void {
+  const { state, kind } = operation;
+  if (state !== 'planned' && state !== 'signed') return;
+  const isSure = LOOKS_FIRST.has(kind);
+  const plan = { ...operation.plan, reconciledAt: now(), ...(isSure ? {} : { reconciled: true }) };
+  const reason = state === 'planned' && !isSure ? HELD_RECONCILED : operation.reason;
+  journal.update(operation, { ...operation, plan, reason }, now());
+}
+
+/**
+ * A transaction that we signed and forgot. One that gave all it took to a single account looks like a swap: it stays
+ * unsettled under that deposit address until the bridge or the operator explains it. Anything else is only booked.
+ */
+function recoveredOperation(transaction: ChainTransaction, reserve: string, now: number): Operation {
+  const debit = -(lamportsChange(transaction, reserve) ?? 0n);
+  const amount = lamports(debit > transaction.fee && !transaction.failed ? debit - transaction.fee : 0n);
+  const receivers = transaction.accounts.filter((account) => lamportsChange(transaction, account) === amount);
+  const deposit = amount > 0n && receivers.length === 1 ? (receivers[0] ?? null) : null;
+  const plan = {
+    route: 'near-intents',
+    depositAddress: deposit,
+    expectedSats: '0',
+    minimumSats: '1',
+    bodyHash: null,
+  };
+  const intent = plannedOperation({
+    id: `swap:recovered:${transaction.signature}`,
+    kind: 'swap',
+    amount,
+    reserved: lamports(0n),
+    plan: deposit === null ? {} : plan,
+    now: transaction.blockTime === null ? now : transaction.blockTime * 1_000,
+  });
+  return {
+    ...intent,
+    state: deposit === null ? 'failed' : 'settling',
+    detail: 'recovered',
+    reason: 'recovered',
+    dueAt: deposit === null ? null : now,
+    unsettled: deposit === null ? lamports(0n) : amount,
+    releasedSlot: transaction.slot,
+    signing: { signature: transaction.signature, wire: '', lastValidBlockHeight: 0n, slot: transaction.slot },
+    landing: {
+      slot: transaction.slot,
+      blockTime: transaction.blockTime,
+      fee: lamports(transaction.fee),
+      debit: lamports(debit),
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The only code that sees the reserve's secret key. It keeps a key object that cannot be read back.
+ * @module
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
+import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-message.ts';
+import { wifControls } from '../../chain/bitcoin/wif.ts';
+import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
+import type { Signer } from './ports.ts';
+
+/** DER prefix of an ed25519 seed in PKCS #8 (RFC 8410). */
+const PKCS8_PREFIX = [
+  0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+];
+
+/**
+ * The 64 bytes of a Solana secret key: base58 text, or the JSON array that solana-keygen writes. Undefined when it is
+ * neither, or when its two halves do not belong together.
+ */
+function decodeSecret(text: string): Uint8Array | undefined {
+  const bytes = text.trim().startsWith('[') ? fromJson(text) : decodeBase58(text.trim(), 64);
+  if (bytes?.length !== 64) return undefined;
+  const derived = ed25519.getPublicKey(bytes.slice(0, 32));
+  return derived.every((byte, index) => byte === bytes[32 + index]) ? bytes : undefined;
+}
+
+function fromJson(text: string): Uint8Array | undefined {
+  try {
+    const list: unknown = JSON.parse(text);
+    const isBytes =
+      Array.isArray(list) && list.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
+    return isBytes ? Uint8Array.from(list) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address of a secret key, or undefined when the text is none. */
+export function addressOfSecret(text: string): string | undefined {
+  const bytes = decodeSecret(text);
+  return bytes && encodeBase58(bytes.slice(32));
+}
+
+/** @throws Error without the text when it is no secret key */
+export function createSigner(text: string): Signer {
+  const bytes = decodeSecret(text);
+  if (!bytes) throw new Error('SOLANA_PRIVATE_KEY is not a Solana secret key');
+  const pkcs8 = Uint8Array.from([...PKCS8_PREFIX, ...bytes.slice(0, 32)]);
+  const key = crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', false, ['sign']);
+  return {
+    address: encodeBase58(bytes.slice(32)),
+    sign: async (message) => new Uint8Array(await crypto.subtle.sign('Ed25519', await key, message)),
+  };
+}
+
+/** Signs proofs of the reserve and no other text, so that nobody can have a transaction or a login signed. */
+export type ProofSigner = {
+  readonly solanaAddress: string;
+  /** False while the Bitcoin address is only watched. */
+  readonly holdsBitcoinKey: boolean;
+  /**
+   * Both signatures over the same text; Bitcoin's is null where its key is not here.
+   * @throws RangeError when the text is not a proof message of the two addresses, to the byte
+   */
+  sign(message: string): Promise<{ readonly solana: string; readonly bitcoin: SignedMessage | null }>;
+};
+
+/** False for a key that is not the address's; none at all is fine: the address is then only watched. */
+export const isBitcoinKey = (wif: string | undefined, address: string): boolean =>
+  wif === undefined || wifControls(wif, address);
+
+/** @throws Error without the text when `wif` is no key of the address */
+export function createProofSigner(p: {
+  readonly solana: Signer;
+  readonly bitcoinAddress: string;
+  readonly wif: string | undefined;
+}): ProofSigner {
+  const { solana, bitcoinAddress, wif } = p;
+  if (!isBitcoinKey(wif, bitcoinAddress)) {
+    throw new Error('BTC_PRIVATE_KEY_WIF is not the key of RESERVE_BTC_ADDRESS');
+  }
+  return {
+    solanaAddress: solana.address,
+    holdsBitcoinKey: wif !== undefined,
+    async sign(message) {
+      const proof = parseProofMessage(message);
+      if (proof.solanaAddress !== solana.address || proof.bitcoinAddress !== bitcoinAddress) {
+        throw new RangeError('proof message: other addresses');
+      }
+      return {
+        solana: encodeBase58(await solana.sign(utf8ToBytes(message))),
+        bitcoin: wif === undefined ? null : signMessage({ wif, address: bitcoinAddress, message }),
+      };
+    },
+  };
+}
+
+/** Keys of mints, one an invoice: the same invoice can only ever make the same mint. */
+export type MintKeys = {
+  address(invoiceId: string): string;
+  sign(invoiceId: string, message: Uint8Array): Uint8Array;
+};
+
+/** @param seed MINT_KEY_SEED, a secret of its own: whoever has it can make the mints of invoices, nothing more */
+export function createMintKeys(seed: string): MintKeys {
+  const secretKey = (invoiceId: string) => hmac(sha256, utf8ToBytes(seed), utf8ToBytes(`mint:${invoiceId}`));
+  return {
+    address: (invoiceId) => encodeBase58(ed25519.getPublicKey(secretKey(invoiceId))),
+    sign: (invoiceId, message) => ed25519.sign(message, secretKey(invoiceId)),
+  };
+}

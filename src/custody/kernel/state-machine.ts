@@ -1,0 +1,325 @@
+/**
+ * Decides what happens next to an operation: a pure function of its row and of what was seen. It runs as it is in
+ * production and in the seeded simulator. Nothing here reads a clock or a chain, and no caller decides for it.
+ *
+ * The rules that keep money once-only: an attempt is signed once and its bytes are stored before they leave; only a
+ * finalized status says what became of it; only the whole proof of `judgeAttempt` says that it never can land.
+ * @module
+ */
+import { lamports } from '../../core/amount.ts';
+import type { Facts, Landing, Operation, Signing } from './operation.ts';
+
+/** One node's view of an attempt, in the order in which it was read: heights, then status, then history. */
+export type NodeView = {
+  readonly node: string;
+  /** One answer of getEpochInfo at finalized. */
+  readonly finalizedSlot: bigint;
+  readonly finalizedHeight: bigint;
+  /** getSignatureStatuses with history search, asked after the line above. */
+  readonly statusSlot: bigint;
+  readonly status: {
+    readonly slot: bigint;
+    readonly failed: boolean;
+    readonly commitment: 'processed' | 'confirmed' | 'finalized';
+  } | null;
+  /** getFirstAvailableBlock, asked last; null when it was not needed. */
+  readonly firstAvailableSlot: bigint | null;
+};
+
+export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
+
+/**
+ * What the nodes together say of an attempt. A status seen by any node keeps it alive. It is dead only when one and
+ * the same node shows that the last block that could hold it is final, that its own view of statuses is not older
+ * than that, that it finds none in its whole history, and that its history reaches back to the signing.
+ */
+export function judgeAttempt(signing: Signing, views: readonly NodeView[]): AttemptVerdict {
+  const seen = views.flatMap((view) => (view.status ? [view.status] : []));
+  const final = seen.filter((status) => status.commitment === 'finalized');
+  // Nodes that contradict each other about what is final decide nothing.
+  if (final.length > 0 && final.every(({ failed }) => failed)) return 'rejected';
+  if (final.length > 0 && final.every(({ failed }) => !failed)) return 'landed';
+  if (seen.length > 0) return 'seen';
+  const provesAbsence = (view: NodeView) =>
+    view.finalizedHeight > signing.lastValidBlockHeight &&
+    view.statusSlot >= view.finalizedSlot &&
+    view.firstAvailableSlot !== null &&
+    view.firstAvailableSlot <= signing.slot;
+  return views.some(provesAbsence) ? 'dead' : 'unseen';
+}
+
+/** What the bridge and the Bitcoin chain say of a swap that has left Solana; or of any kind that awaits something. */
+export type Settlement =
+  | { readonly state: 'pending'; readonly detail: string }
+  | { readonly state: 'complete'; readonly outcome: Facts }
+  /** Over, but not as agreed. `arrived`: nothing of it is outstanding any more. */
+  | {
+      readonly state: 'incomplete';
+      readonly reason: string;
+      readonly arrived: boolean;
+      readonly outcome: Facts;
+    };
+
+export type Observation =
+  /** The kind declined before anything was signed. */
+  | { readonly type: 'refused'; readonly reason: string; readonly outcome?: Facts }
+  /** The chain shows the outcome already: there is nothing left to sign. */
+  | { readonly type: 'found'; readonly outcome: Facts }
+  /** An upstream that planning needs failed. */
+  | { readonly type: 'unprepared'; readonly reason: string }
+  | {
+      readonly type: 'signed';
+      readonly signing: Signing;
+      readonly plan: Facts;
+      readonly cost: bigint;
+      /** Lamports that may leave, where that is known better now than when they were reserved. */
+      readonly spend?: bigint;
+    }
+  | { readonly type: 'sent'; readonly accepted: boolean }
+  /** `landing` comes with a finalized success once the node gives the transaction itself. */
+  | { readonly type: 'viewed'; readonly views: readonly NodeView[]; readonly landing: Landing | null }
+  | { readonly type: 'settlement'; readonly settlement: Settlement }
+  | { readonly type: 'unreachable'; readonly reason: string };
+
+/** What the driver must do for an operation now. */
+export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
+
+/** How a kind differs, for the machine. */
+export type KindRules = {
+  /** Signings an operation may use. A swap has one: its signature is the public id and its quote grows old. */
+  readonly maxAttempts: number;
+  /** False: a failed preparation ends the operation. True: it is tried again. */
+  readonly retriesPreparation: boolean;
+  /** True when something is awaited after the landing. */
+  readonly settles: boolean;
+};
+
+/** Milliseconds between looks: quick at first, then rarer, never rarer than `most`. */
+const spaced = (looks: number, first: number, most: number): number =>
+  Math.min(first * 1.3 ** Math.min(looks, 60), most);
+
+const WATCH_MS = [700, 2_000] as const;
+const SETTLE_MS = [1_500, 60_000] as const;
+const PREPARE_MS = [2_000, 60_000] as const;
+/** How often a failed operation with money outstanding is looked at, for what may still arrive. */
+const OUTSTANDING_MS = 3_600_000;
+/** Looks at an attempt before they grow rare: some five minutes, and no blockhash lives for two. */
+const QUICK_LOOKS = 150;
+/** After so many, some six hours, no node can prove what became of it: the operator is called, the looks go on. */
+const UNPROVEN_LOOKS = 500;
+/** After this long without a settlement the operator is called; the looks go on. */
+export const STUCK_AFTER_MS = 6 * 3_600_000;
+
+/** The operator must look whether it was signed before the journal was lost. */
+export const HELD_RECONCILED = 'held_reconciled';
+
+const NONE = lamports(0n);
+
+/** No look is further away than this; one that is was set by a clock that has gone back since. */
+export const FARTHEST_LOOK_MS = 2 * OUTSTANDING_MS;
+
+export const isDue = ({ dueAt }: Operation, now: number): boolean =>
+  dueAt !== null && (dueAt <= now || dueAt > now + FARTHEST_LOOK_MS);
+
+/** The effect that an operation's row asks for; after a crash it is all there is to go by. */
+export function effectOf(operation: Operation): Effect {
+  switch (operation.state) {
+    case 'planned':
+      return operation.reason?.startsWith('held') ? 'none' : 'prepare';
+    case 'signed':
+      // Sent once, then watched even if no node said that it took it: its answer alone may be what was lost.
+      return operation.looks === 0 ? 'send' : 'watch';
+    case 'settling':
+      return 'settle';
+    case 'failed':
+      return isOutstanding(operation) ? 'settle' : 'none';
+    default:
+      // A state that this version does not know is held, never acted on.
+      return 'none';
+  }
+}
+
+/** The row after an observation. An observation that does not fit the state changes nothing. */
+export function step(operation: Operation, seen: Observation, rules: KindRules, now: number): Operation {
+  const next = advance(operation, seen, rules, now);
+  return next === operation ? operation : { ...next, updatedAt: now };
+}
+
+function advance(op: Operation, seen: Observation, rules: KindRules, now: number): Operation {
+  const wait: Wait = (range) => lookAgain(op, range, now);
+
+  switch (seen.type) {
+    case 'refused':
+      if (op.state !== 'planned') return op;
+      return { ...nothingLeft(op), reason: seen.reason, outcome: { ...op.outcome, ...seen.outcome } };
+
+    case 'found':
+      if (op.state !== 'planned') return op;
+      return {
+        ...op,
+        state: 'done',
+        detail: 'done',
+        reason: null,
+        reserved: NONE,
+        dueAt: null,
+        outcome: { ...op.outcome, ...seen.outcome },
+      };
+
+    case 'unprepared':
+      if (op.state !== 'planned') return op;
+      if (rules.retriesPreparation) return { ...op, ...wait(PREPARE_MS), reason: seen.reason };
+      return { ...nothingLeft(op), reason: seen.reason };
+
+    case 'signed':
+      if (op.state !== 'planned') return op;
+      return {
+        ...op,
+        state: 'signed',
+        detail: 'signed',
+        reason: null,
+        signing: seen.signing,
+        plan: { ...op.plan, ...seen.plan },
+        cost: lamports(seen.cost),
+        reserved: seen.spend === undefined ? op.reserved : lamports(seen.spend),
+        unsettled: rules.settles ? op.amount : NONE,
+        looks: 0,
+        dueAt: now,
+      };
+
+    case 'sent':
+      if (op.state !== 'signed') return op;
+      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...watchAgain(op, now) };
+
+    case 'viewed':
+      return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now) : op;
+
+    case 'settlement':
+      return op.state === 'settling' || isOutstanding(op) ? settled(op, seen.settlement, now, wait) : op;
+
+    case 'unreachable':
+      if (op.state === 'signed') return { ...op, ...watchAgain(op, now) };
+      if (op.state === 'settling') return { ...op, ...wait(SETTLE_MS), ...stuck(op, now) };
+      return isOutstanding(op) ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
+  }
+}
+
+/** Failed, but what was sent for it may still arrive. */
+const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
+
+/** Over before anything left: nothing is reserved, nothing counts. */
+const nothingLeft = (op: Operation): Operation => ({
+  ...op,
+  state: 'failed',
+  detail: 'refused',
+  reserved: NONE,
+  unsettled: NONE,
+  cost: NONE,
+  amount: NONE,
+  dueAt: null,
+  plan: { ...op.plan, askedLamports: op.amount.toString() },
+});
+
+type Range = readonly [first: number, most: number];
+type Wait = (range: Range) => { looks: number; dueAt: number };
+
+const lookAgain = (op: Operation, [first, most]: Range, now: number) => ({
+  looks: op.looks + 1,
+  dueAt: now + spaced(op.looks, first, most),
+});
+
+const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
+  ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
+  reason: op.looks < UNPROVEN_LOOKS ? null : 'held_unproven',
+});
+
+function judged(
+  op: Operation,
+  signing: Signing,
+  seen: Extract<Observation, { type: 'viewed' }>,
+  rules: KindRules,
+  now: number,
+): Operation {
+  switch (judgeAttempt(signing, seen.views)) {
+    case 'landed': {
+      if (!seen.landing) return { ...op, detail: 'landed', ...watchAgain(op, now) };
+      const landed = {
+        ...op,
+        landing: seen.landing,
+        reserved: NONE,
+        releasedSlot: seen.landing.slot,
+        looks: 0,
+        reason: null,
+      };
+      return rules.settles
+        ? { ...landed, state: 'settling', detail: 'settling', dueAt: now }
+        : { ...landed, state: 'done', detail: 'done', dueAt: null };
+    }
+    case 'rejected': {
+      const slot = seen.views.find((view) => view.status?.commitment === 'finalized')?.status?.slot ?? null;
+      return ended(op, 'rejected', slot, rules, now);
+    }
+    case 'dead':
+      // Nothing left, so a balance of any slot is right.
+      return ended(op, 'expired', null, rules, now);
+    case 'seen':
+      return { ...op, detail: 'landed', ...watchAgain(op, now) };
+    case 'unseen':
+      // A landing that a fork took back is on its way again: the same bytes are sent until the chain has decided.
+      return { ...op, detail: 'sent', ...watchAgain(op, now) };
+  }
+}
+
+/** An attempt is over without its movement: another may be signed, or the operation has failed. */
+function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
+  if (op.attempt < rules.maxAttempts) {
+    return {
+      ...op,
+      state: 'planned',
+      detail: 'planned',
+      // A row of a lost journal may have been signed once more than it remembers.
+      reason: op.plan.reconciled === true ? HELD_RECONCILED : reason,
+      attempt: op.attempt + 1,
+      signing: null,
+      unsettled: NONE,
+      cost: NONE,
+      looks: 0,
+      dueAt: now,
+    };
+  }
+  return { ...nothingLeft(op), detail: reason, reason, releasedSlot: slot };
+}
+
+function settled(op: Operation, settlement: Settlement, now: number, wait: Wait): Operation {
+  const late = op.state === 'failed';
+  switch (settlement.state) {
+    case 'pending':
+      if (late) return { ...op, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS };
+      return { ...op, detail: settlement.detail, ...wait(SETTLE_MS), ...stuck(op, now) };
+    case 'complete':
+      return {
+        ...op,
+        // Failed was said in public: what arrives afterwards is booked, and the word stands.
+        state: late ? 'failed' : 'done',
+        detail: late ? 'late' : 'done',
+        reason: late ? op.reason : null,
+        unsettled: NONE,
+        dueAt: null,
+        outcome: { ...op.outcome, ...settlement.outcome },
+      };
+    case 'incomplete':
+      if (late && !settlement.arrived) return { ...op, dueAt: now + OUTSTANDING_MS };
+      return {
+        ...op,
+        state: 'failed',
+        detail: settlement.reason,
+        reason: settlement.reason,
+        unsettled: settlement.arrived ? NONE : op.unsettled,
+        dueAt: settlement.arrived ? null : now + OUTSTANDING_MS,
+        looks: 0,
+        outcome: { ...op.outcome, ...settlement.outcome },
+      };
+  }
+}
+
+const stuck = (op: Operation, now: number): Partial<Operation> =>
+  now - op.createdAt > STUCK_AFTER_MS ? { detail: 'held', reason: 'held_unsettled' } : {};

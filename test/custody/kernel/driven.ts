@@ -1,0 +1,101 @@
+/** A driver over real storage with a scripted kind, and the order of everything that it does to the world. */
+import { lamports } from '../../../src/core/amount.ts';
+import { createDriver } from '../../../src/custody/kernel/executor.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import type { KindDriver, Prepared, Settled } from '../../../src/custody/kernel/kind.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import type { Limits } from '../../../src/custody/kernel/spending-limits.ts';
+import { createFakeChain } from '../fake-chain.ts';
+import { NOW, PAYOUT, SOL, SWAP } from '../sample-operations.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+
+export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared => ({
+  ok: true,
+  message: Uint8Array.of(1, 2, 3),
+  lastValidBlockHeight: 1_000n,
+  slot: 900n,
+  plan: { route: 'near-intents', minimumSats: '124000' },
+  cost: 10n,
+  claims: ['deposit:a'],
+  ...change,
+});
+export const pending: Settled = { settlement: { state: 'pending', detail: 'settling' }, claims: [] };
+
+export const LIMITS: Limits = {
+  maxOperation: lamports(2n * SOL),
+  maxHour: lamports(4n * SOL),
+  maxDay: lamports(10n * SOL),
+  maxUnsettled: lamports(4n * SOL),
+  maxCostDay: lamports(100n),
+  maxCostBps: 200,
+  floor: lamports(0n),
+};
+
+export function setUp(kindChange: Partial<KindDriver> = {}) {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const chain = createFakeChain();
+  const clock = { now: NOW };
+  const order: string[] = [];
+  const logged: string[] = [];
+  let stopped: string | undefined;
+  const kind: KindDriver = {
+    rules: SWAP,
+    prepare: async () => ready(),
+    settle: async () => pending,
+    ...kindChange,
+  };
+  const watched = {
+    ...chain,
+    send: async (wire: string) => {
+      order.push('send');
+      return chain.send(wire);
+    },
+  };
+  const driver = createDriver({
+    journal,
+    storage: {
+      ...storage,
+      sync: async () => {
+        order.push(`sync ${journal.latest(1)[0]?.state}`);
+        return storage.sync();
+      },
+    },
+    chain: watched,
+    signer: {
+      address: 'reserve',
+      sign: async () => {
+        order.push('sign');
+        return new Uint8Array(64).fill(7);
+      },
+    },
+    kinds: { swap: kind, asry: { ...kind, rules: PAYOUT } },
+    limits: LIMITS,
+    now: () => clock.now,
+    log: (line) => logged.push(String(line.event)),
+    isTrusted: () => true,
+    stop: () => stopped,
+    assemble: (message, signature) => ({
+      wire: `wire ${message.length}`,
+      signature: `signature ${signature[0]}`,
+    }),
+  });
+  const add = (op: Operation): Operation => storage.transaction(() => journal.insert(op));
+  return {
+    storage,
+    journal,
+    chain,
+    clock,
+    order,
+    logged,
+    driver,
+    add,
+    stop: (why: string) => (stopped = why),
+  };
+}
+/** The row as it is stored now. */
+export const row = (w: ReturnType<typeof setUp>, id = 'swap:one'): Operation => {
+  const found = w.journal.get(id);
+  if (!found) throw new Error(`no row ${id}`);
+  return found;
+};

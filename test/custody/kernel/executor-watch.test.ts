@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
+import type { Settled } from '../../../src/custody/kernel/kind.ts';
+import { land } from '../fake-chain.ts';
+import {
+  deathProof,
+  FEE,
+  NOW,
+  outstanding,
+  SOL,
+  settling,
+  signed,
+  statusOf,
+  view,
+} from '../sample-operations.ts';
+import { pending, row, setUp } from './driven.ts';
+
+/** A signed row whose bytes were sent before. */
+function watching() {
+  const w = setUp();
+  w.add(signed({ looks: 1 }));
+  return w;
+}
+
+describe('a signed row after a crash', () => {
+  it('sends the stored bytes, never new ones', async () => {
+    const w = setUp();
+    w.add(signed({ looks: 0, detail: 'signed' }));
+    await w.driver.driveDue(5);
+    expect(w.chain.sent).toEqual(['wire-one']);
+    expect(w.order).not.toContain('sign');
+  });
+
+  it('does so while signing is stopped as well: what is signed goes on', async () => {
+    const w = setUp();
+    w.stop('stopped_operator');
+    w.add(signed({ looks: 0, detail: 'signed' }));
+    await w.driver.driveDue(5);
+    expect(w.chain.sent).toEqual(['wire-one']);
+  });
+
+  it('when no node said that it took the bytes, the chain is asked all the same', async () => {
+    const w = setUp();
+    w.chain.accepts = false;
+    land(w.chain);
+    w.add(signed({ looks: 0, detail: 'signed' }));
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'signed', detail: 'signed' });
+    w.clock.now += 2_000;
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'settling', landing: { slot: 940n } });
+  });
+});
+
+describe('watching', () => {
+  it('sends the same bytes again while no node has seen them', async () => {
+    const w = watching();
+    for (let look = 0; look < 3; look++) {
+      await w.driver.driveDue(5);
+      w.clock.now += 2_000;
+    }
+    expect(w.chain.sent).toEqual(['wire-one', 'wire-one', 'wire-one']);
+    expect(row(w)).toMatchObject({ state: 'signed', detail: 'sent', reserved: SOL + FEE });
+  });
+
+  it('sends nothing once a node has seen them', async () => {
+    const w = watching();
+    w.chain.nextViews = () => [view({ status: statusOf('processed') })];
+    await w.driver.driveDue(5);
+    expect(w.chain.sent).toEqual([]);
+    expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed' });
+  });
+
+  it('sends them on when no node shows anything: one that cannot tell may still carry', async () => {
+    const w = watching();
+    w.chain.nextViews = () => [];
+    await w.driver.driveDue(5);
+    expect(w.chain.sent).toEqual(['wire-one']);
+    expect(row(w)).toMatchObject({ state: 'signed', looks: 2 });
+  });
+
+  it('a proven death is not sent again', async () => {
+    const w = watching();
+    w.chain.nextViews = () => [deathProof()];
+    await w.driver.driveDue(5);
+    expect(w.chain.sent).toEqual([]);
+    expect(row(w)).toMatchObject({ state: 'failed', reason: 'expired' });
+  });
+
+  it('a final landing whose transaction no node gives yet stays signed', async () => {
+    const w = watching();
+    land(w.chain);
+    w.chain.nextLanding = () => {
+      throw upstreamFailed('solana-rpc-1', 'timeout');
+    };
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
+    w.chain.nextLanding = () => null;
+    w.clock.now += 2_000;
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
+    expect(w.chain.sent).toEqual([]);
+  });
+
+  it('a landing goes straight on to the settlement', async () => {
+    const w = watching();
+    land(w.chain);
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'settling', reserved: 0n, releasedSlot: 940n, looks: 1 });
+  });
+
+  it.each([
+    ['one lamport more than was set aside', FEE + 1n, 'unexpected_debit'],
+    ['exactly what was set aside', FEE, undefined],
+  ])('a landing that took %s', async (_name, fee, frozen) => {
+    const w = watching();
+    land(w.chain, { debit: lamports(SOL + fee) });
+    await w.driver.driveDue(5);
+    expect(frozenReason(w.journal)).toBe(frozen);
+    // Frozen or not, what has happened is booked.
+    expect(row(w).state).toBe('settling');
+  });
+});
+
+describe('settling', () => {
+  const settleWith = (settled: () => Promise<Settled>) => {
+    const w = setUp({ settle: settled });
+    w.add(settling({ looks: 0 }));
+    return w;
+  };
+  const paid: Settled = {
+    settlement: { state: 'complete', outcome: { btcTxid: 't', btcVout: 0, btcSats: '124500' } },
+    claims: ['output:t:0'],
+  };
+
+  it('takes the output in the same transaction as the row', async () => {
+    const w = settleWith(async () => paid);
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
+    expect(w.journal.claimant('output:t:0')).toBe('swap:one');
+  });
+
+  it('an output that another swap took while this one looked keeps it waiting', async () => {
+    const w = settleWith(async () => {
+      w.journal.claim('output:t:0', 'swap:other', NOW);
+      return paid;
+    });
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'settling', outcome: {}, unsettled: SOL });
+    expect(w.journal.claimant('output:t:0')).toBe('swap:other');
+  });
+
+  it('two swaps that are paid by one output at the same time: one of them is done', async () => {
+    const w = settleWith(async () => paid);
+    w.add(settling({ id: 'swap:two', signing: null }));
+    await w.driver.driveDue(5);
+    const states = ['swap:one', 'swap:two'].map((id) => row(w, id).state);
+    expect(states.toSorted()).toEqual(['done', 'settling']);
+  });
+
+  it('an upstream that fails keeps it waiting', async () => {
+    const w = settleWith(() => Promise.reject(upstreamFailed('near-intents', 'timeout')));
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'settling', looks: 1, unsettled: SOL });
+    expect(w.logged).toContain('settle_failed');
+  });
+
+  it('a failed swap with money outstanding is looked at once an hour and may still be paid', async () => {
+    let settled: Settled = pending;
+    const w = setUp({ settle: async () => settled });
+    w.add(outstanding({ dueAt: NOW }));
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'failed', dueAt: NOW + 3_600_000, unsettled: SOL });
+    settled = paid;
+    w.clock.now += 3_600_000;
+    await w.driver.driveDue(5);
+    expect(row(w)).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
+    expect(w.journal.claimant('output:t:0')).toBe('swap:one');
+  });
+});
+
+describe('what is due', () => {
+  it('at most so many rows in a run, the longest overdue first, and none before its time', async () => {
+    const w = setUp();
+    for (let at = 1; at <= 4; at++) {
+      w.add(signed({ id: `swap:${at}`, signing: null, dueAt: NOW - at }));
+    }
+    w.add(signed({ id: 'swap:later', signing: null, dueAt: NOW + 1 }));
+    const asked: string[] = [];
+    const driver = {
+      ...w.driver,
+      async drive(id: string) {
+        asked.push(id);
+      },
+    };
+    await driver.driveDue(3);
+    expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
+  });
+
+  it('a row that does not exist is nothing to do', async () => {
+    const w = setUp();
+    await w.driver.drive('swap:nobody');
+    expect(w.order).toEqual([]);
+  });
+
+  it('a row that throws does not keep the others from their turn, and the failure is told', async () => {
+    const broken: Settled = {
+      ...pending,
+      get claims(): string[] {
+        throw new TypeError('a defect');
+      },
+    };
+    const w = setUp({ settle: async (op) => (op.id === 'swap:bad' ? broken : pending) });
+    w.add(settling({ id: 'swap:bad', signing: null, dueAt: NOW - 1 }));
+    w.add(settling({ id: 'swap:good', looks: 0 }));
+    await expect(w.driver.driveDue(5)).rejects.toThrow('a defect');
+    expect(row(w, 'swap:good')).toMatchObject({ looks: 1 });
+  });
+});

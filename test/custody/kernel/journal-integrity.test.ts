@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import {
+  type BootPorts,
+  checkTrust,
+  freeze,
+  frozenReason,
+  settlesIn,
+  unfreeze,
+} from '../../../src/custody/kernel/journal-integrity.ts';
+import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
+import { createFakeMirror } from '../fake-mirror.ts';
+import { NOW, planned } from '../sample-operations.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+
+const entry = (signature: string): SignatureEntry => ({ signature, slot: 1n, err: null, blockTime: null });
+
+function setUp(signers: Record<string, readonly string[] | null> = {}) {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const mirror = createFakeMirror();
+  const logged: string[] = [];
+  const asked: string[] = [];
+  const ports: BootPorts = {
+    journal,
+    mirror,
+    log: (line) => logged.push(`${line.level} ${line.reason}`),
+    reserveAddress: 'reserve',
+    now: () => NOW,
+    reserveSignatures: async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry),
+    async signersOf(signature) {
+      asked.push(signature);
+      if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
+      return signers[signature] ?? null;
+    },
+  };
+  const write = (id: string) => storage.transaction(() => journal.insert(planned({ id })));
+  const deliver = async () => mirror.apply(journal.outbox(99));
+  return { journal, mirror, ports, logged, asked, write, deliver };
+}
+/** The same journal as before some rows, over the mirror that has them. */
+async function restored() {
+  const w = setUp();
+  const later = setUp();
+  for (const id of ['a', 'b', 'c']) later.write(id);
+  await later.deliver();
+  w.write('a');
+  return { ...w, ports: { ...w.ports, mirror: later.mirror } };
+}
+
+describe('a first start', () => {
+  it('of a reserve that has signed nothing begins, and is never asked again', async () => {
+    const w = setUp({ deposit: ['somebody'] });
+    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(w.asked).toEqual(['deposit']);
+  });
+
+  it('is not kept waiting by a transaction of a version that we never sign and no node shows', async () => {
+    const w = setUp({ newer: null, deposit: ['somebody'] });
+    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(w.asked).toEqual(['newer', 'deposit']);
+  });
+
+  it('of a reserve that has signed is frozen: its journal is lost', async () => {
+    const w = setUp({ deposit: ['somebody'], swap: ['reserve'] });
+    expect(await checkTrust(w.ports)).toEqual({ ok: false, reason: 'journal_empty_but_reserve_has_signed' });
+    expect(frozenReason(w.journal)).toBe('journal_empty_but_reserve_has_signed');
+    expect(w.logged).toEqual(['alarm journal_empty_but_reserve_has_signed']);
+  });
+
+  it('a transaction that the node lists and does not give may have been ours', async () => {
+    expect((await checkTrust(setUp({ unknown: null }).ports)).ok).toBe(false);
+  });
+
+  it('so much foreign dust that ours may lie behind it is frozen as well', async () => {
+    const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
+    expect((await checkTrust(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
+  });
+
+  it('that cannot read mirror or chain decides nothing', async () => {
+    const w = setUp();
+    w.mirror.state = 'down';
+    await expect(checkTrust(w.ports)).rejects.toThrow('D1_ERROR');
+    const noChain = { ...setUp().ports, reserveSignatures: () => Promise.reject(new Error('no node')) };
+    await expect(checkTrust(noChain)).rejects.toThrow('no node');
+    expect([frozenReason(w.journal), frozenReason(noChain.journal)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a later start', () => {
+  it('with the mirror at the same revision, or behind, goes on without a look at the chain', async () => {
+    const w = setUp({ swap: ['reserve'] });
+    w.write('a');
+    await w.deliver();
+    w.write('b');
+    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(w.asked).toEqual([]);
+  });
+
+  it('with a mirror that knows more is frozen, and stays so', async () => {
+    const w = await restored();
+    expect(await checkTrust(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
+    w.ports.mirror = createFakeMirror();
+    expect(await checkTrust(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
+  });
+
+  it('of an emptied journal is frozen by the mirror', async () => {
+    const w = setUp();
+    w.write('a');
+    await w.deliver();
+    const emptied = { ...setUp().ports, mirror: w.mirror };
+    expect((await checkTrust(emptied)).ok).toBe(false);
+  });
+});
+
+describe('frozen', () => {
+  it('ends with the reconciliation, which also confirms a true beginning', async () => {
+    const w = setUp({ swap: ['reserve'] });
+    await checkTrust(w.ports);
+    unfreeze(w.journal);
+    expect(frozenReason(w.journal)).toBeUndefined();
+    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+  });
+
+  it('in doubt is not over before what was signed is: ten minutes, counted anew by a clock that went back', async () => {
+    const MINUTE = 60_000;
+    const { journal, ports } = await restored();
+    expect(settlesIn(journal, NOW)).toBe(0);
+    await checkTrust(ports);
+    expect(settlesIn(journal, NOW)).toBe(10 * MINUTE);
+    expect(settlesIn(journal, NOW + 9 * MINUTE)).toBe(MINUTE);
+    await checkTrust({ ...ports, now: () => NOW + 9 * MINUTE });
+    expect(settlesIn(journal, NOW + 10 * MINUTE)).toBe(0);
+    expect(settlesIn(journal, NOW - 60 * MINUTE)).toBe(10 * MINUTE);
+    expect(settlesIn(journal, NOW - 50 * MINUTE)).toBe(0);
+    unfreeze(journal);
+    expect(settlesIn(journal, NOW - 55 * MINUTE)).toBe(0);
+  });
+
+  it('for another reason is lifted at once', () => {
+    const { journal } = setUp();
+    freeze(journal, 'unexpected_debit', () => {});
+    expect(settlesIn(journal, NOW)).toBe(0);
+  });
+
+  it('survives a restart', () => {
+    const storage = createSqliteStorage();
+    freeze(openJournal(storage), 'unexpected_debit', () => {});
+    expect(frozenReason(openJournal(storage))).toBe('unexpected_debit');
+  });
+});

@@ -1,0 +1,360 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import {
+  checkIntent,
+  costLamports,
+  type Limits,
+  releasedSlot,
+  reservedLamports,
+  swappedLamports,
+  unsettledLamports,
+} from '../../../src/custody/kernel/spending-limits.ts';
+import {
+  closed,
+  done,
+  FEE,
+  NOW,
+  outstanding,
+  planned,
+  SOL,
+  settling,
+  signed,
+  signingOf,
+} from '../sample-operations.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+
+const NONE = lamports(0n);
+/** Everything is too much, so that a verdict tells its sums. */
+const STRICT: Limits = {
+  maxOperation: lamports(2n ** 80n),
+  maxHour: lamports(2n ** 80n),
+  maxDay: lamports(2n ** 80n),
+  maxUnsettled: NONE,
+  maxCostDay: NONE,
+  maxCostBps: 200,
+  floor: NONE,
+};
+
+function setUp() {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const add = (op: Operation): Operation => storage.transaction(() => journal.insert(op));
+  return { storage, journal, add };
+}
+const at = (id: string, change: Partial<Operation> = {}): Operation => planned({ id, ...change });
+const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
+
+describe('rows', () => {
+  it('get numbers without gaps and revisions that only rise, whatever they came with', () => {
+    const { journal, add } = setUp();
+    const first = add(at('swap:a', { seq: 99, revision: 99 }));
+    const second = add(at('swap:b'));
+    expect([first.seq, second.seq, first.revision, second.revision]).toEqual([1, 2, 1, 2]);
+    const changed = journal.update(first, { ...first, detail: 'x' }, NOW);
+    expect(changed).toMatchObject({ seq: 1, revision: 3, detail: 'x' });
+    expect(journal.revision()).toBe(3);
+    expect(journal.latest(1)).toMatchObject([{ id: 'swap:b' }]);
+  });
+
+  it('come back exactly as they were written', () => {
+    const { journal, add } = setUp();
+    for (const op of [
+      planned({ id: 'a' }),
+      signed({ id: 'b' }),
+      settling({ id: 'c', signing: signingOf('c') }),
+    ]) {
+      const stored = add(op);
+      expect(journal.get(op.id)).toEqual({ ...op, seq: stored.seq, revision: stored.revision });
+    }
+  });
+
+  it('amounts above 2^53 lose nothing', () => {
+    const { journal, add } = setUp();
+    add(at('a', { amount: lamports(2n ** 64n - 1n), releasedSlot: 2n ** 60n + 1n }));
+    expect(journal.get('a')).toMatchObject({ amount: 2n ** 64n - 1n, releasedSlot: 2n ** 60n + 1n });
+  });
+
+  it('a natural key exists once', () => {
+    const { journal, add } = setUp();
+    const first = add(at('swap:a'));
+    expect(() => add(at('swap:a', { amount: lamports(5n) }))).toThrow(/UNIQUE/);
+    expect(journal.get('swap:a')).toEqual(first);
+    expect(journal.revision()).toBe(first.revision);
+  });
+
+  it('a signature belongs to one row', () => {
+    const { journal, add } = setUp();
+    add(signed({ id: 'a' }));
+    expect(() => add(signed({ id: 'b' }))).toThrow(/UNIQUE/);
+    expect(journal.get('b')).toBeUndefined();
+    expect(journal.bySignature('signature-one')?.id).toBe('a');
+    expect(journal.bySignature('signature-two')).toBeUndefined();
+  });
+
+  it('an update of a row that has changed since it was read is refused, and nothing is written', () => {
+    const { journal, add } = setUp();
+    const read = add(at('a'));
+    const winner = journal.update(read, { ...read, detail: 'winner' }, NOW);
+    expect(journal.update(read, { ...read, detail: 'loser' }, NOW)).toBeUndefined();
+    expect(journal.get('a')).toEqual(winner);
+    expect(journal.update({ ...read, seq: 77 }, read, NOW)).toBeUndefined();
+  });
+
+  it('a transaction that throws leaves neither row, revision, claim nor word for the mirror', () => {
+    const { storage, journal } = setUp();
+    expect(() =>
+      storage.transaction(() => {
+        journal.insert(at('a'));
+        journal.claim('payment:x', 'a', NOW);
+        journal.recordCall('create', 'ip', NOW);
+        throw new Error('power cut');
+      }),
+    ).toThrow('power cut');
+    expect(journal.isEmpty()).toBe(true);
+    expect([
+      journal.revision(),
+      journal.claimant('payment:x'),
+      journal.outbox(9),
+      journal.calls('create', 'ip', 0),
+    ]).toEqual([0, undefined, [], []]);
+  });
+
+  it('an opened journal keeps what another instance wrote', () => {
+    const { storage, add } = setUp();
+    const stored = add(signed({ id: 'a' }));
+    expect(openJournal(storage).get('a')).toEqual(stored);
+  });
+});
+
+describe('what counts for the sums', () => {
+  const old = NOW - 2 * DAY_MS;
+  it('is everything that is open, however old, and the last day whatever became of it', () => {
+    const { journal, add } = setUp();
+    const bare = { signing: null };
+    add(planned({ id: 'open-old', createdAt: old }));
+    add(signed({ id: 'signed-old', createdAt: old }));
+    add(settling({ id: 'settling-old', createdAt: old, ...bare }));
+    add(outstanding({ id: 'outstanding-old', createdAt: old, ...bare }));
+    add(done({ id: 'done-new', ...bare }));
+    add(closed({ id: 'closed-new' }));
+    add(done({ id: 'done-old', createdAt: old, releasedSlot: 1n, ...bare }));
+    add(closed({ id: 'closed-old', createdAt: old }));
+    expect(ids(journal.recent(NOW))).toEqual(['closed-new', 'done-new']);
+    const counting = journal.counting(NOW);
+    expect(reservedLamports(counting)).toBe(2n * (SOL + FEE));
+    expect(unsettledLamports(counting)).toBe(3n * SOL);
+    expect(swappedLamports(counting, NOW, DAY_MS)).toBe(SOL);
+    expect(ids(journal.open())).toEqual(['open-old', 'outstanding-old', 'settling-old', 'signed-old']);
+  });
+
+  it('are the sums over all rows, whatever they are, however they came to be and whenever one asks', () => {
+    const lamportsOf = fc.bigInt({ min: 0n, max: 2n ** 56n }).map(lamports);
+    const row = fc.record({
+      kind: fc.constantFrom('swap', 'token', 'asry', 'absr', 'refund') as fc.Arbitrary<Operation['kind']>,
+      state: fc.constantFrom('planned', 'signed', 'settling', 'done', 'failed') as fc.Arbitrary<
+        Operation['state']
+      >,
+      createdAt: fc.integer({ min: NOW - 2 * DAY_MS, max: NOW + DAY_MS }),
+      dueAt: fc.constantFrom(null, NOW),
+      amount: lamportsOf,
+      reserved: fc.oneof(fc.constant(lamports(0n)), lamportsOf),
+      unsettled: fc.oneof(fc.constant(lamports(0n)), lamportsOf),
+      cost: lamportsOf,
+      releasedSlot: fc.oneof(fc.constant(null), fc.bigInt({ min: 1n, max: 2n ** 40n })),
+    });
+    const when = fc.integer({ min: NOW - DAY_MS, max: NOW + 2 * DAY_MS });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(row, row), { maxLength: 25 }), when, (rows, now) => {
+        const { journal, add } = setUp();
+        let highest = 0n;
+        for (const [index, [first, second]] of rows.entries()) {
+          const added = add(planned({ id: `op:${index}`, ...first }));
+          const later =
+            index % 2 === 0 ? { ...added, ...second, kind: first.kind, createdAt: first.createdAt } : added;
+          if (later !== added) journal.update(added, later, NOW);
+          for (const slot of [first.releasedSlot, later.releasedSlot]) {
+            if (slot !== null && slot > highest) highest = slot;
+          }
+        }
+        const all = journal.latest(99);
+        // What is over and a day old counts for nothing, though it may still say what it once was.
+        const known = all.filter(
+          (op) =>
+            op.reserved > 0n ||
+            op.unsettled > 0n ||
+            op.dueAt !== null ||
+            (['swap', 'refund'].includes(op.kind) && op.createdAt > now - DAY_MS),
+        );
+        const told = journal.counting(now);
+        expect(reservedLamports(told)).toBe(reservedLamports(known));
+        expect(unsettledLamports(told)).toBe(unsettledLamports(known));
+        expect(costLamports(told, now)).toBe(costLamports(all, now));
+        for (const windowMs of [HOUR_MS, DAY_MS]) {
+          expect(swappedLamports(told, now, windowMs)).toBe(swappedLamports(all, now, windowMs));
+        }
+        expect([releasedSlot(told), journal.releasedSlot()]).toEqual([highest, highest]);
+        for (const kind of ['swap', 'asry'] as const) {
+          const asked = { kind, amount: lamports(1n), reserved: lamports(1n), limits: STRICT, now };
+          const balance = { lamports: lamports(2n ** 70n), slot: 2n ** 41n };
+          const verdicts = [told, known].map((operations) => checkIntent({ ...asked, balance, operations }));
+          expect(verdicts[0]).toEqual(verdicts[1]);
+        }
+      }),
+    );
+  });
+
+  it('amounts above 2^53 add up to the last lamport', () => {
+    const { journal, add } = setUp();
+    for (const id of ['a', 'b', 'c']) add(at(id, { kind: 'asry', reserved: lamports(2n ** 53n + 1n) }));
+    expect(reservedLamports(journal.counting(NOW))).toBe(3n * (2n ** 53n + 1n));
+  });
+
+  it('rows of an older version count from the first day', () => {
+    const { storage, journal, add } = setUp();
+    add(planned({ id: 'swap:old', createdAt: old }));
+    storage.exec('DROP INDEX operations_sums');
+    const stored = JSON.parse(String(storage.exec('SELECT row FROM operations')[0]?.row)) as object;
+    storage.exec('UPDATE operations SET row = ?', JSON.stringify({ ...stored, unsettled: undefined }));
+    const again = openJournal(storage);
+    expect(reservedLamports(again.counting(NOW))).toBe(SOL + FEE);
+    expect([unsettledLamports(again.counting(NOW)), journal.counting(NOW)]).toEqual([
+      0n,
+      again.counting(NOW),
+    ]);
+  });
+
+  it('never forgets how new a balance must be, even when the row that says so is more than a day old', () => {
+    const { journal, add } = setUp();
+    const waited = add(signed({ id: 'asry:x', kind: 'asry', createdAt: old, unsettled: lamports(0n) }));
+    journal.update(
+      waited,
+      { ...waited, state: 'done', reserved: lamports(0n), releasedSlot: 7_777n, dueAt: null },
+      NOW,
+    );
+    expect(releasedSlot(journal.counting(NOW))).toBe(7_777n);
+    expect(releasedSlot(journal.counting(NOW + 10 * DAY_MS))).toBe(7_777n);
+    // A lower slot that is released later does not take its place.
+    add(done({ id: 'swap:low', createdAt: old, releasedSlot: 5n, signing: null }));
+    expect(releasedSlot(journal.counting(NOW + 10 * DAY_MS))).toBe(7_777n);
+  });
+});
+
+describe('what is due', () => {
+  it('is found by its time, the longest overdue first, and the next one is known', () => {
+    const { journal, add } = setUp();
+    add(at('late', { dueAt: NOW - 5 }));
+    add(at('later', { dueAt: NOW - 9 }));
+    add(at('now', { dueAt: NOW }));
+    add(at('fraction', { dueAt: NOW + 0.4 }));
+    add(at('soon', { dueAt: NOW + 7 }));
+    add(at('never', { dueAt: null }));
+    expect(journal.due(NOW, 9).map(({ id }) => id)).toEqual(['later', 'late', 'now']);
+    expect(journal.due(NOW, 1).map(({ id }) => id)).toEqual(['later']);
+    expect(journal.due(NOW + 1, 9)).toHaveLength(4);
+    expect(journal.nextDue(NOW)).toBe(NOW - 9);
+  });
+
+  it('a time that only a clock gone back can have set is due at once', () => {
+    const { journal, add } = setUp();
+    add(at('within two hours', { dueAt: NOW + 7_200_000 }));
+    expect([journal.due(NOW, 9), journal.nextDue(NOW)]).toEqual([[], NOW + 7_200_000]);
+    add(at('tomorrow', { dueAt: NOW + DAY_MS }));
+    expect(ids(journal.due(NOW, 9))).toEqual(['tomorrow']);
+    expect(journal.nextDue(NOW - DAY_MS)).toBe(NOW - DAY_MS);
+  });
+
+  it('nothing is due in an empty journal', () => {
+    const { journal } = setUp();
+    expect([journal.due(NOW, 9), journal.nextDue(NOW), journal.isEmpty()]).toEqual([[], undefined, true]);
+  });
+});
+
+describe('names', () => {
+  it('serve one purpose for ever; the same purpose may take them again', () => {
+    const { journal } = setUp();
+    expect(journal.claim('output:t:0', 'swap:a', NOW)).toBe(true);
+    expect(journal.claim('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
+    expect(journal.claim('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
+    expect(journal.claimant('output:t:0')).toBe('swap:a');
+    expect(journal.claimant('output:t:1')).toBeUndefined();
+    journal.purge(NOW + 1_000 * DAY_MS);
+    expect(journal.claim('output:t:0', 'swap:b', NOW)).toBe(false);
+  });
+});
+
+describe('calls', () => {
+  it('are counted by purpose and client since a time, oldest first', () => {
+    const { journal } = setUp();
+    for (const ms of [30, 10, 20]) journal.recordCall('create', 'ip-1', NOW + ms);
+    journal.recordCall('create', 'ip-2', NOW);
+    journal.recordCall('key', 'ip-1', NOW);
+    expect(journal.calls('create', 'ip-1', NOW)).toEqual([NOW + 10, NOW + 20, NOW + 30]);
+    expect(journal.calls('create', 'ip-1', NOW + 10)).toEqual([NOW + 20, NOW + 30]);
+  });
+
+  it('are dropped after a day, rows and names never', () => {
+    const { journal, add } = setUp();
+    add(closed({ id: 'a', createdAt: 0 }));
+    journal.recordCall('create', 'ip', NOW - DAY_MS - 1);
+    journal.recordCall('create', 'ip', NOW - DAY_MS);
+    journal.purge(NOW);
+    expect(journal.calls('create', 'ip', 0)).toEqual([NOW - DAY_MS]);
+    expect(journal.get('a')).toBeDefined();
+  });
+});
+
+describe('word for the mirror', () => {
+  it('is left for every change, one row each, the oldest change first', () => {
+    const { journal, add } = setUp();
+    const a = add(at('a'));
+    add(at('b'));
+    journal.update(a, { ...a, detail: 'again' }, NOW + 5);
+    const rows = journal.outbox(9);
+    expect(rows.map(({ id, revision }) => [id, revision])).toEqual([
+      ['b', 2],
+      ['a', 3],
+    ]);
+    expect(rows[1]).toMatchObject({ entity: 'operation', operation: { detail: 'again', revision: 3 } });
+    expect(journal.outbox(1).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('is gone when the mirror has it, unless the row has changed meanwhile', () => {
+    const { journal, add } = setUp();
+    const a = add(at('a'));
+    add(at('b'));
+    const delivered = journal.outbox(9);
+    journal.update(a, { ...a, detail: 'newer' }, NOW);
+    journal.delivered(delivered);
+    expect(journal.outbox(9).map(({ id, revision }) => [id, revision])).toEqual([['a', 3]]);
+    journal.delivered(journal.outbox(9));
+    expect(journal.outbox(9)).toEqual([]);
+    expect(journal.undeliveredSince()).toBeUndefined();
+  });
+
+  it('waits since the first undelivered change, not the last', () => {
+    const { journal, add } = setUp();
+    const a = add(at('a', { createdAt: NOW }));
+    const newer = journal.update(a, { ...a, detail: 'x' }, NOW + 50_000);
+    expect(journal.undeliveredSince()).toBe(NOW);
+    if (newer) journal.delivered(journal.outbox(9));
+    expect(journal.undeliveredSince()).toBeUndefined();
+  });
+});
+
+it('meta values are replaced', () => {
+  const { journal } = setUp();
+  journal.setMeta('paused', 'operator');
+  journal.setMeta('paused', '');
+  expect([journal.getMeta('paused'), journal.getMeta('other')]).toEqual(['', undefined]);
+});
+
+it('a row of SOL counts as text in the table, so that no column can round it', () => {
+  const { storage, add } = setUp();
+  add(at('a', { amount: lamports(SOL) }));
+  const [stored] = storage.exec('SELECT row FROM operations');
+  expect(String(stored?.row)).toContain(`"amount":"${SOL}"`);
+});

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judgeAttempt, type NodeView } from '../../../src/custody/kernel/state-machine.ts';
+import { deathProof, signingOf, statusOf, view } from '../sample-operations.ts';
+
+const judge = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views);
+
+describe('an attempt is dead', () => {
+  it('by the whole sequence of one node', () => {
+    expect(judge(deathProof())).toBe('dead');
+  });
+
+  it('when one of several nodes has the whole sequence and none has a status', () => {
+    expect(judge(view(), deathProof(), view())).toBe('dead');
+  });
+
+  it('with a status view of exactly the slot of the height', () => {
+    expect(judge(deathProof({ finalizedSlot: 1_200n, statusSlot: 1_200n }))).toBe('dead');
+  });
+
+  it('with a history that begins exactly at the slot of the signing', () => {
+    expect(judge(deathProof({ firstAvailableSlot: 900n }))).toBe('dead');
+  });
+});
+
+describe('an attempt is not dead', () => {
+  it.each([
+    ['at its last valid height: a block of that height may hold it', { finalizedHeight: 1_000n }],
+    ['below it', { finalizedHeight: 999n }],
+    ['with a status view that is older than the height', { statusSlot: 1_199n }],
+    ['when nobody asked how far the history reaches', { firstAvailableSlot: null }],
+    ['with a history that begins one slot after the signing', { firstAvailableSlot: 901n }],
+  ])('%s', (_name, missing) => {
+    expect(judge(deathProof(missing))).toBe('unseen');
+  });
+
+  it('by pieces of different nodes, however they are put together', () => {
+    const height = deathProof({ node: 'a', firstAvailableSlot: null });
+    const history = deathProof({ node: 'b', finalizedHeight: 1_000n });
+    const status = deathProof({ node: 'c', finalizedHeight: 900n, finalizedSlot: 900n });
+    expect(judge(height, history, status)).toBe('unseen');
+    expect(judge(deathProof({ statusSlot: 1_199n }), view({ statusSlot: 5_000n }))).toBe('unseen');
+  });
+
+  it('without any view', () => {
+    expect(judge()).toBe('unseen');
+  });
+
+  it.each([
+    ['processed', 'seen'],
+    ['confirmed', 'seen'],
+    ['finalized', 'landed'],
+  ] as const)('when any node has seen it %s, whatever the others prove', (commitment, verdict) => {
+    const seen = view({ status: statusOf(commitment) });
+    expect(judge(deathProof(), seen)).toBe(verdict);
+    expect(judge(seen, deathProof(), deathProof())).toBe(verdict);
+  });
+
+  it('by a failure that is not final: a fork may take it back', () => {
+    expect(judge(view({ status: statusOf('confirmed', true) }))).toBe('seen');
+    expect(judge(view({ status: statusOf('processed', true) }), deathProof())).toBe('seen');
+  });
+});
+
+describe('a finalized status decides', () => {
+  it('success is landed, failure is rejected', () => {
+    expect(judge(view({ status: statusOf('finalized') }))).toBe('landed');
+    expect(judge(view({ status: statusOf('finalized', true) }))).toBe('rejected');
+  });
+
+  it('over what other nodes have not finalized yet', () => {
+    expect(
+      judge(view({ status: statusOf('confirmed', true) }), view({ status: statusOf('finalized') })),
+    ).toBe('landed');
+  });
+
+  it('but two nodes that contradict each other decide nothing', () => {
+    const yes = view({ node: 'a', status: statusOf('finalized') });
+    const no = view({ node: 'b', status: statusOf('finalized', true) });
+    expect(judge(yes, no)).toBe('seen');
+    expect(judge(no, yes)).toBe('seen');
+  });
+});
+
+/** Any view at all, close to the borders. */
+const near = (center: bigint) => fc.bigInt({ min: center - 3n, max: center + 3n });
+const anyStatus = fc.record({
+  slot: near(940n),
+  failed: fc.boolean(),
+  commitment: fc.constantFrom('processed' as const, 'confirmed' as const, 'finalized' as const),
+});
+const anyView: fc.Arbitrary<NodeView> = fc.record({
+  node: fc.constantFrom('a', 'b'),
+  finalizedSlot: near(1_200n),
+  finalizedHeight: near(1_000n),
+  statusSlot: near(1_200n),
+  status: fc.option(anyStatus, { nil: null, freq: 3 }),
+  firstAvailableSlot: fc.option(near(900n), { nil: null }),
+});
+
+describe('for any views', () => {
+  const { lastValidBlockHeight, slot } = signingOf('one');
+
+  it('dead means that no node saw it and one node alone has every piece', () => {
+    fc.assert(
+      fc.property(fc.array(anyView, { maxLength: 4 }), (views) => {
+        const proofs = views.filter(
+          (v) =>
+            v.status === null &&
+            v.finalizedHeight > lastValidBlockHeight &&
+            v.statusSlot >= v.finalizedSlot &&
+            v.firstAvailableSlot !== null &&
+            v.firstAvailableSlot <= slot,
+        );
+        const dead = proofs.length > 0 && views.every((v) => v.status === null);
+        expect(judge(...views) === 'dead').toBe(dead);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('their order changes nothing', () => {
+    fc.assert(
+      fc.property(fc.array(anyView, { maxLength: 4 }), (views) => {
+        expect(judge(...views.toReversed())).toBe(judge(...views));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('one more view with a status never makes it dead, and one without never brings it back', () => {
+    fc.assert(
+      fc.property(fc.array(anyView, { maxLength: 3 }), anyView, (views, more) => {
+        const verdict = judge(...views, more);
+        if (more.status) expect(verdict).not.toBe('dead');
+        else if (judge(...views) === 'dead') expect(verdict).toBe('dead');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import {
+  claimsOf,
+  decodeOperation,
+  encodeOperation,
+  isTerminal,
+  type Operation,
+  plannedOperation,
+} from '../../../src/custody/kernel/operation.ts';
+import { mirrorStatus } from '../../../src/custody/kernel/public-state.ts';
+import { closed, done, NOW, outstanding, planned, settling, signed } from '../sample-operations.ts';
+
+const atoms = fc.bigInt({ min: 0n, max: 2n ** 70n }).map(lamports);
+const fact = fc.oneof(
+  fc.string().filter((text) => !/^-?\d+$/.test(text)),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+  // Atoms as they are always written: without a zero before them.
+  fc.bigInt({ min: 0n, max: 2n ** 64n }).map(String),
+);
+const names = fc.oneof(fc.string(), fc.constantFrom('amount', 'fee', 'slot', 'reserved', 'cost'));
+const facts = fc
+  .array(fc.tuple(names, fact), { maxLength: 8 })
+  .map((members) => Object.fromEntries(members.filter(([name]) => name !== '__proto__')));
+const rows: fc.Arbitrary<Operation> = fc.record({
+  seq: fc.nat(),
+  id: fc.string(),
+  kind: fc.constantFrom('swap' as const, 'asry' as const),
+  state: fc.constantFrom(
+    'planned' as const,
+    'signed' as const,
+    'settling' as const,
+    'done' as const,
+    'failed' as const,
+  ),
+  detail: fc.string(),
+  reason: fc.option(fc.string(), { nil: null }),
+  revision: fc.nat(),
+  createdAt: fc.nat(),
+  updatedAt: fc.nat(),
+  dueAt: fc.option(fc.nat(), { nil: null }),
+  looks: fc.nat(),
+  amount: atoms,
+  reserved: atoms,
+  unsettled: atoms,
+  cost: atoms,
+  releasedSlot: fc.option(fc.bigInt({ min: 0n, max: 2n ** 64n }), { nil: null }),
+  attempt: fc.nat(),
+  signing: fc.option(
+    fc.record({ signature: fc.string(), wire: fc.string(), lastValidBlockHeight: atoms, slot: atoms }),
+    { nil: null },
+  ),
+  landing: fc.option(
+    fc.record({
+      slot: atoms,
+      blockTime: fc.option(fc.integer(), { nil: null }),
+      fee: atoms,
+      debit: fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }).map(lamports),
+    }),
+    { nil: null },
+  ),
+  plan: facts,
+  outcome: facts,
+});
+
+describe('a row as text', () => {
+  it('comes back as it was, to the atom and to the type', () => {
+    fc.assert(
+      fc.property(rows, (row) => {
+        expect(decodeOperation(encodeOperation(row))).toEqual(row);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of an older version has neutral values for what did not exist then', () => {
+    const old = decodeOperation('{"seq":3,"id":"swap:x","kind":"swap","state":"signed"}');
+    expect(old).toMatchObject({
+      detail: '',
+      reason: null,
+      amount: 0n,
+      reserved: 0n,
+      unsettled: 0n,
+      cost: 0n,
+      releasedSlot: null,
+      attempt: 1,
+      signing: null,
+      landing: null,
+      dueAt: null,
+      looks: 0,
+      plan: {},
+      outcome: {},
+    });
+  });
+
+  it('of a newer version keeps what this one does not know', () => {
+    const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
+    expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
+    expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');
+  });
+
+  it('keeps text in a plan text, even under the name of an amount', () => {
+    const row = planned({ plan: { amount: '12', fee: '0012', note: '5' } });
+    expect(decodeOperation(encodeOperation(row)).plan).toMatchObject({ amount: '12', note: '5' });
+  });
+});
+
+it('an intent takes nothing but what it is given', () => {
+  const intent = plannedOperation({
+    id: 'asry:x',
+    kind: 'asry',
+    amount: lamports(5n),
+    reserved: lamports(9n),
+    plan: { a: 1 },
+    now: NOW,
+  });
+  expect(intent).toMatchObject({
+    state: 'planned',
+    detail: 'planned',
+    reason: null,
+    amount: 5n,
+    reserved: 9n,
+    unsettled: 0n,
+    attempt: 1,
+    signing: null,
+    createdAt: NOW,
+    dueAt: NOW,
+    plan: { a: 1 },
+    outcome: {},
+  });
+  expect(intent).not.toHaveProperty('now');
+});
+
+it.each([
+  ['planned', planned(), false, 'waiting'],
+  ['signed', signed(), false, 'waiting'],
+  ['settling', settling(), false, 'waiting'],
+  ['done', done(), true, 'finished'],
+  ['failed', closed(), true, 'failed'],
+  ['failed with money outstanding', outstanding(), true, 'failed'],
+  ['a state of tomorrow', planned({ state: 'melting' as Operation['state'] }), false, 'waiting'],
+] as const)('%s', (_name, row, terminal, status) => {
+  expect([isTerminal(row), mirrorStatus(row)]).toEqual([terminal, status]);
+});
+
+it('the names that a row has taken can be read back from it', () => {
+  expect(claimsOf(planned())).toEqual([]);
+  const row = done({
+    plan: { depositAddress: 'd' },
+    outcome: { btcTxid: 't', btcVout: 2, refundSignature: 's' },
+  });
+  expect(claimsOf(row)).toEqual(['deposit:d', 'output:t:2', 'payment:s']);
+});

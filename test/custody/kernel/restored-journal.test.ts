@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { Custody } from '../../../src/custody/create-custodian.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from '../custodian-world.ts';
+import { land } from '../fake-chain.ts';
+import { NOW, SOL } from '../sample-operations.ts';
+import { createSqliteStorage, type SqliteStorage } from '../sqlite-storage.ts';
+
+const TABLES = ['meta', 'operations', 'calls', 'claims', 'outbox'];
+
+/** Another storage with the same rows, as a point-in-time restore makes it. */
+function copyOf(storage: SqliteStorage): SqliteStorage {
+  const copy = createSqliteStorage();
+  openJournal(copy);
+  for (const table of TABLES) {
+    for (const row of storage.exec(`SELECT * FROM ${table}`)) {
+      const names = Object.keys(row);
+      const marks = names.map(() => '?').join(', ');
+      copy.exec(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, ...Object.values(row));
+    }
+  }
+  return copy;
+}
+
+/** One swap sent, the storage as it was then, and a second swap after it that the copy does not know. */
+async function restored(): Promise<{ w: CustodianWorld; old: SqliteStorage; truth: unknown }> {
+  const w = createCustodianWorld();
+  await w.custody.createSwap(keyed('first'));
+  const old = copyOf(w.storage);
+  land(w.chain);
+  w.clock.now += 5_000;
+  await w.custody.alarm();
+  await w.custody.createSwap(keyed('second', { client: '192.0.2.2' }));
+  return { w, old, truth: snapshot(w) };
+}
+const snapshot = (w: CustodianWorld) =>
+  [...w.mirror.rows.values()].map((row) => (row.entity === 'operation' ? row.operation : row));
+
+async function ticks(custody: Custody, w: CustodianWorld, count: number): Promise<void> {
+  for (let tick = 0; tick < count; tick++) {
+    w.clock.now += 3_000;
+    await custody.alarm();
+  }
+}
+
+describe('a restored journal', () => {
+  it('signs nothing, and says why', async () => {
+    const { w, old } = await restored();
+    const custody = w.start(old);
+    const before = w.signatures();
+    const answer = await custody.createSwap(request({ client: '192.0.2.3' }));
+    expect(answer).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'journal_behind_mirror' } },
+    });
+    expect(w.signatures()).toBe(before);
+    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+  });
+
+  it('never overwrites the mirror, however long it runs: that is what it will be rebuilt from', async () => {
+    const { w, old, truth } = await restored();
+    const custody = w.start(old);
+    await ticks(custody, w, 60);
+    await custody.wake();
+    expect(snapshot(w)).toEqual(truth);
+  });
+
+  it('is still known for one after it has run without the mirror for a while', async () => {
+    const { w, old, truth } = await restored();
+    w.mirror.state = 'down';
+    const custody = w.start(old);
+    await ticks(custody, w, 60);
+    w.mirror.state = 'up';
+    await ticks(custody, w, 3);
+    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+    expect(snapshot(w)).toEqual(truth);
+  });
+
+  it('takes no output and no refund for itself', async () => {
+    const { w, old } = await restored();
+    w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
+    const custody = w.start(old);
+    await ticks(custody, w, 10);
+    const journal = openJournal(old);
+    expect(journal.get('swap:key-first')).toMatchObject({ state: 'signed' });
+  });
+
+  it('does not wake itself in a hurry while it waits for the operator', async () => {
+    const { w, old } = await restored();
+    const custody = w.start(old);
+    await ticks(custody, w, 2);
+    expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it('is rebuilt by the operator, and then goes on as if nothing had been lost', async () => {
+    const { w, old } = await restored();
+    const custody = w.start(old);
+    await custody.alarm();
+    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
+    w.clock.now += 600_000;
+    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
+    const journal = openJournal(old);
+    expect(journal.get('swap:key-second')?.signing).toEqual(w.journal.get('swap:key-second')?.signing);
+    expect(journal.get('swap:key-first')).toMatchObject({ state: 'settling', landing: { slot: 940n } });
+    expect((await custody.report()).frozen).toBeNull();
+    // The key of the swap that was lost still answers with its signature.
+    const before = w.signatures();
+    const again = await custody.createSwap(keyed('second', { client: '192.0.2.9' }));
+    expect(again).toMatchObject({ type: 'created', replayed: true });
+    expect(w.signatures()).toBe(before);
+    w.clock.now = NOW + 600_000;
+    await custody.alarm();
+    expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
+  });
+
+  it('is not rebuilt before anybody could tell that it is in doubt', async () => {
+    const { w, old } = await restored();
+    const custody = w.start(old);
+    const { highestRevision } = w.mirror;
+    let failures = 1;
+    w.mirror.highestRevision = () =>
+      failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : highestRevision();
+    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
+    expect(openJournal(old).get('swap:key-second')).toBeUndefined();
+    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+  });
+
+  it('is not frozen again by what other tables of the mirror hold', async () => {
+    const { w, old } = await restored();
+    w.mirror.rows.set('invoices i1', {
+      entity: 'invoices',
+      id: 'i1',
+      revision: 999,
+      columns: { journal: '{}' },
+    });
+    const custody = w.start(old);
+    await custody.alarm();
+    w.clock.now += 600_000;
+    await custody.ops({ name: 'reconcile' });
+    expect((await custody.report()).frozen).toBeNull();
+    await custody.wake();
+    expect((await custody.createSwap(request({ client: '192.0.2.7' }))).type).toBe('created');
+    expect((await w.start(old).report()).frozen).toBeNull();
+    // What is written from now on is newer than anything that the mirror holds.
+    expect(openJournal(old).revision()).toBeGreaterThan(999);
+  });
+});

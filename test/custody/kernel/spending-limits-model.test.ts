@@ -1,0 +1,252 @@
+/** The ledger under any order of intents and outcomes, against sums that are kept another way. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Lamports, lamports } from '../../../src/core/amount.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import {
+  checkCost,
+  checkIntent,
+  type LedgerVerdict,
+  type Limits,
+} from '../../../src/custody/kernel/spending-limits.ts';
+import type { Observation } from '../../../src/custody/kernel/state-machine.ts';
+import { step } from '../../../src/custody/kernel/state-machine.ts';
+import { deathProof, FEE, NOW, planned, SWAP, statusOf, view } from '../sample-operations.ts';
+
+const LIMITS: Limits = {
+  maxOperation: lamports(40n),
+  maxHour: lamports(100n),
+  maxDay: lamports(300n),
+  maxUnsettled: lamports(120n),
+  maxCostDay: lamports(20n),
+  maxCostBps: 10_000,
+  floor: lamports(1_000n),
+};
+
+type Step =
+  | { readonly do: 'ask'; readonly amount: bigint }
+  | { readonly do: 'sign'; readonly pick: number; readonly cost: bigint }
+  | {
+      readonly do: 'land' | 'reject' | 'expire' | 'pay' | 'refund' | 'bridgeFails' | 'refuse';
+      readonly pick: number;
+    }
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'topUp'; readonly amount: bigint };
+
+const pick = fc.nat({ max: 30 });
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('ask' as const), amount: fc.bigInt({ min: 1n, max: 45n }) }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('sign' as const), pick, cost: fc.bigInt({ min: 0n, max: 6n }) }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constantFrom('land', 'reject', 'expire', 'pay', 'refund', 'bridgeFails', 'refuse'),
+      pick,
+    }) as fc.Arbitrary<Step>,
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat({ max: 3 * HOUR_MS }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('topUp' as const), amount: fc.bigInt({ min: 1n, max: 20_000n }) }),
+  },
+);
+
+/** A ledger beside the ledger: what really left, and when it was promised. */
+function run(
+  steps: readonly Step[],
+  judge: (world: World, verdict: LedgerVerdict, amount: bigint) => void,
+): World {
+  const world: World = { now: NOW, slot: 1_000n, balance: 60_000n, rows: [] };
+  for (const given of steps) take(world, given, judge);
+  return world;
+}
+type World = { now: number; slot: bigint; balance: bigint; rows: Operation[] };
+
+function take(
+  w: World,
+  given: Step,
+  judge: (world: World, verdict: LedgerVerdict, amount: bigint) => void,
+): void {
+  if (given.do === 'wait') {
+    w.now += given.ms;
+    return;
+  }
+  if (given.do === 'topUp') {
+    w.balance += given.amount;
+    return;
+  }
+  if (given.do === 'ask') {
+    const amount = lamports(given.amount);
+    const reserved = lamports(given.amount + FEE);
+    const balance = { lamports: lamports(w.balance), slot: w.slot };
+    const verdict = checkIntent({
+      kind: 'swap',
+      amount,
+      reserved,
+      balance,
+      operations: w.rows,
+      limits: LIMITS,
+      now: w.now,
+    });
+    judge(w, verdict, given.amount);
+    if (verdict.ok) w.rows.push(planned({ id: `swap:${w.rows.length}`, amount, reserved, createdAt: w.now }));
+    return;
+  }
+  const index = given.pick % Math.max(w.rows.length, 1);
+  const row = w.rows[index];
+  if (!row) return;
+  const next = step(row, observationOf(w, row, given), SWAP, w.now);
+  if (given.do === 'sign' && next !== row) {
+    const others = w.rows.filter((other) => other !== row);
+    if (!checkCost(others, given.cost, LIMITS, w.now).ok) return;
+  }
+  // Money leaves with the landing, and comes back with a refund.
+  if (row.state === 'signed' && next.state === 'settling') w.balance -= row.amount + FEE;
+  if (row.state === 'signed' && next.reason === 'rejected') w.balance -= FEE;
+  if (next !== row && given.do === 'refund') w.balance += row.amount;
+  w.rows[index] = next;
+}
+
+function observationOf(
+  w: World,
+  row: Operation,
+  given: Exclude<Step, { do: 'wait' | 'ask' | 'topUp' }>,
+): Observation {
+  const settle = (settlement: Extract<Observation, { type: 'settlement' }>['settlement']): Observation => ({
+    type: 'settlement',
+    settlement,
+  });
+  const arrived = { state: 'incomplete', arrived: true, outcome: {} } as const;
+  switch (given.do) {
+    case 'sign':
+      return {
+        type: 'signed',
+        signing: { signature: row.id, wire: '', lastValidBlockHeight: 1_000n, slot: 900n },
+        plan: {},
+        cost: given.cost,
+      };
+    case 'refuse':
+      return { type: 'refused', reason: 'quote_amount' };
+    case 'land': {
+      w.slot += 1n;
+      const landing = {
+        slot: w.slot,
+        blockTime: null,
+        fee: lamports(FEE),
+        debit: lamports(row.amount + FEE),
+      };
+      return { type: 'viewed', views: [view({ status: statusOf('finalized') })], landing };
+    }
+    case 'reject':
+      return { type: 'viewed', views: [view({ status: statusOf('finalized', true) })], landing: null };
+    case 'expire':
+      return { type: 'viewed', views: [deathProof()], landing: null };
+    case 'pay':
+      return settle({ state: 'complete', outcome: {} });
+    case 'refund':
+      return settle({ ...arrived, reason: 'refunded' });
+    case 'bridgeFails':
+      return settle({ state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} });
+  }
+}
+
+const steps = fc.array(anyStep, { maxLength: 120 });
+const total = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
+const moved = (w: World, windowMs: number): bigint =>
+  total(w.rows.filter((row) => row.createdAt > w.now - windowMs).map((row) => row.amount));
+const exposed = (w: World): bigint =>
+  total(w.rows.filter((row) => row.state === 'planned' || row.unsettled > 0n).map((row) => row.amount));
+const promised = (w: World): bigint =>
+  total(
+    w.rows.filter((row) => row.state === 'planned' || row.state === 'signed').map((row) => row.amount + FEE),
+  );
+
+describe('under any order of intents and outcomes', () => {
+  it('no cap is ever exceeded, nor the floor touched by what is promised', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        run(given, (w, verdict, amount) => {
+          if (!verdict.ok) return;
+          expect(amount).toBeLessThanOrEqual(LIMITS.maxOperation);
+          expect(moved(w, HOUR_MS) + amount).toBeLessThanOrEqual(LIMITS.maxHour);
+          expect(moved(w, DAY_MS) + amount).toBeLessThanOrEqual(LIMITS.maxDay);
+          expect(exposed(w) + amount).toBeLessThanOrEqual(LIMITS.maxUnsettled);
+          expect(w.balance - promised(w) - amount - FEE).toBeGreaterThanOrEqual(LIMITS.floor);
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('whatever was promised can be paid: the balance never falls below the floor', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        const w = run(given, () => {});
+        expect(w.balance - promised(w)).toBeGreaterThanOrEqual(LIMITS.floor);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('a refusal is never without its reason: the limit that it names would be exceeded', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        run(given, (w, verdict, amount) => {
+          if (verdict.ok) return;
+          if (verdict.code === 'AMOUNT_TOO_LARGE') expect(amount).toBeGreaterThan(LIMITS.maxOperation);
+          if (verdict.code === 'INSUFFICIENT_BALANCE')
+            expect(w.balance - promised(w) - amount - FEE).toBeLessThan(LIMITS.floor);
+          if (verdict.code !== 'SWAP_LIMIT_REACHED') return;
+          const used = {
+            hour: moved(w, HOUR_MS),
+            day: moved(w, DAY_MS),
+            unsettled: exposed(w),
+            cost_day: 0n,
+          };
+          if (verdict.limit === 'cost_day') expect(verdict.used).toBeGreaterThan(LIMITS.maxCostDay);
+          else {
+            expect(verdict.used).toBe(used[verdict.limit]);
+            expect(used[verdict.limit] + amount).toBeGreaterThan(verdict.maximum);
+          }
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('the time that a window names is right: there is room then, and none two milliseconds before', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        run(given, (w, verdict, amount) => {
+          if (verdict.ok || verdict.code !== 'SWAP_LIMIT_REACHED') return;
+          if (verdict.limit === 'unsettled' || verdict.limit === 'cost_day') return;
+          const windowMs = verdict.limit === 'hour' ? HOUR_MS : DAY_MS;
+          const used = (now: number) => moved({ ...w, now }, windowMs) + amount;
+          expect(used(verdict.availableAt)).toBeLessThanOrEqual(verdict.maximum);
+          expect(used(verdict.availableAt - 2)).toBeGreaterThan(verdict.maximum);
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('the cost of a day stays within its limit', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        const w = run(given, () => {});
+        const costs: Lamports[] = w.rows
+          .filter((row) => row.createdAt > w.now - DAY_MS)
+          .map((row) => row.cost);
+        expect(total(costs)).toBeLessThanOrEqual(LIMITS.maxCostDay);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import {
+  effectOf,
+  type Observation,
+  STUCK_AFTER_MS,
+  step,
+} from '../../../src/custody/kernel/state-machine.ts';
+import { deathProof, NOW, outstanding, PAYOUT, SOL, SWAP, settling, signed } from '../sample-operations.ts';
+
+const LATER = NOW + 5_000;
+const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };
+const PAID: Observation = {
+  type: 'settlement',
+  settlement: { state: 'complete', outcome: { btcSats: '1' } },
+};
+
+describe('after the landing', () => {
+  const settlement = (s: Extract<Observation, { type: 'settlement' }>['settlement']): Observation => ({
+    type: 'settlement',
+    settlement: s,
+  });
+  const refund = settlement({
+    state: 'incomplete',
+    reason: 'refunded',
+    arrived: true,
+    outcome: { refundLamports: '9' },
+  });
+  const failure = settlement({ state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} });
+
+  it('pending looks come from every 1.5 to every 60 seconds', () => {
+    let row = settling({ looks: 0 });
+    const waits: number[] = [];
+    for (let look = 0; look < 30; look++) {
+      row = step(row, settlement({ state: 'pending', detail: 'settling' }), SWAP, LATER);
+      waits.push((row.dueAt ?? 0) - LATER);
+    }
+    expect([waits[0], waits.at(-1)]).toEqual([1_500, 60_000]);
+  });
+
+  it.each(['pending', 'unreachable'])('six hours of %s call the operator, and the looks go on', (kind) => {
+    const seen = kind === 'pending' ? settlement({ state: 'pending', detail: 'settling' }) : UNREACHABLE;
+    const at = NOW + STUCK_AFTER_MS;
+    expect(step(settling(), seen, SWAP, at)).toMatchObject({ detail: 'settling', reason: null });
+    const held = step(settling(), seen, SWAP, at + 1);
+    expect(held).toMatchObject({
+      state: 'settling',
+      detail: 'held',
+      reason: 'held_unsettled',
+      unsettled: SOL,
+    });
+    expect(effectOf(held)).toBe('settle');
+    expect(step(held, PAID, SWAP, at + 2)).toMatchObject({
+      state: 'done',
+      reason: null,
+      unsettled: 0n,
+    });
+  });
+
+  it('a refund is not a success, and closes the exposure', () => {
+    expect(step(settling(), refund, SWAP, LATER)).toMatchObject({
+      state: 'failed',
+      detail: 'refunded',
+      reason: 'refunded',
+      unsettled: 0n,
+      dueAt: null,
+      amount: SOL,
+      outcome: { refundLamports: '9' },
+    });
+  });
+
+  it("the bridge's failure keeps the exposure, and one look an hour", () => {
+    const after = step(settling(), failure, SWAP, LATER);
+    expect(after).toMatchObject({ state: 'failed', unsettled: SOL, dueAt: LATER + 3_600_000 });
+    expect(step(after, failure, SWAP, LATER + 9)).toMatchObject({
+      unsettled: SOL,
+      dueAt: LATER + 9 + 3_600_000,
+    });
+    expect(step(after, UNREACHABLE, SWAP, LATER + 9)).toMatchObject({
+      unsettled: SOL,
+      dueAt: LATER + 9 + 3_600_000,
+    });
+  });
+
+  it('what arrives after a failure is booked, and failed stays failed', () => {
+    expect(step(outstanding(), PAID, SWAP, LATER)).toMatchObject({
+      state: 'failed',
+      detail: 'late',
+      reason: 'bridge_failed',
+      unsettled: 0n,
+      dueAt: null,
+      outcome: { btcSats: '1' },
+    });
+    expect(step(outstanding(), refund, SWAP, LATER)).toMatchObject({
+      state: 'failed',
+      detail: 'refunded',
+      unsettled: 0n,
+      dueAt: null,
+    });
+  });
+
+  it('one lamport outstanding is waited for, nothing is not', () => {
+    expect(effectOf(outstanding({ unsettled: lamports(1n) }))).toBe('settle');
+    expect(effectOf(outstanding({ unsettled: lamports(0n) }))).toBe('none');
+  });
+});
+
+describe('after an attempt that cannot land any more', () => {
+  const dead: Observation = { type: 'viewed', views: [deathProof()], landing: null };
+  const sent = (plan: Operation['plan']) => signed({ kind: 'token', plan, attempt: 1, looks: 7 });
+
+  it('another may be signed, and is looked at as a new one', () => {
+    const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
+    expect(step(sent({}), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
+  });
+
+  it('of a row that a lost journal may have forgotten signing again, the next waits for the operator', () => {
+    const after = step(sent({ reconciled: true }), dead, PAYOUT, LATER);
+    expect(after).toMatchObject({ state: 'planned', attempt: 2, reason: 'held_reconciled' });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import {
+  effectOf,
+  isDue,
+  judgeAttempt,
+  type Observation,
+  step,
+} from '../../../src/custody/kernel/state-machine.ts';
+import {
+  NOW,
+  outstanding,
+  planned,
+  SWAP,
+  settling,
+  signed,
+  signingOf,
+  statusOf,
+  view,
+} from '../sample-operations.ts';
+
+const HOUR = 3_600_000;
+const next = (op: Operation, seen: Observation, now = NOW): Operation => step(op, seen, SWAP, now);
+const PENDING: Observation = { type: 'settlement', settlement: { state: 'pending', detail: 'settling' } };
+const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };
+const NOT_SEEN: Observation = { type: 'viewed', views: [view()], landing: null };
+
+describe('an operation is due', () => {
+  it.each([
+    [NOW, true],
+    [NOW - 1, true],
+    [NOW + 1, false],
+    [NOW + 2 * HOUR, false],
+    [NOW + 2 * HOUR + 1, true],
+  ])('from its time on, and when its time is too far ahead to be true (%i)', (dueAt, due) => {
+    expect(isDue(planned({ dueAt }), NOW)).toBe(due);
+  });
+
+  it('never without a time', () => {
+    expect(isDue(planned({ dueAt: null }), NOW)).toBe(false);
+  });
+});
+
+describe('looks', () => {
+  it('at an attempt are 0.7 s apart at first and never more than 2 s while it can land', () => {
+    expect(next(signed({ looks: 0 }), NOT_SEEN)).toMatchObject({ looks: 1, dueAt: NOW + 700 });
+    expect(next(signed({ looks: 149 }), NOT_SEEN)).toMatchObject({ looks: 150, dueAt: NOW + 2_000 });
+    expect(next(signed({ looks: 150 }), NOT_SEEN)).toMatchObject({ looks: 151, dueAt: NOW + 60_000 });
+  });
+
+  it('call the operator after 500 of them in vain', () => {
+    expect(next(signed({ looks: 499 }), NOT_SEEN).reason).toBeNull();
+    expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toBe('held_unproven');
+  });
+
+  it('at a settlement call the operator after six hours, not at them', () => {
+    const op = settling({ createdAt: NOW - 6 * HOUR });
+    for (const seen of [PENDING, UNREACHABLE]) {
+      expect(next(op, seen).reason).toBeNull();
+      expect(next(op, seen, NOW + 1)).toMatchObject({ detail: 'held', reason: 'held_unsettled' });
+    }
+  });
+
+  it('for what may still arrive are an hour apart, and counted', () => {
+    const op = outstanding({ looks: 5 });
+    expect(effectOf(op)).toBe('settle');
+    expect(next(op, PENDING)).toMatchObject({ looks: 6, dueAt: NOW + HOUR });
+    expect(next(op, UNREACHABLE)).toMatchObject({ dueAt: NOW + HOUR });
+  });
+
+  it('begin anew after a landing and after a settlement that is incomplete', () => {
+    const landing = { slot: 940n, blockTime: null, fee: signed().cost, debit: signed().amount };
+    const landed = next(signed({ looks: 9 }), {
+      type: 'viewed',
+      views: [view({ status: statusOf('finalized') })],
+      landing,
+    });
+    expect(landed).toMatchObject({ state: 'settling', looks: 0, dueAt: NOW, releasedSlot: 940n, landing });
+    const incomplete = next(settling({ looks: 9 }), {
+      type: 'settlement',
+      settlement: { state: 'incomplete', reason: 'refunded', arrived: true, outcome: {} },
+    });
+    expect(incomplete).toMatchObject({ state: 'failed', looks: 0, dueAt: null, unsettled: 0n });
+  });
+});
+
+it('a final failure is a rejection, of which the slot of the failure is kept', () => {
+  const views = [view({ status: statusOf('finalized', true) })];
+  expect(judgeAttempt(signingOf('one'), views)).toBe('rejected');
+  expect(next(signed(), { type: 'viewed', views, landing: null })).toMatchObject({
+    state: 'failed',
+    detail: 'rejected',
+    reserved: 0n,
+    unsettled: 0n,
+    releasedSlot: 940n,
+  });
+});
+
+it('a landing that cannot be read yet is looked for again, and nothing is released before', () => {
+  const views = [view({ status: statusOf('finalized') })];
+  expect(next(signed(), { type: 'viewed', views, landing: null })).toMatchObject({
+    state: 'signed',
+    detail: 'landed',
+    dueAt: NOW + 700,
+    reserved: signed().reserved,
+    landing: null,
+  });
+});
+
+it('what an observation does not change is the same row, time of change included', () => {
+  const op = planned();
+  expect(next(op, PENDING, NOW + 5)).toBe(op);
+  expect(next(settling(), PENDING, NOW + 5).updatedAt).toBe(NOW + 5);
+});

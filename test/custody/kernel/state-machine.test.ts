@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import type { Landing, Operation, State } from '../../../src/custody/kernel/operation.ts';
+import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
+import {
+  closed,
+  deathProof,
+  done,
+  FEE,
+  NOW,
+  outstanding,
+  PAYOUT,
+  planned,
+  SOL,
+  SWAP,
+  settling,
+  signed,
+  signingOf,
+  statusOf,
+  view,
+} from '../sample-operations.ts';
+
+const LATER = NOW + 5_000;
+const landing: Landing = { slot: 940n, blockTime: 1, fee: lamports(FEE), debit: lamports(SOL + FEE) };
+
+const ROWS = { planned, signed, settling, done, outstanding, closed } as const;
+const SEEN = {
+  refused: { type: 'refused', reason: 'quote_amount' },
+  found: { type: 'found', outcome: { mint: 'x' } },
+  unprepared: { type: 'unprepared', reason: 'upstream_timeout' },
+  signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
+  sent: { type: 'sent', accepted: true },
+  viewed: { type: 'viewed', views: [view()], landing: null },
+  settlement: { type: 'settlement', settlement: { state: 'complete', outcome: { btcSats: '1' } } },
+  unreachable: { type: 'unreachable', reason: 'timeout' },
+} as const satisfies Record<string, Observation>;
+
+/** Which observations a row of each state takes in; every other pair must leave it as it is. */
+const TAKES: Record<keyof typeof ROWS, (keyof typeof SEEN)[]> = {
+  planned: ['refused', 'found', 'unprepared', 'signed'],
+  signed: ['sent', 'viewed', 'unreachable'],
+  settling: ['settlement', 'unreachable'],
+  done: [],
+  outstanding: ['settlement', 'unreachable'],
+  closed: [],
+};
+
+describe('every state with every observation', () => {
+  const pairs = Object.keys(ROWS).flatMap((row) => Object.keys(SEEN).map((seen) => [row, seen] as const));
+  it.each(pairs)('%s, %s', (row, seen) => {
+    const before = ROWS[row as keyof typeof ROWS]();
+    const after = step(before, SEEN[seen as keyof typeof SEEN], SWAP, LATER);
+    const takes = TAKES[row as keyof typeof ROWS].some((name) => name === seen);
+    if (takes) expect(after).toMatchObject({ updatedAt: LATER, seq: before.seq, id: before.id });
+    // The very same row: nothing is written for it.
+    else expect(after).toBe(before);
+  });
+
+  it('a state of a newer version takes nothing in', () => {
+    const unknown = planned({ state: 'melting' as State });
+    for (const seen of Object.values(SEEN)) expect(step(unknown, seen, SWAP, LATER)).toBe(unknown);
+    expect(effectOf(unknown)).toBe('none');
+  });
+});
+
+describe('effectOf', () => {
+  it.each<[string, Operation, string]>([
+    ['an intent is prepared', planned(), 'prepare'],
+    ['an intent that is held waits for the operator', planned({ reason: 'held_unknown_state' }), 'none'],
+    ['an intent whose first attempt died is prepared', planned({ reason: 'expired', attempt: 2 }), 'prepare'],
+    ['stored bytes that were not sent are sent', signed({ detail: 'signed', looks: 0 }), 'send'],
+    ['sent bytes are watched', signed({ detail: 'sent', looks: 1 }), 'watch'],
+    [
+      'bytes that no node took are watched too: one may have acted and not answered',
+      signed({ detail: 'signed', looks: 1 }),
+      'watch',
+    ],
+    ['a landing awaits its payment', settling(), 'settle'],
+    ['a failure with money outstanding is still looked at', outstanding(), 'settle'],
+    ['a failure without is over', closed(), 'none'],
+    ['a success is over', done(), 'none'],
+  ])('%s', (_name, row, effect) => {
+    expect(effectOf(row)).toBe(effect);
+  });
+});
+
+describe('before anything is signed', () => {
+  it.each(['refused', 'unprepared'] as const)('%s ends a swap and frees what it took', (name) => {
+    const after = step(planned(), SEEN[name], SWAP, LATER);
+    expect(after).toMatchObject({
+      state: 'failed',
+      reason: SEEN[name].reason,
+      amount: 0n,
+      reserved: 0n,
+      unsettled: 0n,
+      cost: 0n,
+      dueAt: null,
+    });
+    expect(after.plan).toMatchObject({ bodyHash: null, askedLamports: SOL.toString() });
+    expect(after.releasedSlot).toBeNull();
+  });
+
+  it('a kind that retries keeps its reservation and looks again, each time later', () => {
+    let row = planned({ kind: 'asry' });
+    let last = 0;
+    for (let look = 1; look <= 30; look++) {
+      row = step(row, SEEN.unprepared, PAYOUT, LATER);
+      expect(row).toMatchObject({
+        state: 'planned',
+        looks: look,
+        reserved: SOL + FEE,
+        reason: 'upstream_timeout',
+      });
+      const wait = (row.dueAt ?? 0) - LATER;
+      expect(wait).toBeGreaterThanOrEqual(last);
+      last = wait;
+    }
+    expect(last).toBe(60_000);
+  });
+
+  it('what the chain shows already is done without a signature', () => {
+    const after = step(planned({ kind: 'token' }), SEEN.found, PAYOUT, LATER);
+    expect(after).toMatchObject({
+      state: 'done',
+      reserved: 0n,
+      dueAt: null,
+      signing: null,
+      outcome: { mint: 'x' },
+    });
+  });
+
+  it('signing stores the bytes and counts the exposure from here on', () => {
+    const after = step(planned(), SEEN.signed, SWAP, LATER);
+    expect(after).toMatchObject({
+      state: 'signed',
+      signing: signingOf('two'),
+      unsettled: SOL,
+      reserved: SOL + FEE,
+      cost: 5n,
+      looks: 0,
+      dueAt: LATER,
+      plan: { bodyHash: null, a: '1' },
+    });
+    expect(effectOf(after)).toBe('send');
+  });
+
+  it('a kind that awaits nothing has no exposure', () => {
+    expect(step(planned(), SEEN.signed, PAYOUT, LATER).unsettled).toBe(0n);
+  });
+});
+
+describe('while an attempt is on its way', () => {
+  it.each([
+    [true, 'sent'],
+    [false, 'signed'],
+  ])('accepted %s is told as %s, and the chain is watched either way', (accepted, detail) => {
+    const fresh = signed({ detail: 'signed', looks: 0 });
+    const after = step(fresh, { type: 'sent', accepted }, SWAP, LATER);
+    expect(after).toMatchObject({ state: 'signed', detail, looks: 1 });
+    expect(effectOf(after)).toBe('watch');
+  });
+
+  it('looks come every 0.7 to 2 seconds', () => {
+    let row = signed({ looks: 0 });
+    const waits: number[] = [];
+    for (let look = 0; look < 20; look++) {
+      row = step(row, SEEN.viewed, SWAP, LATER);
+      waits.push((row.dueAt ?? 0) - LATER);
+    }
+    expect(waits[0]).toBe(700);
+    expect(waits.at(-1)).toBe(2_000);
+    expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
+  });
+
+  it('that nobody can prove grow rare after 150 looks, and the operator is called after 500', () => {
+    const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
+    expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
+    expect([look(499).reason, look(500).reason]).toEqual([null, 'held_unproven']);
+    // Held or not, it is watched, and what the chain shows at last is taken in.
+    expect(effectOf(look(500))).toBe('watch');
+    const views = [view({ status: statusOf('finalized') })];
+    expect(step(look(500), { type: 'viewed', views, landing }, SWAP, LATER)).toMatchObject({
+      state: 'settling',
+      reason: null,
+    });
+  });
+
+  it('a status that is not final is told as landed and decides nothing', () => {
+    const seen = step(
+      signed(),
+      { type: 'viewed', views: [view({ status: statusOf('confirmed') })], landing: null },
+      SWAP,
+      LATER,
+    );
+    expect(seen).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE, unsettled: SOL });
+    const forkedAway = step(seen, SEEN.viewed, SWAP, LATER);
+    expect(forkedAway).toMatchObject({ state: 'signed', detail: 'sent' });
+  });
+
+  it('a final success waits for the transaction itself before anything is released', () => {
+    const views = [view({ status: statusOf('finalized') })];
+    const waiting = step(signed(), { type: 'viewed', views, landing: null }, SWAP, LATER);
+    expect(waiting).toMatchObject({
+      state: 'signed',
+      detail: 'landed',
+      reserved: SOL + FEE,
+      releasedSlot: null,
+    });
+    const landed = step(waiting, { type: 'viewed', views, landing }, SWAP, LATER);
+    expect(landed).toMatchObject({
+      state: 'settling',
+      reserved: 0n,
+      releasedSlot: 940n,
+      unsettled: SOL,
+      landing,
+      dueAt: LATER,
+    });
+  });
+
+  it('a kind that awaits nothing is done with its landing', () => {
+    const views = [view({ status: statusOf('finalized') })];
+    const after = step(
+      signed({ unsettled: lamports(0n) }),
+      { type: 'viewed', views, landing },
+      PAYOUT,
+      LATER,
+    );
+    expect(after).toMatchObject({ state: 'done', reserved: 0n, releasedSlot: 940n, dueAt: null });
+  });
+
+  it('a final failure frees all of it from that slot on', () => {
+    const views = [view(), view({ status: statusOf('finalized', true) })];
+    expect(step(signed(), { type: 'viewed', views, landing: null }, SWAP, LATER)).toMatchObject({
+      state: 'failed',
+      detail: 'rejected',
+      reason: 'rejected',
+      amount: 0n,
+      reserved: 0n,
+      unsettled: 0n,
+      releasedSlot: 940n,
+      dueAt: null,
+    });
+  });
+
+  it('a proven death ends a swap: nothing was spent', () => {
+    expect(
+      step(signed(), { type: 'viewed', views: [deathProof()], landing: null }, SWAP, LATER),
+    ).toMatchObject({
+      state: 'failed',
+      detail: 'expired',
+      reason: 'expired',
+      amount: 0n,
+      reserved: 0n,
+      unsettled: 0n,
+      signing: signingOf('one'),
+    });
+  });
+
+  it.each([
+    ['a proven death', deathProof(), 'expired'],
+    ['a final failure', view({ status: statusOf('finalized', true) }), 'rejected'],
+  ])('after %s a payout is planned again, and only so often', (_name, proof, reason) => {
+    let row = signed({ kind: 'asry', unsettled: lamports(0n) });
+    for (let attempt = 2; attempt <= PAYOUT.maxAttempts; attempt++) {
+      row = step(row, { type: 'viewed', views: [proof], landing: null }, PAYOUT, LATER);
+      expect(row).toMatchObject({
+        state: 'planned',
+        attempt,
+        signing: null,
+        reason,
+        reserved: SOL + FEE,
+        amount: SOL,
+      });
+      row = step(row, SEEN.signed, PAYOUT, LATER);
+      row = { ...row, signing: signingOf('one') };
+    }
+    row = step(row, { type: 'viewed', views: [proof], landing: null }, PAYOUT, LATER);
+    expect(row).toMatchObject({ state: 'failed', reason, reserved: 0n, attempt: PAYOUT.maxAttempts });
+  });
+});
