@@ -24,16 +24,16 @@ import { areLimits } from './kernel/spending-limits.ts';
 import { createAbsrKind } from './kinds/absr.ts';
 import { createAsryKind } from './kinds/asry.ts';
 import { createRefundKind } from './kinds/refund.ts';
-import { createSwapKind, type SwapPorts } from './kinds/swap.ts';
-import { createScreenForeign } from './kinds/swap-screened.ts';
 import { createMintDesk, earlierIn } from './mint-desk.ts';
 import { createPaymentDesk } from './payment-desk.ts';
-import { programMemory } from './program-memory.ts';
 import { archivedProof, createProofDesk, type ProofDesk } from './proof-desk.ts';
 import { recoveryOf } from './recovery.ts';
 import { overheadOf } from './screen/desk.ts';
-import { swapView } from './swap-answer.ts';
-import { createSwapIntake } from './swap-intake.ts';
+import { swapView } from './swap/answer.ts';
+import { createSwapIntake } from './swap/create-swap.ts';
+import { createSwapKind, type SwapPorts } from './swap/operation.ts';
+import { programMemory } from './swap/program-memory.ts';
+import { createScreenForeign } from './swap/third-party-payment.ts';
 
 /** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;

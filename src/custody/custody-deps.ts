@@ -11,10 +11,10 @@ import type { ChainPort } from './kernel/solana-view.ts';
 import type { Limits } from './kernel/spending-limits.ts';
 import type { AbsrPorts } from './kinds/absr.ts';
 import type { RefundKindPorts } from './kinds/refund.ts';
-import type { SwapPorts } from './kinds/swap.ts';
-import type { ForeignPorts } from './kinds/swap-screened.ts';
 import type { PaymentDeskPorts } from './payment-desk.ts';
 import type { ProofPorts } from './proof-desk.ts';
+import type { SwapPorts } from './swap/operation.ts';
+import type { ForeignPorts } from './swap/third-party-payment.ts';
 
 export type CustodyDeps = {
   readonly chain: ChainPort;

@@ -3,7 +3,7 @@ import { base58 } from '@scure/base';
 import type { BridgeReport, QuoteVerdict, SwapQuote, SwapRoute } from '../../src/bridges/route.ts';
 import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
 import type { PriceReport } from '../../src/core/price.ts';
-import type { SwapPorts } from '../../src/custody/kinds/swap.ts';
+import type { SwapPorts } from '../../src/custody/swap/operation.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { NOW, SOL } from './sample-operations.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
 import type { PriceReport } from '../../src/core/price.ts';
-import { priceQuote } from '../../src/custody/kinds/swap.ts';
+import { priceQuote } from '../../src/custody/swap/operation.ts';
 import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../src/features/swap/minimum.ts';
 import { quoteFor } from '../custody/fake-bridge.ts';
 

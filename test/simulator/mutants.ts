@@ -11,7 +11,7 @@ const MACHINE = 'custody/kernel/state-machine.ts';
 const DRIVER = 'custody/kernel/executor.ts';
 const JOURNAL = 'custody/kernel/journal.ts';
 const LEDGER = 'custody/kernel/spending-limits.ts';
-const INTAKE = 'custody/swap-intake.ts';
+const INTAKE = 'custody/swap/create-swap.ts';
 const CUSTODIAN = 'custody/create-custodian.ts';
 const CHAIN = 'custody/kernel/solana-view.ts';
 

@@ -5,7 +5,7 @@
  */
 import { transferMessage } from '../../src/chain/solana/transaction.ts';
 import { sats } from '../../src/core/amount.ts';
-import type { ScreenForeign } from '../../src/custody/kinds/swap-screened.ts';
+import type { ScreenForeign } from '../../src/custody/swap/third-party-payment.ts';
 import { readMessage } from './message-reader.ts';
 import type { Random } from './random.ts';
 

@@ -6,7 +6,7 @@
 import type { Lamports } from '../../core/amount.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
-import { ledgerRefusal, refusalOf, stopped } from '../swap-answer.ts';
+import { ledgerRefusal, refusalOf, stopped } from '../swap/answer.ts';
 import type { BalanceReader } from './balance-reader.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';

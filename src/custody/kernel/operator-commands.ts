@@ -3,8 +3,8 @@
  * @module
  */
 import type { OpsAnswer, OpsCommand } from '../api.ts';
-import { forgetPrograms } from '../program-memory.ts';
 import { UPGRADEABLE } from '../screen/instructions.ts';
+import { forgetPrograms } from '../swap/program-memory.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted, settlesIn, unfreeze } from './journal-integrity.ts';
 import { isTerminal, type Operation } from './operation.ts';

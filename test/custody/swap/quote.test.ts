@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lamports, sats } from '../../src/core/amount.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import type { PriceReport } from '../../src/core/price.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { PriceReport } from '../../../src/core/price.ts';
 import {
   createSwapKind,
   planSwap,
@@ -10,8 +10,8 @@ import {
   quoteSwap,
   swapDebit,
   swapId,
-} from '../../src/custody/kinds/swap.ts';
-import { decodeMessage } from '../chain/solana/decode-message.ts';
+} from '../../../src/custody/swap/operation.ts';
+import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import {
   BLOCKHASH,
   createFakeBridge,
@@ -20,8 +20,8 @@ import {
   oneSol,
   quoteFor,
   RESERVE,
-} from './fake-bridge.ts';
-import { FEE, NOW, SOL } from './sample-operations.ts';
+} from '../fake-bridge.ts';
+import { FEE, NOW, SOL } from '../sample-operations.ts';
 
 const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
 const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { BridgeReport } from '../../src/bridges/route.ts';
-import { lamports } from '../../src/core/amount.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import { createSwapKind } from '../../src/custody/kinds/swap.ts';
-import { createFakeBridge, createSwapPorts, credit } from './fake-bridge.ts';
-import { SOL, settling } from './sample-operations.ts';
+import type { BridgeReport } from '../../../src/bridges/route.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { createSwapKind } from '../../../src/custody/swap/operation.ts';
+import { createFakeBridge, createSwapPorts, credit } from '../fake-bridge.ts';
+import { SOL, settling } from '../sample-operations.ts';
 
 function setUp(report: BridgeReport, taken: readonly string[] = []) {
   const bridge = createFakeBridge();

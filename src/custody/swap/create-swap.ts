@@ -2,31 +2,24 @@
  * Takes swap requests: who may ask, what may be spent, and the intent row that makes a request count once.
  * @module
  */
-import { type Lamports, lamports } from '../core/amount.ts';
-import { HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../core/limits.ts';
-import { failureReason } from '../providers/solana-rpc.ts';
-import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from './api.ts';
-import type { BalanceReader } from './kernel/balance-reader.ts';
-import type { Driver } from './kernel/executor.ts';
-import type { Journal } from './kernel/journal.ts';
-import type { Operation } from './kernel/operation.ts';
-import type { Storage } from './kernel/ports.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
+import { HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
+import type { BalanceReader } from '../kernel/balance-reader.ts';
+import type { Driver } from '../kernel/executor.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { Operation } from '../kernel/operation.ts';
+import type { Storage } from '../kernel/ports.ts';
 import {
   type Balance,
   checkIntent,
   type LedgerVerdict,
   type Limits,
   spendable,
-} from './kernel/spending-limits.ts';
-import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './kinds/swap.ts';
-import {
-  costDayRefusal,
-  createAnswer,
-  isTooSmall,
-  ledgerRefusal,
-  refusalOf,
-  stopped,
-} from './swap-answer.ts';
+} from '../kernel/spending-limits.ts';
+import { costDayRefusal, createAnswer, isTooSmall, ledgerRefusal, refusalOf, stopped } from './answer.ts';
+import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
 
 export type IntakePorts = {
   readonly journal: Journal;

@@ -1,17 +1,17 @@
 /** Payments that a third party has built, from quote to landing: priced, bounded, foreseen. */
 import { describe, expect, it } from 'vitest';
-import type { ForeignOffer, SwapQuote } from '../../src/bridges/route.ts';
-import { sats } from '../../src/core/amount.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import { claimsOf } from '../../src/custody/kernel/operation.ts';
-import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../src/custody/kinds/swap.ts';
-import type { ScreenedPayment } from '../../src/custody/kinds/swap-screened.ts';
-import { forgetPrograms, programMemory } from '../../src/custody/program-memory.ts';
-import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from './fake-bridge.ts';
-import { land } from './fake-chain.ts';
-import { ready, row, setUp } from './kernel/driven.ts';
-import { FEE, NOW, planned, SOL } from './sample-operations.ts';
-import { draftSwap, finish } from './screen/draft.ts';
+import type { ForeignOffer, SwapQuote } from '../../../src/bridges/route.ts';
+import { sats } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { claimsOf } from '../../../src/custody/kernel/operation.ts';
+import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../../src/custody/swap/operation.ts';
+import { forgetPrograms, programMemory } from '../../../src/custody/swap/program-memory.ts';
+import type { ScreenedPayment } from '../../../src/custody/swap/third-party-payment.ts';
+import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../fake-bridge.ts';
+import { land } from '../fake-chain.ts';
+import { ready, row, setUp } from '../kernel/driven.ts';
+import { FEE, NOW, planned, SOL } from '../sample-operations.ts';
+import { draftSwap, finish } from '../screen/draft.ts';
 
 const OVERHEAD = 3_505_000n;
 const offer: ForeignOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };

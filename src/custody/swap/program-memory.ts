@@ -3,8 +3,8 @@
  * was deployed again since is another program, until the operator says otherwise.
  * @module
  */
-import type { Journal } from './kernel/journal.ts';
-import type { ProgramMemory } from './kinds/swap-screened.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { ProgramMemory } from './third-party-payment.ts';
 
 const keyOf = (program: string): string => `deployed:${program}`;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '../../src/app.ts';
-import { lamports } from '../../src/core/amount.ts';
-import type { Operation } from '../../src/custody/kernel/operation.ts';
-import type { LedgerVerdict } from '../../src/custody/kernel/spending-limits.ts';
+import { ERRORS } from '../../../src/app.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import type { LedgerVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import {
   createAnswer,
   isTooSmall,
@@ -10,8 +10,8 @@ import {
   refusalOf,
   stopped,
   swapView,
-} from '../../src/custody/swap-answer.ts';
-import { closed, done, NOW, outstanding, planned, SOL, settling, signed } from './sample-operations.ts';
+} from '../../../src/custody/swap/answer.ts';
+import { closed, done, NOW, outstanding, planned, SOL, settling, signed } from '../sample-operations.ts';
 
 describe('a refusal', () => {
   it.each([

@@ -17,8 +17,8 @@ import type { KindDriver, Prepared } from '../kernel/kind.ts';
 import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { screenLanding } from '../screen/simulation.ts';
-import type { ScreenedPayment, ScreenForeign } from './swap-screened.ts';
-import { createSwapSettlement, type SettlementPorts } from './swap-settlement.ts';
+import { createSwapSettlement, type SettlementPorts } from './settlement.ts';
+import type { ScreenedPayment, ScreenForeign } from './third-party-payment.ts';
 
 export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
 

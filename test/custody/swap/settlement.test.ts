@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { BridgeReport } from '../../src/bridges/route.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import type { Operation } from '../../src/custody/kernel/operation.ts';
-import { createSwapKind } from '../../src/custody/kinds/swap.ts';
-import { confirmedOutputs } from '../../src/custody/kinds/swap-settlement.ts';
-import type { BitcoinTx } from '../../src/providers/esplora.ts';
-import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from './fake-bridge.ts';
-import { NOW, settling } from './sample-operations.ts';
+import type { BridgeReport } from '../../../src/bridges/route.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { createSwapKind } from '../../../src/custody/swap/operation.ts';
+import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
+import type { BitcoinTx } from '../../../src/providers/esplora.ts';
+import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../fake-bridge.ts';
+import { NOW, settling } from '../sample-operations.ts';
 
 const TXID = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);

@@ -3,11 +3,11 @@
  * reads the same answer for as long as the row exists.
  * @module
  */
-import { DAY_MS } from '../core/limits.ts';
-import type { Refusal, SwapAnswer, SwapView } from './api.ts';
-import type { Facts, Operation } from './kernel/operation.ts';
-import { mirrorStatus } from './kernel/public-state.ts';
-import { type LedgerVerdict, solText } from './kernel/spending-limits.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
+import type { Facts, Operation } from '../kernel/operation.ts';
+import { mirrorStatus } from '../kernel/public-state.ts';
+import { type LedgerVerdict, solText } from '../kernel/spending-limits.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
 const text = (facts: Facts, name: string): string | null => {
