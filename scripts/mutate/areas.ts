@@ -55,17 +55,17 @@ export const AREAS: readonly Area[] = [
   {
     name: 'payment matching',
     files: [
-      'src/custody/payment-desk.ts',
-      'src/custody/own-fee.ts',
-      'src/custody/payment-refusals.ts',
-      'src/custody/treasury-scan.ts',
+      'src/custody/payments/payment-requests.ts',
+      'src/custody/payments/own-fee.ts',
+      'src/custody/payments/refusals.ts',
+      'src/custody/payments/treasury-scan.ts',
     ],
     tests: [
-      'test/custody/own-fee.test.ts',
-      'test/custody/payment-edges.test.ts',
-      'test/custody/payment-desk.test.ts',
-      'test/custody/treasury-scan.test.ts',
-      'test/custody/refund-desk.test.ts',
+      'test/custody/payments/own-fee.test.ts',
+      'test/custody/payments/payment-edges.test.ts',
+      'test/custody/payments/payment-requests.test.ts',
+      'test/custody/payments/treasury-scan.test.ts',
+      'test/custody/payments/refunds.test.ts',
     ],
   },
   {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { AsryDesk } from './asry-desk.ts';
-import type { PaymentDesk } from './payment-desk.ts';
+import type { PaymentDesk } from './payments/payment-requests.ts';
 
 export function recoveryOf(payments: PaymentDesk | undefined, claims: AsryDesk | undefined) {
   const rebuilt = [payments, claims].filter((each) => each !== undefined);

@@ -4,8 +4,8 @@
  */
 import type { OpenRequest } from './api.ts';
 import type { Journal } from './kernel/journal.ts';
-import { mirrorToken } from './request-mirror.ts';
-import type { openRequestStore, PaymentRequest } from './request-store.ts';
+import { mirrorToken } from './payments/d1-rows.ts';
+import type { openRequestStore, PaymentRequest } from './payments/request-store.ts';
 
 type Rows = {
   readonly store: ReturnType<typeof openRequestStore>;

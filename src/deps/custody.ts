@@ -22,8 +22,8 @@ import {
 } from '../custody/kernel/signer.ts';
 import { createChainPort } from '../custody/kernel/solana-view.ts';
 import { createTokenKind } from '../custody/kinds/token.ts';
-import type { PaymentDeskPorts } from '../custody/payment-desk.ts';
-import { createRefundSearch } from '../custody/refund-search.ts';
+import type { PaymentDeskPorts } from '../custody/payments/payment-requests.ts';
+import { createRefundSearch } from '../custody/payments/refund-search.ts';
 import { createReservePorts } from '../custody/reserve-ports.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';

@@ -5,7 +5,7 @@ import { checkTrust, freeze } from '../../src/custody/kernel/journal-integrity.t
 import type { KindDriver } from '../../src/custody/kernel/kind.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
-import { createPaymentWorld } from './payment-world.ts';
+import { createPaymentWorld } from './payments/payment-world.ts';
 import { FEE, PAYOUT, planned, SOL, signed } from './sample-operations.ts';
 
 /** A payout that moves nothing but its fee. */

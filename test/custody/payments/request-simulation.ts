@@ -4,34 +4,34 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import { depositTerms } from '../../src/chain/solana/deposit.ts';
-import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { lamports } from '../../src/core/amount.ts';
-import type { OpsAnswer, RequestView } from '../../src/custody/api.ts';
-import { type Custody, createCustodian } from '../../src/custody/create-custodian.ts';
-import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
-import { createChainPort } from '../../src/custody/kernel/solana-view.ts';
-import { createTokenKind } from '../../src/custody/kinds/token.ts';
-import { createRefundSearch } from '../../src/custody/refund-search.ts';
-import type { PaymentRequest, RefundDue } from '../../src/custody/request-store.ts';
+import { encodeBase58 } from '../../../src/chain/solana/address.ts';
+import { depositTerms } from '../../../src/chain/solana/deposit.ts';
+import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import type { OpsAnswer, RequestView } from '../../../src/custody/api.ts';
+import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
+import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
+import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
+import { createTokenKind } from '../../../src/custody/kinds/token.ts';
+import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
+import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
 import type {
   ChainTransaction,
   SignatureEntry,
   SolanaNode,
   SolanaRpc,
-} from '../../src/providers/solana-rpc.ts';
-import { createChainModel } from '../simulator/chain-model.ts';
-import { createD1Model } from '../simulator/d1-model.ts';
-import type { Contents } from '../simulator/disk.ts';
-import { createHost, type Instance } from '../simulator/host.ts';
-import { assemble, signatureOf } from '../simulator/message-reader.ts';
-import { createNodeModel } from '../simulator/node-model.ts';
-import { loadProduction, OWN_SOURCE } from '../simulator/production.ts';
-import { createRandom, type Random } from '../simulator/random.ts';
-import { createScheduler } from '../simulator/scheduler.ts';
-import { depositSignature, PROGRAM, wallet } from './asry-simulation.ts';
+} from '../../../src/providers/solana-rpc.ts';
+import { createChainModel } from '../../simulator/chain-model.ts';
+import { createD1Model } from '../../simulator/d1-model.ts';
+import type { Contents } from '../../simulator/disk.ts';
+import { createHost, type Instance } from '../../simulator/host.ts';
+import { assemble, signatureOf } from '../../simulator/message-reader.ts';
+import { createNodeModel } from '../../simulator/node-model.ts';
+import { loadProduction, OWN_SOURCE } from '../../simulator/production.ts';
+import { createRandom, type Random } from '../../simulator/random.ts';
+import { createScheduler } from '../../simulator/scheduler.ts';
+import { depositSignature, PROGRAM, wallet } from '../asry-simulation.ts';
 import { CREATION_RENT, type Order, orderLine, readOrder } from './request-orders.ts';
 
 const START = 1_800_000_000_000;

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
-import { createTreasuryScan, type PaymentTaker, payerOf } from '../../src/custody/treasury-scan.ts';
-import { openTreasuryStore, type TreasuryPayment } from '../../src/custody/treasury-store.ts';
-import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
-import { createSqliteStorage } from './sqlite-storage.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import {
+  createTreasuryScan,
+  type PaymentTaker,
+  payerOf,
+} from '../../../src/custody/payments/treasury-scan.ts';
+import { openTreasuryStore, type TreasuryPayment } from '../../../src/custody/payments/treasury-store.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const TREASURY = 'treasury';
 const T0 = 1_800_000_000;

@@ -4,11 +4,11 @@
  * treasury spammed with transactions costs time, never a limit of the platform.
  * @module
  */
-import { lamportsChange } from '../chain/solana/balance-change.ts';
-import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
-import type { Journal } from './kernel/journal.ts';
-import type { Log, Storage } from './kernel/ports.ts';
-import { orUnreadable } from './kernel/solana-view.ts';
+import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { Log, Storage } from '../kernel/ports.ts';
+import { orUnreadable } from '../kernel/solana-view.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 /** A flow that waits for payments: invoices, listings. */

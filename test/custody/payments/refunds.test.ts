@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lamports } from '../../src/core/amount.ts';
-import { plannedOperation } from '../../src/custody/kernel/operation.ts';
-import { refundOfMemo } from '../../src/custody/kinds/refund.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { refundOfMemo } from '../../../src/custody/payments/refund-operation.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 /** A completed request whose payer gave so much too much. */

@@ -2,9 +2,9 @@
  * How requests, tokens and refunds look from outside and in D1.
  * @module
  */
-import { foldText } from '../chain/solana/token-text.ts';
-import type { RequestView } from './api.ts';
-import type { Journal } from './kernel/journal.ts';
+import { foldText } from '../../chain/solana/token-text.ts';
+import type { RequestView } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
 
 /** Refunds that a request shows: anybody can make more of them by paying again and again. */

@@ -3,7 +3,7 @@
  * which bought nothing.
  * @module
  */
-import type { SqlRow, Storage } from './kernel/ports.ts';
+import type { SqlRow, Storage } from '../kernel/ports.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 const SCHEMA = [

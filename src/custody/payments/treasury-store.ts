@@ -3,7 +3,7 @@
  * payment serves is decided in the same storage transaction.
  * @module
  */
-import type { SqlRow, Storage } from './kernel/ports.ts';
+import type { SqlRow, Storage } from '../kernel/ports.ts';
 
 const SCHEMA = `CREATE TABLE IF NOT EXISTS treasury_payments (
   signature TEXT PRIMARY KEY,

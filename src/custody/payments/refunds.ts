@@ -3,17 +3,17 @@
  * payer and of the payment that the finalized chain shows, once, within the day's limit.
  * @module
  */
-import { lamportsChange } from '../chain/solana/balance-change.ts';
-import { MEMO_TRANSFER_FEE } from '../chain/solana/transaction.ts';
-import { type Lamports, lamports } from '../core/amount.ts';
-import { type ChainTransaction, failureReason } from '../providers/solana-rpc.ts';
-import type { OpsAnswer, Refusal } from './api.ts';
-import type { Decision } from './kernel/begin-operation.ts';
-import type { DeskTools } from './kernel/desk.ts';
-import type { Operation } from './kernel/operation.ts';
-import { solText } from './kernel/spending-limits.ts';
-import { encodeRefundPlan, refundId } from './kinds/refund.ts';
-import { mirrorRefund, mirrorRequest } from './request-mirror.ts';
+import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import { MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
+import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
+import type { OpsAnswer, Refusal } from '../api.ts';
+import type { Decision } from '../kernel/begin-operation.ts';
+import type { DeskTools } from '../kernel/desk.ts';
+import type { Operation } from '../kernel/operation.ts';
+import { solText } from '../kernel/spending-limits.ts';
+import { mirrorRefund, mirrorRequest } from './d1-rows.ts';
+import { encodeRefundPlan, refundId } from './refund-operation.ts';
 import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
 import { payerOf } from './treasury-scan.ts';
 import type { TreasuryPayment } from './treasury-store.ts';

@@ -1,7 +1,7 @@
 /** The exact edges of what a payment buys: a lamport, a millisecond, a second more or less. */
 import { describe, expect, it } from 'vitest';
-import { isAddress } from '../../src/chain/solana/address.ts';
-import type { PaymentRequest } from '../../src/custody/request-store.ts';
+import { isAddress } from '../../../src/chain/solana/address.ts';
+import type { PaymentRequest } from '../../../src/custody/payments/request-store.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 const MINUTE = 60_000;

@@ -4,21 +4,21 @@
  * ever, over all flows. What bought nothing is owed back and written down.
  * @module
  */
-import { encodeBase58, isSignature } from '../chain/solana/address.ts';
-import { lamports } from '../core/amount.ts';
-import { DAY_MS, MAX_WAIT_MS } from '../core/limits.ts';
-import type { ChainTransaction } from '../providers/solana-rpc.ts';
-import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from './api.ts';
-import type { Desk, DeskTools } from './kernel/desk.ts';
-import type { Facts } from './kernel/operation.ts';
-import type { Mirror } from './kernel/ports.ts';
+import { encodeBase58, isSignature } from '../../chain/solana/address.ts';
+import { lamports } from '../../core/amount.ts';
+import { DAY_MS, MAX_WAIT_MS } from '../../core/limits.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from '../api.ts';
+import type { Desk, DeskTools } from '../kernel/desk.ts';
+import type { Facts } from '../kernel/operation.ts';
+import type { Mirror } from '../kernel/ports.ts';
+import { foreignToken, listToken } from '../token-rows.ts';
+import { mirrorCreatedListing, mirrorRequest, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
 import { ownFee } from './own-fee.ts';
-import { refundDue, usedElsewhere } from './payment-refusals.ts';
-import { createRefundDesk, DUST, type RefundPorts } from './refund-desk.ts';
-import { mirrorCreatedListing, mirrorRequest, requestView, SHOWN_REFUNDS } from './request-mirror.ts';
-import { recognizeRequests, repairRequests, restoreRequests } from './request-recovery.ts';
+import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
+import { createRefundDesk, DUST, type RefundPorts } from './refunds.ts';
+import { refundDue, usedElsewhere } from './refusals.ts';
 import { openRequestStore, type PaymentRequest, partOf } from './request-store.ts';
-import { foreignToken, listToken } from './token-rows.ts';
 import { createTreasuryScan, type PaymentTaker, type TreasuryScanPorts } from './treasury-scan.ts';
 import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
 

@@ -3,13 +3,13 @@
  * state. What D1 never heard of is found again by the treasury's scan; a payment that was booked is never booked again.
  * @module
  */
-import type { ChainTransaction } from '../providers/solana-rpc.ts';
-import type { Journal } from './kernel/journal.ts';
-import { eachRecord } from './kernel/mirror-records.ts';
-import type { Mirror, Storage } from './kernel/ports.ts';
-import type { Recognized } from './kernel/reconcile.ts';
-import { refundOfMemo } from './kinds/refund.ts';
-import { DUST } from './refund-desk.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { Journal } from '../kernel/journal.ts';
+import { eachRecord } from '../kernel/mirror-records.ts';
+import type { Mirror, Storage } from '../kernel/ports.ts';
+import type { Recognized } from '../kernel/reconcile.ts';
+import { refundOfMemo } from './refund-operation.ts';
+import { DUST } from './refunds.ts';
 import {
   decodeRefund,
   type PaymentPart,

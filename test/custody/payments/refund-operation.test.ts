@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { lamports } from '../../src/core/amount.ts';
-import { plannedOperation } from '../../src/custody/kernel/operation.ts';
-import { createRefundKind, encodeRefundPlan, type RefundKindPorts } from '../../src/custody/kinds/refund.ts';
-import { createRefundSearch } from '../../src/custody/refund-search.ts';
-import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
-import { readMessage } from '../simulator/message-reader.ts';
-import { depositSignature, wallet } from './asry-simulation.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import {
+  createRefundKind,
+  encodeRefundPlan,
+  type RefundKindPorts,
+} from '../../../src/custody/payments/refund-operation.ts';
+import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
+import type { ChainTransaction, SignatureEntry } from '../../../src/providers/solana-rpc.ts';
+import { readMessage } from '../../simulator/message-reader.ts';
+import { depositSignature, wallet } from '../asry-simulation.ts';
 
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];
 const REFUND = depositSignature(1);

@@ -1,16 +1,16 @@
 /** The payment desk by itself, over a chain of transactions that the test writes. */
-import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import { lamports } from '../../src/core/amount.ts';
-import type { OpenRequest } from '../../src/custody/api.ts';
-import type { DeskTools } from '../../src/custody/kernel/desk.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
-import { plannedOperation } from '../../src/custody/kernel/operation.ts';
-import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
-import { createPaymentDesk, type PaymentDeskPorts } from '../../src/custody/payment-desk.ts';
-import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
-import { createFakeMirror, type FakeMirror } from './fake-mirror.ts';
-import { signingOf } from './sample-operations.ts';
-import { createSqliteStorage } from './sqlite-storage.ts';
+import { encodeBase58 } from '../../../src/chain/solana/address.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import type { OpenRequest } from '../../../src/custody/api.ts';
+import type { DeskTools } from '../../../src/custody/kernel/desk.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
+import { createPaymentDesk, type PaymentDeskPorts } from '../../../src/custody/payments/payment-requests.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { createFakeMirror, type FakeMirror } from '../fake-mirror.ts';
+import { signingOf } from '../sample-operations.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
 
 export const TREASURY = 'treasury';
 const START = 1_800_000_000_000;

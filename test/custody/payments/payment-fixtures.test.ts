@@ -1,7 +1,7 @@
 /** Payments as a chain can show them, and what each of them does for a request. */
 import { describe, expect, it } from 'vitest';
-import type { RequestView } from '../../src/custody/api.ts';
-import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import type { RequestView } from '../../../src/custody/api.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
 
 const RICH = 10n ** 12n;

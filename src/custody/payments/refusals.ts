@@ -2,7 +2,7 @@
  * Why a payment does not pay for the request that somebody named with it.
  * @module
  */
-import type { Refusal } from './api.ts';
+import type { Refusal } from '../api.ts';
 
 /** What payments to the treasury are for, as the names that they take begin. */
 const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);

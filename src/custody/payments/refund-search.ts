@@ -3,10 +3,10 @@
  * names the refund. Anybody can write such a memo; only we can sign under it.
  * @module
  */
-import { memoText } from '../chain/solana/memo.ts';
-import { upstreamFailed } from '../core/errors.ts';
-import type { ChainTransaction, SignatureEntry } from '../providers/solana-rpc.ts';
-import { refundOfMemo } from './kinds/refund.ts';
+import { memoText } from '../../chain/solana/memo.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { refundOfMemo } from './refund-operation.ts';
 
 export type RefundSearchNode = {
   /** Finalized signatures of the reserve, newest first. */
