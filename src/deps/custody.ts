@@ -21,10 +21,10 @@ import {
   type MintKeys,
 } from '../custody/kernel/signer.ts';
 import { createChainPort } from '../custody/kernel/solana-view.ts';
-import { createTokenKind } from '../custody/kinds/token.ts';
 import type { PaymentDeskPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-search.ts';
 import { createReservePorts } from '../custody/reserve-ports.ts';
+import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';
 import { missingForAsry, missingForMint, missingForPayments, missingForSwaps } from './configured.ts';

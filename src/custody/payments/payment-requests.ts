@@ -12,7 +12,7 @@ import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView
 import type { Desk, DeskTools } from '../kernel/desk.ts';
 import type { Facts } from '../kernel/operation.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { foreignToken, listToken } from '../token-rows.ts';
+import { foreignToken, listToken } from '../tokens/d1-rows.ts';
 import { mirrorCreatedListing, mirrorRequest, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
 import { ownFee } from './own-fee.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';

@@ -13,9 +13,9 @@ import type { OpsAnswer, RequestView } from '../../../src/custody/api.ts';
 import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
 import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
 import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
-import { createTokenKind } from '../../../src/custody/kinds/token.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
+import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
 import type {
   ChainTransaction,
   SignatureEntry,

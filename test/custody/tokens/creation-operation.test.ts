@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { SYSTEM_PROGRAM } from '../../src/chain/solana/instruction.ts';
-import { CREATION_FEE } from '../../src/chain/solana/token-creation.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { lamports } from '../../src/core/amount.ts';
-import { plannedOperation } from '../../src/custody/kernel/operation.ts';
-import { createTokenKind, type FoundMint } from '../../src/custody/kinds/token.ts';
-import { wallet } from './asry-simulation.ts';
+import { SYSTEM_PROGRAM } from '../../../src/chain/solana/instruction.ts';
+import { CREATION_FEE } from '../../../src/chain/solana/token-creation.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { createTokenKind, type FoundMint } from '../../../src/custody/tokens/creation-operation.ts';
+import { wallet } from '../asry-simulation.ts';
 
 const [RESERVE, MINT, CREATOR] = [wallet(91), wallet(92), wallet(93)];
 const SUBJECT = {

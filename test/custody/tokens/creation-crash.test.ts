@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { wallet } from './asry-simulation.ts';
-import { createRequestSimulation } from './payments/request-simulation.ts';
+import { wallet } from '../asry-simulation.ts';
+import { createRequestSimulation } from '../payments/request-simulation.ts';
 
 const SECOND = 1_000;
 const RUNS = 200;

@@ -2,10 +2,10 @@
  * Tokens that somebody paid for, each with its number.
  * @module
  */
-import type { OpenRequest } from './api.ts';
-import type { Journal } from './kernel/journal.ts';
-import { mirrorToken } from './payments/d1-rows.ts';
-import type { openRequestStore, PaymentRequest } from './payments/request-store.ts';
+import type { OpenRequest } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
+import { mirrorToken } from '../payments/d1-rows.ts';
+import type { openRequestStore, PaymentRequest } from '../payments/request-store.ts';
 
 type Rows = {
   readonly store: ReturnType<typeof openRequestStore>;
