@@ -29,7 +29,11 @@ export const AREAS: readonly Area[] = [
       'test/custody/kernel/spending-limits-model.test.ts',
     ],
   },
-  { name: 'curve', files: ['src/custody/asry-curve.ts'], tests: ['test/custody/asry-curve.test.ts'] },
+  {
+    name: 'curve',
+    files: ['src/custody/asry/reward-curve.ts'],
+    tests: ['test/custody/asry/reward-curve.test.ts'],
+  },
   {
     name: 'screen',
     files: [

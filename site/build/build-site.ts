@@ -19,7 +19,7 @@ const STAMP = 'build-stamp';
 
 export const SITE_FOLDER = join(SITE, 'dist');
 
-const MADE_OF = ['site', 'src/chain', 'src/core', 'src/custody/asry-curve.ts', 'package-lock.json'];
+const MADE_OF = ['site', 'src/chain', 'src/core', 'src/custody/asry/reward-curve.ts', 'package-lock.json'];
 
 function filesUnder(path: string): string[] {
   const at = join(ROOT, path);

@@ -1,6 +1,6 @@
 import { useState } from 'hono/jsx';
 import { formatAmount, parseAmount } from '../../src/core/amount.ts';
-import { entitlementOf, receiveFee } from '../../src/custody/asry-curve.ts';
+import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
 import type { AsryEpochs, Treasury } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { amountFault } from './amount-text.ts';

@@ -3,7 +3,7 @@
  * process; refusals are values too, since an error would lose its code on the way.
  * @module
  */
-import type { ClaimView } from '../core/asry-claim.ts';
+import type { ClaimView } from './asry/claim-view.ts';
 
 /** A decision against a request, with the code that the caller sees. */
 export type Refusal = {

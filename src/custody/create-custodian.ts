@@ -6,7 +6,8 @@
 import { lamports } from '../core/amount.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi } from './api.ts';
-import { createAsryDesk } from './asry-desk.ts';
+import { createAsryDesk } from './asry/claims.ts';
+import { createAsryKind } from './asry/payout-operation.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { createBalanceReader } from './kernel/balance-reader.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
@@ -22,7 +23,6 @@ import { reconcile } from './kernel/reconcile.ts';
 import { custodyReport } from './kernel/report.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { createAbsrKind } from './kinds/absr.ts';
-import { createAsryKind } from './kinds/asry.ts';
 import { createMintDesk, earlierIn } from './mint-desk.ts';
 import { createPaymentDesk } from './payments/payment-requests.ts';
 import { createRefundKind } from './payments/refund-operation.ts';

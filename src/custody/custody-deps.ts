@@ -2,7 +2,7 @@
  * All that a custodian is given from outside.
  * @module
  */
-import type { AsryPorts } from './asry-desk.ts';
+import type { AsryPorts } from './asry/claims.ts';
 import type { IntentKind } from './kernel/begin-operation.ts';
 import type { Assemble } from './kernel/executor.ts';
 import type { KindDriver } from './kernel/kind.ts';

@@ -2,7 +2,7 @@
  * What the desks do when a journal is rebuilt, together.
  * @module
  */
-import type { AsryDesk } from './asry-desk.ts';
+import type { AsryDesk } from './asry/claims.ts';
 import type { PaymentDesk } from './payments/payment-requests.ts';
 
 export function recoveryOf(payments: PaymentDesk | undefined, claims: AsryDesk | undefined) {

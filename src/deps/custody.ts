@@ -9,7 +9,7 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, readConfig } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
-import { createAsryPorts } from '../custody/asry-ports.ts';
+import { createAsryPorts } from '../custody/asry/ports.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { Signer } from '../custody/kernel/ports.ts';

@@ -3,7 +3,7 @@
 import { decodeTokenAccount } from '../../src/chain/solana/token-account.ts';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { entitlementOf, receiveFee } from '../../src/custody/asry-curve.ts';
+import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
 import { createStage, type Stage } from '../chain/solana/deposit-scenes.ts';
 import type { SolanaKey } from '../world/keys.ts';
 import type { World } from '../world/world.ts';

@@ -5,7 +5,7 @@ import { PayInTo } from '../../site/parts/exchange-panel.tsx';
 import { ServiceFacts, together } from '../../site/parts/overview-live.tsx';
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
-import { entitlementOf } from '../../src/custody/asry-curve.ts';
+import { entitlementOf } from '../../src/custody/asry/reward-curve.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));

@@ -7,7 +7,7 @@ import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { memoText } from '../../chain/solana/memo.ts';
 import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { payoutOfMemo, recoveredPayout } from '../asry-recovery.ts';
+import { payoutOfMemo, recoveredPayout } from '../asry/recovery.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted } from './journal-integrity.ts';
 import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';

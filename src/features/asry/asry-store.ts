@@ -3,8 +3,8 @@
  * @module
  */
 import * as z from 'zod';
-import { type ClaimView, claimView, payoutView } from '../../core/asry-claim.ts';
 import type { AsryEpochView } from '../../custody/api.ts';
+import { type ClaimView, claimView, payoutView } from '../../custody/asry/claim-view.ts';
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer, PaymentConfirmed, RequestView } from '../../../src/custody/api.ts';
-import { wallet } from '../asry-simulation.ts';
+import { wallet } from '../asry/claim-simulation.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
 const PURPOSES = ['invoice', 'second invoice', 'listing', 'claim'] as const;

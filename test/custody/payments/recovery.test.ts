@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
-import { wallet } from '../asry-simulation.ts';
+import { wallet } from '../asry/claim-simulation.ts';
 import {
   createRequestSimulation,
   type RequestSimulation,

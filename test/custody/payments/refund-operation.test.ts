@@ -9,7 +9,7 @@ import {
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { ChainTransaction, SignatureEntry } from '../../../src/providers/solana-rpc.ts';
 import { readMessage } from '../../simulator/message-reader.ts';
-import { depositSignature, wallet } from '../asry-simulation.ts';
+import { depositSignature, wallet } from '../asry/claim-simulation.ts';
 
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];
 const REFUND = depositSignature(1);

@@ -31,7 +31,7 @@ import { createNodeModel } from '../../simulator/node-model.ts';
 import { loadProduction, OWN_SOURCE } from '../../simulator/production.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
-import { depositSignature, PROGRAM, wallet } from '../asry-simulation.ts';
+import { depositSignature, PROGRAM, wallet } from '../asry/claim-simulation.ts';
 import { CREATION_RENT, type Order, orderLine, readOrder } from './request-orders.ts';
 
 const START = 1_800_000_000_000;

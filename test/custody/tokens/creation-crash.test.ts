@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wallet } from '../asry-simulation.ts';
+import { wallet } from '../asry/claim-simulation.ts';
 import { createRequestSimulation } from '../payments/request-simulation.ts';
 
 const SECOND = 1_000;

@@ -3,7 +3,7 @@
  * same in whatever order they come, though each earns the more the sooner it is claimed. All figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
  * @module
  */
-import { bpsOf } from '../core/amount.ts';
+import { bpsOf } from '../../core/amount.ts';
 
 /** Of the amount received, rounded up: a floor would let thousands of tiny deposits pay nothing. */
 export const RECEIVE_FEE_BPS = 5;

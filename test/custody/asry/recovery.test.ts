@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ClaimAnswer } from '../../src/custody/api.ts';
-import { payoutOfMemo } from '../../src/custody/asry-recovery.ts';
+import type { ClaimAnswer } from '../../../src/custody/api.ts';
+import { payoutOfMemo } from '../../../src/custody/asry/recovery.ts';
 import {
   createAsrySimulation,
   depositSignature,
@@ -8,7 +8,7 @@ import {
   type Simulation,
   type SimulationOptions,
   wallet,
-} from './asry-simulation.ts';
+} from './claim-simulation.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ClaimAnswer, ClaimRequest } from '../../src/custody/api.ts';
-import { entitlementOf } from '../../src/custody/asry-curve.ts';
+import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
+import { entitlementOf } from '../../../src/custody/asry/reward-curve.ts';
 import {
   createAsrySimulation,
   depositSignature,
@@ -10,7 +10,7 @@ import {
   type SimulationOptions,
   transactionOf,
   wallet,
-} from './asry-simulation.ts';
+} from './claim-simulation.ts';
 
 const DOLLAR = 1_000_000n;
 const MINUTE = 60_000;

@@ -2,14 +2,14 @@
  * How claims and epochs look from outside, and what a caller is told when a claim is not taken.
  * @module
  */
-import type { DepositVerdict } from '../chain/solana/deposit.ts';
-import { type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../core/asry-claim.ts';
-import { DAY_MS } from '../core/limits.ts';
-import type { AsryEpochView, Refusal } from './api.ts';
-import { entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './asry-curve.ts';
-import type { Epoch } from './asry-epochs.ts';
+import type { DepositVerdict } from '../../chain/solana/deposit.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import type { AsryEpochView, Refusal } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
 import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
-import type { Journal } from './kernel/journal.ts';
+import { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './claim-view.ts';
+import type { Epoch } from './epochs.ts';
+import { entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './reward-curve.ts';
 
 const DOLLAR = 1_000_000n;
 

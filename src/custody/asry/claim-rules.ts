@@ -2,13 +2,13 @@
  * A claim as it begins: what a deposit earns at this point of the curve, and a part of it that is to be paid.
  * @module
  */
-import { HOUR_MS } from '../core/limits.ts';
-import type { ClaimRequest, Refusal } from './api.ts';
-import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './asry-curve.ts';
-import type { Epoch } from './asry-epochs.ts';
+import { HOUR_MS } from '../../core/limits.ts';
+import type { ClaimRequest, Refusal } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
-import { tooManyKeys, tooSmall } from './asry-view.ts';
-import type { Journal } from './kernel/journal.ts';
+import type { Epoch } from './epochs.ts';
+import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './reward-curve.ts';
+import { tooManyKeys, tooSmall } from './view.ts';
 
 /** A deposit as the chain shows it, before or after it was claimed. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;

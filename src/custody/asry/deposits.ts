@@ -8,7 +8,7 @@ import {
   type DepositTransaction,
   type DepositVerdict,
   judgeDeposit,
-} from '../chain/solana/deposit.ts';
+} from '../../chain/solana/deposit.ts';
 
 export type DepositNode = {
   /** A finalized transaction, or null while this node does not have it. @throws when it fails */

@@ -5,17 +5,17 @@
  * @module
  */
 
-import { ACCOUNT_RENT, tokenTransferFee } from '../chain/solana/token-transfer.ts';
-import { lamports } from '../core/amount.ts';
-import { DAY_MS } from '../core/limits.ts';
-import { failureReason } from '../providers/solana-rpc.ts';
-import type { Refusal } from './api.ts';
-import type { AsryProgram } from './asry-epochs.ts';
+import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-transfer.ts';
+import { lamports } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { Refusal } from '../api.ts';
+import type { DeskTools } from '../kernel/desk.ts';
+import type { Operation } from '../kernel/operation.ts';
 import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
-import { mirrorClaim, mirrorEpoch } from './asry-view.ts';
-import type { DeskTools } from './kernel/desk.ts';
-import type { Operation } from './kernel/operation.ts';
-import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './kinds/asry.ts';
+import type { AsryProgram } from './epochs.ts';
+import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
+import { mirrorClaim, mirrorEpoch } from './view.ts';
 
 /** A payout that is to be begun, with its claim as both stand. Called in the critical section; may write. */
 export type Obtain = () => { readonly claim: Claim; readonly payout: Payout } | Refusal;

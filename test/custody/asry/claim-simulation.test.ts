@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ClaimAnswer } from '../../src/custody/api.ts';
-import { entitlementOf, rewardsAt } from '../../src/custody/asry-curve.ts';
+import type { ClaimAnswer } from '../../../src/custody/api.ts';
+import { entitlementOf, rewardsAt } from '../../../src/custody/asry/reward-curve.ts';
 import {
   createAsrySimulation,
   depositSignature,
@@ -8,7 +8,7 @@ import {
   type SimulatedDeposit,
   type Simulation,
   wallet,
-} from './asry-simulation.ts';
+} from './claim-simulation.ts';
 
 const DOLLAR = 1_000_000n;
 const SECOND = 1_000;

@@ -3,7 +3,7 @@
  * and keeps them: a deposit earns by the epoch of its block, whenever it is claimed.
  * @module
  */
-import type { Curve } from './asry-curve.ts';
+import type { Curve } from './reward-curve.ts';
 
 /** The rewards programme as it is configured now. */
 export type AsryProgram = Curve & {

@@ -2,13 +2,13 @@
  * The chain as claims and their payouts need it.
  * @module
  */
-import type { DepositTerms } from '../chain/solana/deposit.ts';
-import { decodeMint } from '../chain/solana/mint.ts';
-import { decodeTokenAccount } from '../chain/solana/token-account.ts';
-import { findAta } from '../chain/solana/token-instructions.ts';
-import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import type { AsryPorts } from './asry-desk.ts';
-import type { AsryProgram } from './asry-epochs.ts';
+import type { DepositTerms } from '../../chain/solana/deposit.ts';
+import { decodeMint } from '../../chain/solana/mint.ts';
+import { decodeTokenAccount } from '../../chain/solana/token-account.ts';
+import { findAta } from '../../chain/solana/token-instructions.ts';
+import type { SolanaRpc } from '../../providers/solana-rpc.ts';
+import type { AsryPorts } from './claims.ts';
+import type { AsryProgram } from './epochs.ts';
 
 type Mint = { readonly program: string; readonly decimals: number };
 

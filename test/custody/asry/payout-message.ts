@@ -1,7 +1,7 @@
 /** What a payout's message orders, read from its bytes as the chain would. */
 import { type Address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
-import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 
 const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';

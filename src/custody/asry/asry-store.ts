@@ -3,9 +3,9 @@
  * storage transaction as the intent of the payout.
  * @module
  */
-import type { DepositAsset } from '../chain/solana/deposit.ts';
-import type { Epoch } from './asry-epochs.ts';
-import type { SqlRow, Storage } from './kernel/ports.ts';
+import type { DepositAsset } from '../../chain/solana/deposit.ts';
+import type { SqlRow, Storage } from '../kernel/ports.ts';
+import type { Epoch } from './epochs.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS asry_epochs (

@@ -3,17 +3,17 @@
  * payouts on the chain. A claim that is not known for certain pays nothing by itself any more.
  * @module
  */
-import { ACCOUNT_RENT, tokenTransferFee } from '../chain/solana/token-transfer.ts';
-import { lamports } from '../core/amount.ts';
-import type { ChainTransaction } from '../providers/solana-rpc.ts';
-import type { Epoch } from './asry-epochs.ts';
+import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-transfer.ts';
+import { lamports } from '../../core/amount.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { Journal } from '../kernel/journal.ts';
+import { eachRecord } from '../kernel/mirror-records.ts';
+import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
+import type { Log, Mirror, Storage } from '../kernel/ports.ts';
+import { HELD_RECONCILED } from '../kernel/state-machine.ts';
 import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
-import type { Journal } from './kernel/journal.ts';
-import { eachRecord } from './kernel/mirror-records.ts';
-import { type Landing, type Operation, plannedOperation } from './kernel/operation.ts';
-import type { Log, Mirror, Storage } from './kernel/ports.ts';
-import { HELD_RECONCILED } from './kernel/state-machine.ts';
-import { claimPurpose, encodePlan, payoutId } from './kinds/asry.ts';
+import type { Epoch } from './epochs.ts';
+import { claimPurpose, encodePlan, payoutId } from './payout-operation.ts';
 
 const NONE = lamports(0n);
 /** SQLite's word for no limit. */

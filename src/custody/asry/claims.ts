@@ -4,23 +4,23 @@
  * who calls, and how often, changes nothing.
  * @module
  */
-import type { DepositTerms, DepositVerdict } from '../chain/solana/deposit.ts';
-import { type ClaimView, claimView } from '../core/asry-claim.ts';
-import { MAX_WAIT_MS } from '../core/limits.ts';
-import { failureReason } from '../providers/solana-rpc.ts';
-import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from './api.ts';
-import { type Deposit, keyRefusal, newPayout, openClaim } from './asry-claim.ts';
-import { type DepositNode, readDeposit } from './asry-deposit.ts';
-import { type AsryProgram, type Epoch, missingEpochs } from './asry-epochs.ts';
-import { payoutPart } from './asry-payout-rule.ts';
-import { AGAIN, createAsryPayouts } from './asry-payouts.ts';
-import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './asry-recovery.ts';
+import type { DepositTerms, DepositVerdict } from '../../chain/solana/deposit.ts';
+import { MAX_WAIT_MS } from '../../core/limits.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.ts';
+import type { Desk, DeskTools } from '../kernel/desk.ts';
+import type { Mirror } from '../kernel/ports.ts';
+import { createSharedWork } from '../kernel/shared-work.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
-import * as view from './asry-view.ts';
-import type { Desk, DeskTools } from './kernel/desk.ts';
-import type { Mirror } from './kernel/ports.ts';
-import { createSharedWork } from './kernel/shared-work.ts';
-import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './kinds/asry.ts';
+import { type Deposit, keyRefusal, newPayout, openClaim } from './claim-rules.ts';
+import { type ClaimView, claimView } from './claim-view.ts';
+import { type DepositNode, readDeposit } from './deposits.ts';
+import { type AsryProgram, type Epoch, missingEpochs } from './epochs.ts';
+import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './payout-operation.ts';
+import { payoutPart } from './payout-rule.ts';
+import { AGAIN, createAsryPayouts } from './payouts.ts';
+import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './recovery.ts';
+import * as view from './view.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
   readonly nodes: readonly DepositNode[];

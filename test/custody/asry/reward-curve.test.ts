@@ -5,7 +5,7 @@ import {
   nextUnitRate,
   receiveFee,
   rewardsAt,
-} from '../../src/custody/asry-curve.ts';
+} from '../../../src/custody/asry/reward-curve.ts';
 
 const CASES = 1_000_000;
 

@@ -2,33 +2,33 @@
  * The production custodian with its claim desk over the simulator's models: virtual time, a chain with forks and lost
  * sends, nodes that lag and fail, a platform that crashes and replaces instances at any await, D1 that loses answers.
  */
-import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
-import { type DepositTransaction, depositTerms } from '../../src/chain/solana/deposit.ts';
-import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { lamports } from '../../src/core/amount.ts';
-import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../src/custody/api.ts';
-import type { AsryProgram } from '../../src/custody/asry-epochs.ts';
-import { type Claim, decodeRow, type Payout } from '../../src/custody/asry-store.ts';
-import { type Custody, createCustodian } from '../../src/custody/create-custodian.ts';
-import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
-import type { SqlRow } from '../../src/custody/kernel/ports.ts';
-import { createChainPort } from '../../src/custody/kernel/solana-view.ts';
+import { encodeBase58, isOnCurve } from '../../../src/chain/solana/address.ts';
+import { type DepositTransaction, depositTerms } from '../../../src/chain/solana/deposit.ts';
+import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody/api.ts';
+import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/asry-store.ts';
+import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
+import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
+import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
+import type { SqlRow } from '../../../src/custody/kernel/ports.ts';
+import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
 import type {
   ChainTransaction,
   SignatureEntry,
   SolanaNode,
   SolanaRpc,
-} from '../../src/providers/solana-rpc.ts';
-import { type ChainEntry, createChainModel } from '../simulator/chain-model.ts';
-import { createD1Model } from '../simulator/d1-model.ts';
-import type { Contents } from '../simulator/disk.ts';
-import { createHost, type Instance } from '../simulator/host.ts';
-import { assemble, payoutMessage, signatureOf } from '../simulator/message-reader.ts';
-import { createNodeModel } from '../simulator/node-model.ts';
-import { loadProduction, OWN_SOURCE } from '../simulator/production.ts';
-import { createRandom, type Random } from '../simulator/random.ts';
-import { createScheduler } from '../simulator/scheduler.ts';
+} from '../../../src/providers/solana-rpc.ts';
+import { type ChainEntry, createChainModel } from '../../simulator/chain-model.ts';
+import { createD1Model } from '../../simulator/d1-model.ts';
+import type { Contents } from '../../simulator/disk.ts';
+import { createHost, type Instance } from '../../simulator/host.ts';
+import { assemble, payoutMessage, signatureOf } from '../../simulator/message-reader.ts';
+import { createNodeModel } from '../../simulator/node-model.ts';
+import { loadProduction, OWN_SOURCE } from '../../simulator/production.ts';
+import { createRandom, type Random } from '../../simulator/random.ts';
+import { createScheduler } from '../../simulator/scheduler.ts';
 import { nameReceiver, type PayoutOrder, readPayout } from './payout-message.ts';
 
 const START = 1_800_000_000_000;
