@@ -9,10 +9,10 @@ import type { KindDriver } from './kernel/kind.ts';
 import type { Log, Mirror, Signer } from './kernel/ports.ts';
 import type { ChainPort } from './kernel/solana-view.ts';
 import type { Limits } from './kernel/spending-limits.ts';
-import type { AbsrPorts } from './kinds/absr.ts';
 import type { PaymentDeskPorts } from './payments/payment-requests.ts';
 import type { RefundKindPorts } from './payments/refund-operation.ts';
-import type { ProofPorts } from './proof-desk.ts';
+import type { AbsrPorts } from './reserve/mint-operation.ts';
+import type { ProofPorts } from './reserve/proof.ts';
 import type { SwapPorts } from './swap/operation.ts';
 import type { ForeignPorts } from './swap/third-party-payment.ts';
 

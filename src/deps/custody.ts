@@ -23,7 +23,7 @@ import {
 import { createChainPort } from '../custody/kernel/solana-view.ts';
 import type { PaymentDeskPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-search.ts';
-import { createReservePorts } from '../custody/reserve-ports.ts';
+import { createReservePorts } from '../custody/reserve/upstream-views.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';

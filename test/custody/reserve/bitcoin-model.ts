@@ -1,8 +1,8 @@
 /** A Bitcoin chain of transactions that touch the reserve, and indexes over it that fail in every way they do. */
-import { type Sats, sats } from '../../src/core/amount.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import type { BitcoinIndex } from '../../src/custody/reserve-view.ts';
-import type { BitcoinTx } from '../../src/providers/esplora.ts';
+import { type Sats, sats } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { BitcoinIndex } from '../../../src/custody/reserve/bitcoin-view.ts';
+import type { BitcoinTx } from '../../../src/providers/esplora.ts';
 
 /** The P2WPKH address of BIP-173's examples, whose secret key is 1. */
 export const RESERVE_BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';

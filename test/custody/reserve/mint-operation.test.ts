@@ -1,8 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lamports, sats } from '../../src/core/amount.ts';
-import type { Landing, Operation } from '../../src/custody/kernel/operation.ts';
-import { plannedOperation } from '../../src/custody/kernel/operation.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+import type { Landing, Operation } from '../../../src/custody/kernel/operation.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import {
+  agreeAtDepth,
+  agreeAtTip,
+  type ReserveView,
+  type YoungTx,
+} from '../../../src/custody/reserve/agreement.ts';
+import { type BitcoinIndex, readReserveView } from '../../../src/custody/reserve/bitcoin-view.ts';
 import {
   decideMint,
   type EarlierMints,
@@ -11,16 +18,9 @@ import {
   mintDueAt,
   type SupplyView,
   utcDay,
-} from '../../src/custody/kinds/absr.ts';
-import {
-  agreeAtDepth,
-  agreeAtTip,
-  type ReserveView,
-  type YoungTx,
-} from '../../src/custody/reserve-agreement.ts';
-import { type BitcoinIndex, readReserveView } from '../../src/custody/reserve-view.ts';
-import type { BitcoinTx } from '../../src/providers/esplora.ts';
-import { RESERVE_BTC } from './absr-bitcoin-model.ts';
+} from '../../../src/custody/reserve/mint-operation.ts';
+import type { BitcoinTx } from '../../../src/providers/esplora.ts';
+import { RESERVE_BTC } from './bitcoin-model.ts';
 
 const RESERVE = 'reserve';
 const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

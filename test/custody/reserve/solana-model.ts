@@ -8,12 +8,12 @@ import {
   some,
 } from '@solana/web3.js';
 import { getMintEncoder } from '@solana-program/token';
-import { ATA_PROGRAM, findAta } from '../../src/chain/solana/token-instructions.ts';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { type Lamports, lamports } from '../../src/core/amount.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
-import type { createReservePorts } from '../../src/custody/reserve-ports.ts';
+import { ATA_PROGRAM, findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { type Lamports, lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { ChainPort } from '../../../src/custody/kernel/solana-view.ts';
+import type { createReservePorts } from '../../../src/custody/reserve/upstream-views.ts';
 
 export const SLOT_MS = 400;
 const FINAL_SLOTS = 32;

@@ -3,10 +3,10 @@
  * late or never changes nothing, since the day's name is the operation's and the next day's difference holds the rest.
  * @module
  */
-import { lamports } from '../core/amount.ts';
-import type { MintPreview, MintReport, MintRow } from './api.ts';
-import type { DeskTools } from './kernel/desk.ts';
-import type { Operation } from './kernel/operation.ts';
+import { lamports } from '../../core/amount.ts';
+import type { MintPreview, MintReport, MintRow } from '../api.ts';
+import type { DeskTools } from '../kernel/desk.ts';
+import type { Operation } from '../kernel/operation.ts';
 import {
   type AbsrPorts,
   dayOf,
@@ -18,7 +18,7 @@ import {
   mintId,
   readMintFacts,
   utcDay,
-} from './kinds/absr.ts';
+} from './mint-operation.ts';
 
 const NONE = lamports(0n);
 

@@ -11,7 +11,7 @@ import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/pr
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
-import { type AgreementRefusal, agreeAtDepth, type ReserveView } from '../reserve-agreement.ts';
+import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './agreement.ts';
 
 export const ABSR_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
 

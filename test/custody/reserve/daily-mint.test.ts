@@ -1,12 +1,12 @@
 import { address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { mintMessage } from '../../src/chain/solana/token-mint.ts';
-import { TOKEN_2022_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { DAY_MS } from '../../src/core/limits.ts';
-import { createBitcoinModel } from './absr-bitcoin-model.ts';
+import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { mintMessage } from '../../../src/chain/solana/token-mint.ts';
+import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { DAY_MS } from '../../../src/core/limits.ts';
 import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
-import { createSolanaModel, HEALTHY } from './absr-solana-model.ts';
+import { createBitcoinModel } from './bitcoin-model.ts';
+import { createSolanaModel, HEALTHY } from './solana-model.ts';
 
 const MIDNIGHT = Date.UTC(2026, 4, 10);
 const DUE = MIDNIGHT + 5 * 60_000;

@@ -1,17 +1,17 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
-import { buildProofMessage, parseProofMessage, proofHash } from '../../src/chain/bitcoin/proof-message.ts';
-import { signMessage, verifyMessage } from '../../src/chain/bitcoin/signed-message.ts';
-import { decodeWif, deriveAddress } from '../../src/chain/bitcoin/wif.ts';
-import { lamports, sats } from '../../src/core/amount.ts';
-import { HOUR_MS } from '../../src/core/limits.ts';
-import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
-import { createProofSigner } from '../../src/custody/kernel/signer.ts';
-import { askPeers } from '../chain/bitcoin/peers.ts';
-import { createBitcoinModel, RESERVE_BTC, RESERVE_WIF } from './absr-bitcoin-model.ts';
+import { buildProofMessage, parseProofMessage, proofHash } from '../../../src/chain/bitcoin/proof-message.ts';
+import { signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
+import { decodeWif, deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+import { HOUR_MS } from '../../../src/core/limits.ts';
+import type { ProofAnswer, ProofRecord } from '../../../src/custody/api.ts';
+import { createProofSigner } from '../../../src/custody/kernel/signer.ts';
+import { askPeers } from '../../chain/bitcoin/peers.ts';
 import { createService, MINT, reserveSigner, SERVICE, SOL, TREASURY } from './absr-service.ts';
-import { createSolanaModel } from './absr-solana-model.ts';
+import { createBitcoinModel, RESERVE_BTC, RESERVE_WIF } from './bitcoin-model.ts';
+import { createSolanaModel } from './solana-model.ts';
 
 /** Before the time of the mint, so that nothing else is signed. */
 const START = Date.UTC(2026, 4, 10, 0, 0, 1);

@@ -3,7 +3,7 @@
  * one is wrong: then nothing is known.
  * @module
  */
-import { type Sats, sats } from '../core/amount.ts';
+import { type Sats, sats } from '../../core/amount.ts';
 
 /** A confirmed transaction too young to count, and what it does to the reserve. */
 export type YoungTx = { readonly height: number; readonly net: Sats };

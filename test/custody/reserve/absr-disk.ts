@@ -1,6 +1,6 @@
 /** One database and handles on it, each as an instance of the custodian has it: dead once it was replaced. */
 import { DatabaseSync } from 'node:sqlite';
-import type { SqlRow, Storage } from '../../src/custody/kernel/ports.ts';
+import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 
 export type Handle = Storage & { dead: boolean };
 

@@ -2,13 +2,13 @@
  * The reserve as upstreams show it, each of them asked for itself: mint and proof decide what they agree on.
  * @module
  */
-import { decodeMint } from '../chain/solana/mint.ts';
-import { upstreamFailed } from '../core/errors.ts';
-import type { SolanaNode } from '../providers/solana-rpc.ts';
-import type { SupplyView } from './kinds/absr.ts';
-import type { SolanaFigures } from './proof-desk.ts';
-import type { ReserveView } from './reserve-agreement.ts';
-import { type BitcoinIndex, readReserveView } from './reserve-view.ts';
+import { decodeMint } from '../../chain/solana/mint.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { SolanaNode } from '../../providers/solana-rpc.ts';
+import type { ReserveView } from './agreement.ts';
+import { type BitcoinIndex, readReserveView } from './bitcoin-view.ts';
+import type { SupplyView } from './mint-operation.ts';
+import type { SolanaFigures } from './proof.ts';
 
 type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash'>;
 

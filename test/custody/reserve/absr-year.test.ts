@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sats } from '../../src/core/amount.ts';
-import type { AbsrPorts } from '../../src/custody/kinds/absr.ts';
+import { sats } from '../../../src/core/amount.ts';
+import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { DECIMALS, simulateYear } from './absr-year.ts';
 
 const MINUTES = 60_000;

@@ -1,19 +1,19 @@
 /** The production custodian over the models: its ports, its restarts, and calls during which it dies. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
-import type { SwapRoute } from '../../src/bridges/route.ts';
-import { signedTransaction } from '../../src/chain/solana/transaction.ts';
-import { lamports, sats } from '../../src/core/amount.ts';
-import { HOUR_MS } from '../../src/core/limits.ts';
-import { type Custody, createCustodian } from '../../src/custody/create-custodian.ts';
-import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
-import type { Mirror, MirrorRow, Signer } from '../../src/custody/kernel/ports.ts';
-import { createProofSigner, createSigner } from '../../src/custody/kernel/signer.ts';
-import type { AbsrPorts } from '../../src/custody/kinds/absr.ts';
-import { createReservePorts } from '../../src/custody/reserve-ports.ts';
-import { type BitcoinModel, RESERVE_BTC } from './absr-bitcoin-model.ts';
+import type { SwapRoute } from '../../../src/bridges/route.ts';
+import { signedTransaction } from '../../../src/chain/solana/transaction.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+import { HOUR_MS } from '../../../src/core/limits.ts';
+import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
+import type { CustodyDeps } from '../../../src/custody/custody-deps.ts';
+import type { Mirror, MirrorRow, Signer } from '../../../src/custody/kernel/ports.ts';
+import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
+import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
+import { createReservePorts } from '../../../src/custody/reserve/upstream-views.ts';
 import { createDisk } from './absr-disk.ts';
-import type { SolanaModel } from './absr-solana-model.ts';
+import { type BitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
+import type { SolanaModel } from './solana-model.ts';
 
 export const SERVICE = 'reserve.example';
 export const SOL = 1_000_000_000n;

@@ -2,13 +2,13 @@
  * Days of the reserve in simulated time: the production custodian and mint rule over models of both chains, with
  * everything that goes wrong drawn from one seed.
  */
-import { lamports } from '../../src/core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../src/core/limits.ts';
-import type { AbsrPorts } from '../../src/custody/kinds/absr.ts';
-import { createBitcoinModel, type IndexFault } from './absr-bitcoin-model.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { createBooks } from './absr-books.ts';
 import { createService, DEPTH, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
-import { createSolanaModel, HEALTHY, type SendFate } from './absr-solana-model.ts';
+import { createBitcoinModel, type IndexFault } from './bitcoin-model.ts';
+import { createSolanaModel, HEALTHY, type SendFate } from './solana-model.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;

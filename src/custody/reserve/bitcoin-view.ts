@@ -3,11 +3,11 @@
  * move on in between, so the tip is read before and after: a view is whole or there is none.
  * @module
  */
-import { netEffect } from '../chain/bitcoin/net-effect.ts';
-import type { Sats } from '../core/amount.ts';
-import { upstreamFailed } from '../core/errors.ts';
-import type { Esplora } from '../providers/esplora.ts';
-import { MAX_TIP_DISTANCE, type ReserveView, type YoungTx } from './reserve-agreement.ts';
+import { netEffect } from '../../chain/bitcoin/net-effect.ts';
+import type { Sats } from '../../core/amount.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { Esplora } from '../../providers/esplora.ts';
+import { MAX_TIP_DISTANCE, type ReserveView, type YoungTx } from './agreement.ts';
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;
 

@@ -8,16 +8,16 @@ import {
   type ProofMessage,
   parseProofMessage,
   proofHash,
-} from '../chain/bitcoin/proof-message.ts';
-import { verifyMessage } from '../chain/bitcoin/signed-message.ts';
-import { upstreamFailed } from '../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../core/limits.ts';
-import { failureReason } from '../providers/solana-rpc.ts';
-import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from './api.ts';
-import type { DeskTools } from './kernel/desk.ts';
-import type { Mirror } from './kernel/ports.ts';
-import type { ProofSigner } from './kernel/signer.ts';
-import { agreeAtTip, type ReserveView } from './reserve-agreement.ts';
+} from '../../chain/bitcoin/proof-message.ts';
+import { verifyMessage } from '../../chain/bitcoin/signed-message.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
+import type { DeskTools } from '../kernel/desk.ts';
+import type { Mirror } from '../kernel/ports.ts';
+import type { ProofSigner } from '../kernel/signer.ts';
+import { agreeAtTip, type ReserveView } from './agreement.ts';
 
 /** What one Solana node says of the reserve, all of it at finalized. */
 export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
