@@ -3,10 +3,10 @@
  * Fails when one is let through, refused for another reason, or refused by an exception.
  * @module
  */
-import { type ScreenInput, screenSwap } from '../src/custody/screen/screen.ts';
-import { draftSwap, finish } from '../test/custody/screen/draft.ts';
-import type { Family } from '../test/custody/screen/families/family.ts';
-import { combinedInput, FAMILIES, hostileDraft } from '../test/custody/screen/hostile-families.ts';
+import { type ScreenInput, screenSwap } from '../src/custody/policy/policy.ts';
+import { draftSwap, finish } from '../test/custody/policy/draft.ts';
+import type { Family } from '../test/custody/policy/families/family.ts';
+import { combinedInput, FAMILIES, hostileDraft } from '../test/custody/policy/hostile-families.ts';
 import { createRandom } from '../test/simulator/random.ts';
 
 const [each = '60', from = '1'] = process.argv.slice(2);

@@ -8,8 +8,8 @@ import { finalizeEvent, generateSecretKey, verifyEvent } from 'nostr-tools/pure'
 import { signMessage } from '../../src/chain/bitcoin/signed-message.ts';
 import { isAuthentic } from '../../src/chain/nostr/nip01.ts';
 import { decodeTransactionText } from '../../src/chain/solana/message-decode.ts';
-import { screenSwap } from '../../src/custody/screen/screen.ts';
-import { draftSwap, finish } from '../../test/custody/screen/draft.ts';
+import { screenSwap } from '../../src/custody/policy/policy.ts';
+import { draftSwap, finish } from '../../test/custody/policy/draft.ts';
 import { createBitcoinKey } from '../../test/world/keys.ts';
 import { inTurns, micros, type Row } from './row.ts';
 

@@ -4,7 +4,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { LifiQuote, LifiStatus } from '../../src/providers/lifi.ts';
 import type { OneClickStatus } from '../../src/providers/near-intents.ts';
-import { BITCOIN_ADDRESS, draftSwap, finish, RESERVE } from '../custody/screen/draft.ts';
+import { BITCOIN_ADDRESS, draftSwap, finish, RESERVE } from '../custody/policy/draft.ts';
 
 const input = finish(draftSwap('near', 4));
 const DEPOSIT = input.nearStatus?.quoteResponse.quote.depositAddress ?? '';

@@ -3,7 +3,7 @@
  * @module
  */
 import type { OpsAnswer, OpsCommand } from '../api.ts';
-import { UPGRADEABLE } from '../screen/instructions.ts';
+import { UPGRADEABLE } from '../policy/instructions.ts';
 import { forgetPrograms } from '../swap/program-memory.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted, settlesIn, unfreeze } from './journal-integrity.ts';

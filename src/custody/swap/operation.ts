@@ -16,7 +16,7 @@ import {
 import type { KindDriver, Prepared } from '../kernel/kind.ts';
 import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
-import { screenLanding } from '../screen/simulation.ts';
+import { screenLanding } from '../policy/simulation.ts';
 import { createSwapSettlement, type SettlementPorts } from './settlement.ts';
 import type { ScreenedPayment, ScreenForeign } from './third-party-payment.ts';
 

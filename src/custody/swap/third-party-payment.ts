@@ -11,12 +11,12 @@ import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Facts } from '../kernel/operation.ts';
 import type { Log } from '../kernel/ports.ts';
-import type { ScreenDesk } from '../screen/desk.ts';
-import { type Deployments, UPGRADEABLE } from '../screen/instructions.ts';
-import type { TableViews } from '../screen/lookup-tables.ts';
-import type { ScreenRefusal } from '../screen/refusal.ts';
-import { openTransaction, screenBytes, screenSwap, withLifetime } from '../screen/screen.ts';
-import type { SimulationResult } from '../screen/simulation.ts';
+import type { ScreenDesk } from '../policy/gather-facts.ts';
+import { type Deployments, UPGRADEABLE } from '../policy/instructions.ts';
+import type { TableViews } from '../policy/lookup-tables.ts';
+import { openTransaction, screenBytes, screenSwap, withLifetime } from '../policy/policy.ts';
+import type { ScreenRefusal } from '../policy/refusal.ts';
+import type { SimulationResult } from '../policy/simulation.ts';
 
 export type ScreenNode = Pick<SolanaNode, 'accounts' | 'epoch' | 'simulateChange'>;
 

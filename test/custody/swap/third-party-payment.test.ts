@@ -6,12 +6,12 @@ import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { programDataAddress, UPGRADEABLE_LOADER } from '../../../src/chain/solana/program-deployment.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { LIFI_COLLECTOR, UPGRADEABLE } from '../../../src/custody/screen/instructions.ts';
-import { TRACKER_PROGRAM } from '../../../src/custody/screen/lifi-tracker.ts';
+import { LIFI_COLLECTOR, UPGRADEABLE } from '../../../src/custody/policy/instructions.ts';
+import { TRACKER_PROGRAM } from '../../../src/custody/policy/lifi-tracker.ts';
 import { createScreenForeign, type ScreenNode } from '../../../src/custody/swap/third-party-payment.ts';
 import type { ChainAccount } from '../../../src/providers/solana-rpc.ts';
 import { tableData, u32, u64 } from '../../world/lifi-transaction.ts';
-import { draftSwap, EPOCH, finish, NOW, OWN, RESERVE, TABLE, tableOf } from '../screen/draft.ts';
+import { draftSwap, EPOCH, finish, NOW, OWN, RESERVE, TABLE, tableOf } from '../policy/draft.ts';
 
 const account = (owner: string, data: Uint8Array, atoms = 1n): ChainAccount => ({
   owner,

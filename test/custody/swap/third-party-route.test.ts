@@ -10,8 +10,8 @@ import type { ScreenedPayment } from '../../../src/custody/swap/third-party-paym
 import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../fake-bridge.ts';
 import { land } from '../fake-chain.ts';
 import { ready, row, setUp } from '../kernel/driven.ts';
+import { draftSwap, finish } from '../policy/draft.ts';
 import { FEE, NOW, planned, SOL } from '../sample-operations.ts';
-import { draftSwap, finish } from '../screen/draft.ts';
 
 const OVERHEAD = 3_505_000n;
 const offer: ForeignOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };

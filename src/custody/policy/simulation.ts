@@ -6,7 +6,7 @@
 import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainflip.ts';
 import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import type { Lamports } from '../../core/amount.ts';
-import type { ScreenDesk } from './desk.ts';
+import type { ScreenDesk } from './gather-facts.ts';
 import type { ResolvedInstruction } from './instruction.ts';
 import type { ScreenedShape } from './instructions.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';

@@ -10,12 +10,12 @@ import type { DecodedTransaction } from '../../../src/chain/solana/message-decod
 import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { LIFI_COLLECTOR } from '../../../src/custody/screen/instructions.ts';
-import { CLOCK_SYSVAR, TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
-import type { AccountView } from '../../../src/custody/screen/lookup-tables.ts';
-import type { ScreenInput } from '../../../src/custody/screen/screen.ts';
-import type { AccountState, SimulationResult } from '../../../src/custody/screen/simulation.ts';
-import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
+import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
+import { CLOCK_SYSVAR, TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
+import type { AccountView } from '../../../src/custody/policy/lookup-tables.ts';
+import type { ScreenInput } from '../../../src/custody/policy/policy.ts';
+import type { AccountState, SimulationResult } from '../../../src/custody/policy/simulation.ts';
+import { SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
 import type { OneClickStatus } from '../../../src/providers/near-intents.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
 import {

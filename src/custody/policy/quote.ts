@@ -4,7 +4,7 @@
  */
 import { judgeLifiQuote, type Tool } from '../../bridges/lifi-quote.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
-import type { ScreenDesk, SwapOrder } from './desk.ts';
+import type { ScreenDesk, SwapOrder } from './gather-facts.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';
 
 /** The blockhash, the price and the one-time address are all of this moment. */

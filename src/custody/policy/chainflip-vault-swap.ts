@@ -4,7 +4,7 @@
  */
 import { decodeVaultSwap, judgeVaultSwap } from '../../bridges/lifi-chainflip.ts';
 import type { Sats } from '../../core/amount.ts';
-import type { ScreenDesk } from './desk.ts';
+import type { ScreenDesk } from './gather-facts.ts';
 import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
 
 /** Place of the sender among the accounts. */

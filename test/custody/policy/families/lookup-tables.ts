@@ -1,7 +1,7 @@
 /** S7: what hides in lookup tables. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
-import { LIFI_COLLECTOR } from '../../../../src/custody/screen/instructions.ts';
+import { LIFI_COLLECTOR } from '../../../../src/custody/policy/instructions.ts';
 import { u64 } from '../../../world/lifi-transaction.ts';
 import { type Draft, OWN, TABLE, THIEF } from '../draft.ts';
 import { collect, type Family } from './family.ts';

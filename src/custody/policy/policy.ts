@@ -17,7 +17,7 @@ import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { lamports, type Sats, sats } from '../../core/amount.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
-import type { ScreenDesk, SwapOrder } from './desk.ts';
+import type { ScreenDesk, SwapOrder } from './gather-facts.ts';
 import { type InstructionEvidence, type ScreenedShape, screenInstructions } from './instructions.ts';
 import { screenQuote } from './quote.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';

@@ -1,8 +1,8 @@
 /** S10: tokens, under both programs. */
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../../src/chain/solana/token-program.ts';
-import { SYSTEM_PROGRAM } from '../../../../src/custody/screen/system.ts';
-import { WRAPPED_SOL } from '../../../../src/custody/screen/token.ts';
+import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/system.ts';
+import { WRAPPED_SOL } from '../../../../src/custody/policy/token.ts';
 import type { Account } from '../../../world/lifi-transaction.ts';
 import { THIEF } from '../draft.ts';
 import {

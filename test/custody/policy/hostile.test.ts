@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { SCREEN_REASONS } from '../../../src/custody/screen/refusal.ts';
-import { screenSwap } from '../../../src/custody/screen/screen.ts';
-import { screenLanding } from '../../../src/custody/screen/simulation.ts';
+import { screenSwap } from '../../../src/custody/policy/policy.ts';
+import { SCREEN_REASONS } from '../../../src/custody/policy/refusal.ts';
+import { screenLanding } from '../../../src/custody/policy/simulation.ts';
 import { finish } from './draft.ts';
 import { FAMILIES, hostileDraft } from './hostile-families.ts';
 

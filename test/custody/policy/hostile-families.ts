@@ -2,7 +2,7 @@
  * Attacks by family: each changes an honest swap in one way that would cost us something, and names the reason for
  * which the screen must refuse it.
  */
-import type { ScreenInput } from '../../../src/custody/screen/screen.ts';
+import type { ScreenInput } from '../../../src/custody/policy/policy.ts';
 import { createRandom } from '../../simulator/random.ts';
 import { type Draft, draftSwap, finish } from './draft.ts';
 import { ASSOCIATED_TOKEN_FAMILIES } from './families/associated-token.ts';

@@ -1,8 +1,8 @@
 /** S6 and S9: transactions that never expire, and what else the System program could do with our signature. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
-import { LIFI_COLLECTOR } from '../../../../src/custody/screen/instructions.ts';
-import { SYSTEM_PROGRAM } from '../../../../src/custody/screen/system.ts';
+import { LIFI_COLLECTOR } from '../../../../src/custody/policy/instructions.ts';
+import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/system.ts';
 import { u32, u64 } from '../../../world/lifi-transaction.ts';
 import { RESERVE, THIEF, transfer, vaultSwap, wallet } from '../draft.ts';
 import { also, amountOf, at, collect, type Family, LEG, leg, seed, system, us } from './family.ts';

@@ -1,11 +1,11 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { expect, it } from 'vitest';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { ASSOCIATED_TOKEN_PROGRAM } from '../../../src/custody/screen/associated-token.ts';
-import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/screen/compute-budget.ts';
-import { TRACKER_PROGRAM } from '../../../src/custody/screen/lifi-tracker.ts';
-import { screenSwap } from '../../../src/custody/screen/screen.ts';
-import { SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
+import { ASSOCIATED_TOKEN_PROGRAM } from '../../../src/custody/policy/associated-token.ts';
+import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/policy/compute-budget.ts';
+import { TRACKER_PROGRAM } from '../../../src/custody/policy/lifi-tracker.ts';
+import { screenSwap } from '../../../src/custody/policy/policy.ts';
+import { SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
 import type { Instruction } from '../../world/lifi-transaction.ts';
 import { draftSwap, finish, RESERVE, THIEF } from './draft.ts';
 

@@ -11,22 +11,22 @@ import type { DecodedTransaction } from '../../../src/chain/solana/message-decod
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { judgeAssociatedToken } from '../../../src/custody/screen/associated-token.ts';
-import { judgeComputeBudget, priorityFee } from '../../../src/custody/screen/compute-budget.ts';
-import type { Judgement, ResolvedKey } from '../../../src/custody/screen/instruction.ts';
-import { LIFI_COLLECTOR, type ScreenedShape } from '../../../src/custody/screen/instructions.ts';
-import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/screen/lifi-tracker.ts';
-import { resolveInstructions } from '../../../src/custody/screen/lookup-tables.ts';
-import { screenQuote } from '../../../src/custody/screen/quote.ts';
-import { screenBytes, screenSwap } from '../../../src/custody/screen/screen.ts';
+import { judgeAssociatedToken } from '../../../src/custody/policy/associated-token.ts';
+import { judgeComputeBudget, priorityFee } from '../../../src/custody/policy/compute-budget.ts';
+import type { Judgement, ResolvedKey } from '../../../src/custody/policy/instruction.ts';
+import { LIFI_COLLECTOR, type ScreenedShape } from '../../../src/custody/policy/instructions.ts';
+import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
+import { resolveInstructions } from '../../../src/custody/policy/lookup-tables.ts';
+import { screenBytes, screenSwap } from '../../../src/custody/policy/policy.ts';
+import { screenQuote } from '../../../src/custody/policy/quote.ts';
 import {
   type AccountState,
   type SimulationResult,
   screenLanding,
   screenSimulation,
-} from '../../../src/custody/screen/simulation.ts';
-import { judgeSystem, SYSTEM_PROGRAM } from '../../../src/custody/screen/system.ts';
-import { judgeToken, WRAPPED_SOL } from '../../../src/custody/screen/token.ts';
+} from '../../../src/custody/policy/simulation.ts';
+import { judgeSystem, SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
+import { judgeToken, WRAPPED_SOL } from '../../../src/custody/policy/token.ts';
 import { budget, tableData, u32, u64 } from '../../world/lifi-transaction.ts';
 import { type Draft, draftSwap, finish, OWN, RESERVE, THIEF, transfer, vaultSwap, wallet } from './draft.ts';
 import { LEG, TEMPORARY } from './families/family.ts';

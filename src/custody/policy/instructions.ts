@@ -12,7 +12,7 @@ import type { Sats } from '../../core/amount.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken } from './associated-token.ts';
 import { judgeChainflip } from './chainflip-vault-swap.ts';
 import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compute-budget.ts';
-import type { ScreenDesk, SwapOrder } from './desk.ts';
+import type { ScreenDesk, SwapOrder } from './gather-facts.ts';
 import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
 import { judgeTracker, TRACKER_PROGRAM } from './lifi-tracker.ts';
 import { resolveInstructions, type TableViews } from './lookup-tables.ts';
