@@ -1,5 +1,5 @@
 import { createApp } from './app.ts';
-import { custodianClass } from './custody/custodian.ts';
+import { custodianClass } from './custody/durable-object.ts';
 import { custodyDeps } from './deps/custody.ts';
 import { scheduledDeps } from './deps/scheduled.ts';
 import { apiDeps } from './deps.ts';

@@ -2,8 +2,8 @@
  * What the desks do when a journal is rebuilt, together.
  * @module
  */
-import type { AsryDesk } from './asry/claims.ts';
-import type { PaymentDesk } from './payments/payment-requests.ts';
+import type { AsryDesk } from '../asry/claims.ts';
+import type { PaymentDesk } from '../payments/payment-requests.ts';
 
 export function recoveryOf(payments: PaymentDesk | undefined, claims: AsryDesk | undefined) {
   const rebuilt = [payments, claims].filter((each) => each !== undefined);
