@@ -4,7 +4,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { ClaimRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
-import { type Custody, createCustodian } from './create-custodian.ts';
+import { type Custody, createCustodian } from './custodian.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import type { Storage } from './kernel/ports.ts';
 

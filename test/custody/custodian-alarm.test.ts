@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
-import type { Custody } from '../../src/custody/create-custodian.ts';
+import type { Custody } from '../../src/custody/custodian.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { bitcoinTx } from './fake-bridge.ts';
 import { land } from './fake-chain.ts';

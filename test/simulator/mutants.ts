@@ -12,7 +12,7 @@ const DRIVER = 'custody/kernel/executor.ts';
 const JOURNAL = 'custody/kernel/journal.ts';
 const LEDGER = 'custody/kernel/spending-limits.ts';
 const INTAKE = 'custody/swap/create-swap.ts';
-const CUSTODIAN = 'custody/create-custodian.ts';
+const CUSTODIAN = 'custody/custodian.ts';
 const CHAIN = 'custody/kernel/solana-view.ts';
 
 export const MUTANTS: readonly Mutant[] = [

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { Mirror } from '../../src/custody/kernel/ports.ts';
 import type { D1Like } from './d1-model.ts';
 
-export type Production = Pick<typeof import('../../src/custody/create-custodian.ts'), 'createCustodian'> &
+export type Production = Pick<typeof import('../../src/custody/custodian.ts'), 'createCustodian'> &
   Pick<typeof import('../../src/custody/kernel/solana-view.ts'), 'createChainPort'> &
   Pick<typeof import('../../src/custody/kernel/operation.ts'), 'decodeOperation'> &
   Pick<typeof import('../../src/providers/solana-rpc.ts'), 'createSolanaRpc' | 'RpcRefusal'> &
@@ -24,7 +24,7 @@ export const OWN_SOURCE = join(import.meta.dirname, '../../src');
 export async function loadProduction(source: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
   const [custodian, chainPort, outbox, operation, rpc, errors] = await Promise.all([
-    load('custody/create-custodian.ts'),
+    load('custody/custodian.ts'),
     load('custody/kernel/solana-view.ts'),
     load('custody/kernel/outbox.ts'),
     load('custody/kernel/operation.ts'),

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Custody } from '../../src/custody/create-custodian.ts';
+import type { Custody } from '../../src/custody/custodian.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
 import type { Begin } from '../../src/custody/kernel/begin-operation.ts';
 import type { Signer } from '../../src/custody/kernel/ports.ts';

@@ -10,7 +10,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody/api.ts';
 import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
-import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
+import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../../src/custody/kernel/ports.ts';
 import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Custody } from '../../../src/custody/create-custodian.ts';
+import type { Custody } from '../../../src/custody/custodian.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../custodian-world.ts';
 import { land } from '../fake-chain.ts';

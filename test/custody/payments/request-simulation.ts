@@ -10,7 +10,7 @@ import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { OpsAnswer, RequestView } from '../../../src/custody/api.ts';
-import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
+import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
 import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';

@@ -5,7 +5,7 @@ import type { SwapRoute } from '../../../src/bridges/route.ts';
 import { signedTransaction } from '../../../src/chain/solana/transaction.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/limits.ts';
-import { type Custody, createCustodian } from '../../../src/custody/create-custodian.ts';
+import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import type { CustodyDeps } from '../../../src/custody/custody-deps.ts';
 import type { Mirror, MirrorRow, Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
