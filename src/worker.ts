@@ -1,9 +1,9 @@
 import { createApp } from './app.ts';
 import { custodianClass } from './custody/durable-object.ts';
-import { custodyDeps } from './deps/custody.ts';
-import { scheduledDeps } from './deps/scheduled.ts';
-import { apiDeps } from './deps.ts';
 import { runScheduled } from './scheduled.ts';
+import { apiDeps } from './wiring/api.ts';
+import { custodyDeps } from './wiring/custody.ts';
+import { scheduledDeps } from './wiring/scheduled.ts';
 
 export class Custodian extends custodianClass(custodyDeps) {}
 

@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'http',
     'app.ts',
     'config.ts',
-    'deps.ts',
+    'wiring/api.ts',
     'scheduled.ts',
   ],
 };

@@ -4,8 +4,8 @@ import type { Config } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../src/core/price.ts';
-import { clients, type Reserve, swapRoutes } from '../../src/deps/clients.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
+import { clients, type Reserve, swapRoutes } from '../../src/wiring/clients.ts';
 
 export type Line = { readonly ok: boolean; readonly name: string; readonly text: string };
 

@@ -3,11 +3,11 @@
  * @module
  */
 import type { ExtractSchema } from 'hono/types';
-import type { absrRoutes } from '../../src/features/absr/routes.ts';
 import type { analyticsRoutes } from '../../src/features/analytics/routes.ts';
 import type { asryRoutes } from '../../src/features/asry/routes.ts';
 import type { exchangeRoutes } from '../../src/features/exchange/routes.ts';
 import type { nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
+import type { absrRoutes } from '../../src/features/reserves/absr-routes.ts';
 import type { proofRoutes } from '../../src/features/reserves/proof-routes.ts';
 import type { reservesRoutes } from '../../src/features/reserves/routes.ts';
 import type { statusRoutes } from '../../src/features/status/routes.ts';

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { apiDeps } from '../../src/deps.ts';
 import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
 import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
 import { purgeAnalytics } from '../../src/features/analytics/purge-analytics.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -26,7 +26,7 @@ async function appWith(bindings: Record<string, string>) {
   vi.resetModules();
   vi.stubGlobal('fetch', () => Promise.reject(new Error('no network here')));
   const { createApp } = await import('../../src/app.ts');
-  const { apiDeps } = await import('../../src/deps.ts');
+  const { apiDeps } = await import('../../src/wiring/api.ts');
   const all = { ...env, ...KEYS, ...bindings } as Env;
   const app = createApp(() => ({ ...apiDeps(all), log: () => undefined }));
   return (path: string, init: RequestInit = {}) => app.request(path, init, all);

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { apiDeps } from '../../src/deps.ts';
 import { createExchangeStore } from '../../src/features/exchange/exchange-store.ts';
 import { purgeExchange } from '../../src/features/exchange/purge-exchange.ts';
 import { createCache } from '../../src/http/cached.ts';
 import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';

@@ -77,7 +77,7 @@ let closed: Env;
 async function freshApp(bindings: Env): Promise<App> {
   vi.resetModules();
   const { createApp } = await import('../../src/app.ts');
-  const { apiDeps } = await import('../../src/deps.ts');
+  const { apiDeps } = await import('../../src/wiring/api.ts');
   return createApp(() => ({ ...apiDeps(bindings), log: () => undefined }));
 }
 

@@ -28,7 +28,7 @@ import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';
 import { missingForAsry, missingForMint, missingForPayments, missingForSwaps } from './configured.ts';
-import { foreignSwaps } from './foreign-swaps.ts';
+import { foreignSwaps } from './third-party-swaps.ts';
 
 /** @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {

@@ -4,12 +4,11 @@
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
-import { apiDeps } from '../deps.ts';
-import { watchBacking } from '../features/absr/watch-backing.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import { purgeAnalytics } from '../features/analytics/purge-analytics.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { purgeExchange } from '../features/exchange/purge-exchange.ts';
+import { watchBacking } from '../features/reserves/alert-undercollateralized.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { listBitcoin } from '../features/reserves/list-bitcoin.ts';
@@ -19,6 +18,7 @@ import { getStatus } from '../features/status/get-status.ts';
 import { createHeartbeat } from '../features/status/heartbeat.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
+import { apiDeps } from './api.ts';
 import { fetchFor, log } from './clients.ts';
 
 export function scheduledDeps(env: Env): ScheduledDeps {

@@ -3,13 +3,38 @@
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
-import type { Deps } from './app.ts';
-import { encodeBase58 } from './chain/solana/address.ts';
-import { signedTransaction } from './chain/solana/transaction.ts';
-import { type Config, readConfig } from './config.ts';
-import { notConfigured } from './core/errors.ts';
-import { stringifyJson } from './core/json.ts';
-import { clients, fetchFor, log, swapRoutes } from './deps/clients.ts';
+import type { Deps } from '../app.ts';
+import { encodeBase58 } from '../chain/solana/address.ts';
+import { signedTransaction } from '../chain/solana/transaction.ts';
+import { type Config, readConfig } from '../config.ts';
+import { notConfigured } from '../core/errors.ts';
+import { stringifyJson } from '../core/json.ts';
+import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
+import { createAsryMirror } from '../features/asry/asry-store.ts';
+import type { DepositStatus } from '../features/asry/claim-from-deposit.ts';
+import { createExchangeStore } from '../features/exchange/exchange-store.ts';
+import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
+import { createRefundStore } from '../features/ops/refund-store.ts';
+import { createAbsrStore } from '../features/reserves/absr-store.ts';
+import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
+import { getSummary, type SummaryDeps } from '../features/reserves/get-summary.ts';
+import { createProofStore } from '../features/reserves/proof-store.ts';
+import { activeAlarms } from '../features/status/check-alarms.ts';
+import { createDatabaseStore } from '../features/status/database-store.ts';
+import type { UpstreamState } from '../features/status/get-status.ts';
+import { createHeartbeat } from '../features/status/heartbeat.ts';
+import { createQuoteBudgetStore } from '../features/swap/quote-budget-store.ts';
+import { READ_QUOTES_PER_WINDOW } from '../features/swap/read-quote.ts';
+import { createSwapStore } from '../features/swap/swap-store.ts';
+import { createSearchStore } from '../features/tokens/search-store.ts';
+import { createTokenFacts } from '../features/tokens/token-facts.ts';
+import { createTokenStore } from '../features/tokens/token-store.ts';
+import { type Cache, createCache } from '../http/cached.ts';
+import { createChangeNow } from '../providers/changenow.ts';
+import { createNostrRelays } from '../providers/nostr-relays.ts';
+import { createOrca } from '../providers/orca.ts';
+import type { SolanaRpc } from '../providers/solana-rpc.ts';
+import { clients, fetchFor, log, swapRoutes } from './clients.ts';
 import {
   missingAnywhere,
   missingForAsry,
@@ -18,34 +43,9 @@ import {
   missingForProof,
   missingForSwaps,
   reserveOf,
-} from './deps/configured.ts';
-import { custodianClient } from './deps/custodian-client.ts';
-import { type UpstreamProbe, upstreamProbes } from './deps/upstream-probes.ts';
-import { createAbsrStore } from './features/absr/absr-store.ts';
-import { getSummary, type SummaryDeps } from './features/absr/get-summary.ts';
-import { createAnalyticsStore } from './features/analytics/analytics-store.ts';
-import { createAsryMirror } from './features/asry/asry-store.ts';
-import type { DepositStatus } from './features/asry/claim-from-deposit.ts';
-import { createExchangeStore } from './features/exchange/exchange-store.ts';
-import { createFeedReader } from './features/nostr-feed/read-feed.ts';
-import { createRefundStore } from './features/ops/refund-store.ts';
-import { readBitcoinReserve } from './features/reserves/get-reserves.ts';
-import { createProofStore } from './features/reserves/proof-store.ts';
-import { activeAlarms } from './features/status/check-alarms.ts';
-import { createDatabaseStore } from './features/status/database-store.ts';
-import type { UpstreamState } from './features/status/get-status.ts';
-import { createHeartbeat } from './features/status/heartbeat.ts';
-import { createQuoteBudgetStore } from './features/swap/quote-budget-store.ts';
-import { READ_QUOTES_PER_WINDOW } from './features/swap/read-quote.ts';
-import { createSwapStore } from './features/swap/swap-store.ts';
-import { createSearchStore } from './features/tokens/search-store.ts';
-import { createTokenFacts } from './features/tokens/token-facts.ts';
-import { createTokenStore } from './features/tokens/token-store.ts';
-import { type Cache, createCache } from './http/cached.ts';
-import { createChangeNow } from './providers/changenow.ts';
-import { createNostrRelays } from './providers/nostr-relays.ts';
-import { createOrca } from './providers/orca.ts';
-import type { SolanaRpc } from './providers/solana-rpc.ts';
+} from './configured.ts';
+import { custodianClient } from './custodian-client.ts';
+import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
 function changeNowOf(config: Config) {
   const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
