@@ -5,6 +5,8 @@
  */
 import type { ClaimView } from './asry/claim-view.ts';
 
+export { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './asry/claim-view.ts';
+
 /** A decision against a request, with the code that the caller sees. */
 export type Refusal = {
   readonly code: string;

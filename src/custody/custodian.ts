@@ -25,7 +25,7 @@ import { custodyReport } from './kernel/report.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { createPaymentDesk } from './payments/payment-requests.ts';
 import { createRefundKind } from './payments/refund-operation.ts';
-import { overheadOf } from './policy/gather-facts.ts';
+import { overheadOf } from './policy/terms.ts';
 import { createMintDesk, earlierIn } from './reserve/daily-mint.ts';
 import { createAbsrKind } from './reserve/mint-operation.ts';
 import { archivedProof, createProofDesk, type ProofDesk } from './reserve/proof.ts';

@@ -7,8 +7,8 @@ import { LIFI_SLIPPAGE_BPS } from '../../src/bridges/lifi.ts';
 import type { Tool } from '../../src/bridges/lifi-quote.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { lamports } from '../../src/core/amount.ts';
-import { overheadOf, type ScreenDesk } from '../../src/custody/policy/gather-facts.ts';
 import { LIFI_COLLECTOR } from '../../src/custody/policy/instructions.ts';
+import { overheadOf, type ScreenDesk } from '../../src/custody/policy/terms.ts';
 import { createScreenForeign, type ScreenNode } from '../../src/custody/swap/third-party-payment.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import {

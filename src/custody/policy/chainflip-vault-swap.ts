@@ -4,8 +4,8 @@
  */
 import { decodeVaultSwap, judgeVaultSwap } from '../../bridges/lifi-chainflip.ts';
 import type { Sats } from '../../core/amount.ts';
-import type { ScreenDesk } from './gather-facts.ts';
 import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
+import type { ScreenDesk } from './terms.ts';
 
 /** Place of the sender among the accounts. */
 const FROM = 2;

@@ -12,12 +12,12 @@ import type { Sats } from '../../core/amount.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken } from './associated-token.ts';
 import { judgeChainflip } from './chainflip-vault-swap.ts';
 import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compute-budget.ts';
-import type { ScreenDesk, SwapOrder } from './gather-facts.ts';
 import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
 import { judgeTracker, TRACKER_PROGRAM } from './lifi-tracker.ts';
 import { resolveInstructions, type TableViews } from './lookup-tables.ts';
 import { refuse, type ScreenReason, type ScreenRefusal } from './refusal.ts';
 import { judgeSystem, SYSTEM_PROGRAM } from './system.ts';
+import type { ScreenDesk, SwapOrder } from './terms.ts';
 import { judgeToken } from './token.ts';
 
 /** Where LI.FI takes its own fee. */

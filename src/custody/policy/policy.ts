@@ -17,11 +17,11 @@ import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { lamports, type Sats, sats } from '../../core/amount.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
-import type { ScreenDesk, SwapOrder } from './gather-facts.ts';
 import { type InstructionEvidence, type ScreenedShape, screenInstructions } from './instructions.ts';
 import { screenQuote } from './quote.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';
 import { type SimulationResult, screenSimulation } from './simulation.ts';
+import type { ScreenDesk, SwapOrder } from './terms.ts';
 
 /** S1 to S4: exactly one transaction, readable in one way, that only the reserve signs and nobody has signed. */
 export function openTransaction(

@@ -4,8 +4,8 @@
  */
 import { judgeLifiQuote, type Tool } from '../../bridges/lifi-quote.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
-import type { ScreenDesk, SwapOrder } from './gather-facts.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';
+import type { ScreenDesk, SwapOrder } from './terms.ts';
 
 /** The blockhash, the price and the one-time address are all of this moment. */
 const MAX_AGE_MS = 60_000;

@@ -6,11 +6,11 @@
 import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainflip.ts';
 import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import type { Lamports } from '../../core/amount.ts';
-import type { ScreenDesk } from './gather-facts.ts';
 import type { ResolvedInstruction } from './instruction.ts';
 import type { ScreenedShape } from './instructions.ts';
 import { refuse, type ScreenRefusal } from './refusal.ts';
 import { SYSTEM_PROGRAM, TRANSFER } from './system.ts';
+import type { ScreenDesk } from './terms.ts';
 
 export type AccountState = { readonly owner: string; readonly lamports: bigint; readonly data: Uint8Array };
 

@@ -11,12 +11,12 @@ import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Facts } from '../kernel/operation.ts';
 import type { Log } from '../kernel/ports.ts';
-import type { ScreenDesk } from '../policy/gather-facts.ts';
 import { type Deployments, UPGRADEABLE } from '../policy/instructions.ts';
 import type { TableViews } from '../policy/lookup-tables.ts';
 import { openTransaction, screenBytes, screenSwap, withLifetime } from '../policy/policy.ts';
 import type { ScreenRefusal } from '../policy/refusal.ts';
 import type { SimulationResult } from '../policy/simulation.ts';
+import type { ScreenDesk } from '../policy/terms.ts';
 
 export type ScreenNode = Pick<SolanaNode, 'accounts' | 'epoch' | 'simulateChange'>;
 

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { AsryEpochView } from '../../custody/api.ts';
-import { type ClaimView, claimView, payoutView } from '../../custody/asry/claim-view.ts';
+import { type ClaimView, claimView, payoutView } from '../../custody/api.ts';
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
 

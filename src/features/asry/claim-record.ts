@@ -2,7 +2,7 @@
  * A claim as the API shows it: to the one who made it, to the next who tries, and to whoever looks it up.
  * @module
  */
-import type { ClaimPayoutView, ClaimView } from '../../custody/asry/claim-view.ts';
+import type { ClaimPayoutView, ClaimView } from '../../custody/api.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

@@ -1,6 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import type { CustodianApi } from '../../custody/api.ts';
-import type { ClaimView } from '../../custody/asry/claim-view.ts';
+import type { ClaimView, CustodianApi } from '../../custody/api.ts';
 import type { AsryMirror } from './asry-store.ts';
 import { canonicalSignature } from './signature.ts';
 
