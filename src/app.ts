@@ -2,12 +2,7 @@
  * The order of the middleware, every feature mounted, and the one place where failures become answers.
  * @module
  */
-import { except } from 'hono/combine';
-import { cors } from 'hono/cors';
-import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { requestId } from 'hono/request-id';
-import { routePath } from 'hono/route';
 import type { Config } from './config.ts';
 import { AppError, SHARED_ERRORS } from './core/errors.ts';
 import type { CustodianApi } from './custody/api.ts';
@@ -38,6 +33,7 @@ import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-route
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import type { Cache } from './http/cached.ts';
+import { edge } from './http/edge.ts';
 import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
 import { newRouter } from './http/router.ts';
 
@@ -78,72 +74,10 @@ export const ERRORS = mergeErrorTables(
   TOKEN_ERRORS,
 );
 
-/** A 304 is an answer like any other: a browser elsewhere must be able to read it. */
-const KEPT_ON_304 = [
-  ...RETAINED_304_HEADERS,
-  'access-control-allow-origin',
-  'access-control-expose-headers',
-  'x-request-id',
-];
-
-/** Hashes the body: not done for an answer that nobody may keep. */
-const addEtag = etag({ retainedHeaders: KEPT_ON_304 });
-
-const ONE_DAY_SECONDS = 86_400;
-
 export function createApp(depsFor: (env: Env) => Deps) {
   const app = newRouter<Deps>();
 
-  app.use(requestId());
-  app.use(async function provideAndLog(c, next) {
-    const started = Date.now();
-    c.set('deps', depsFor(c.env));
-    await next();
-    const code = c.get('errorCode');
-    c.var.deps.log({
-      level: c.res.status >= 500 ? 'error' : 'info',
-      request_id: c.get('requestId'),
-      method: c.req.method,
-      route: routePath(c, -1),
-      status: c.res.status,
-      ms: Date.now() - started,
-      ...(code ? { code } : {}),
-    });
-  });
-  app.use(
-    except(
-      OPS_PATH,
-      cors({
-        origin: '*',
-        allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-        allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
-        exposeHeaders: [
-          'Retry-After',
-          'X-Request-Id',
-          'Idempotency-Replayed',
-          'ETag',
-          'Allow',
-          'X-Data-Source',
-          'X-Data-As-Of',
-          'X-Data-Stale',
-        ],
-        maxAge: ONE_DAY_SECONDS,
-      }),
-    ),
-  );
-  app.use(async function secureHeaders(c, next) {
-    await next();
-    c.res.headers.set('X-Content-Type-Options', 'nosniff');
-    if (!c.res.headers.has('Content-Security-Policy'))
-      c.res.headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-    c.res.headers.set('Referrer-Policy', 'no-referrer');
-    c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
-    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
-  });
-  app.use(async function etagOfCacheable(c, next) {
-    await next();
-    if (c.res.headers.get('Cache-Control')?.includes('max-age')) await addEtag(c, async () => undefined);
-  });
+  app.use(edge({ depsFor, log: (deps, line) => deps.log(line), privatePath: OPS_PATH }));
   app.use(
     methodNotAllowed({
       app,
