@@ -122,11 +122,12 @@ export function checkIntent(p: {
   const { amount, balance, operations, limits, now } = p;
   const minSlot = releasedSlot(operations);
   if (balance.slot < minSlot) return { ok: false, code: 'BALANCE_OUTDATED', minSlot };
+  // Before the balance: an amount over the cap stays refused however much the reserve holds.
+  if (p.kind === 'swap' && amount > limits.maxOperation)
+    return { ok: false, code: 'AMOUNT_TOO_LARGE', maximum: limits.maxOperation };
   const available = spendable(balance, operations, limits);
   if (available < p.reserved) return { ok: false, code: 'INSUFFICIENT_BALANCE', available };
   if (p.kind !== 'swap') return { ok: true };
-  if (amount > limits.maxOperation)
-    return { ok: false, code: 'AMOUNT_TOO_LARGE', maximum: limits.maxOperation };
   for (const [limit, maximum, windowMs] of [
     ['hour', limits.maxHour, HOUR_MS],
     ['day', limits.maxDay, DAY_MS],

@@ -106,6 +106,13 @@ describe('the cap of one operation', () => {
     if (!ok) expect(check([], { amount })).toMatchObject({ code: 'AMOUNT_TOO_LARGE', maximum: 2n * SOL });
   });
 
+  it('names the cap for an amount that exceeds both the cap and the balance', () => {
+    expect(check([], { amount: 999n * SOL, balance: holding(10n * SOL) })).toMatchObject({
+      code: 'AMOUNT_TOO_LARGE',
+      maximum: LIMITS.maxOperation,
+    });
+  });
+
   it('a cap of zero lets nothing through', () => {
     expect(check([], { amount: 1n, limits: { maxOperation: lamports(0n) } }).ok).toBe(false);
   });
