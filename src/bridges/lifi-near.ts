@@ -4,8 +4,8 @@
  * @module
  */
 import { type Lamports, type Sats, sats } from '../core/amount.ts';
-import type { OneClickStatus } from '../providers/near-intents.ts';
-import { BTC_ASSET, judgeQuote, SOL_ASSET } from './near-intents.ts';
+import { BTC_ASSET, type OneClickStatus, SOL_ASSET } from '../providers/near-intents.ts';
+import { judgeQuote } from './near-intents.ts';
 
 /** What LI.FI may have asked 1Click for: our floor on the output is the bound that counts. */
 const MAX_SLIPPAGE_BPS = 300;

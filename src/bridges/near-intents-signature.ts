@@ -1,9 +1,10 @@
 /**
- * The signature that 1Click puts under every quote. It binds deposit address, recipient, refund address, assets and
- * amounts, so a quote that passes was not altered by whoever carried it.
+ * The signature of a 1Click quote. It binds deposit address, recipient, refund address, assets and amounts.
  *
- * Signed is the UTF-8 text base58(SHA-256(J)), with J the flat JSON of the fields below, keys sorted, no white space.
- * Not covered: the request's deadline, appFees, confidentiality, depositMode.
+ * The signed message is the UTF-8 text base58(SHA-256(J)). J is the flat JSON of the fields below, keys sorted, without
+ * white space. The signature does not cover the request's deadline, appFees, confidentiality and depositMode.
+ *
+ * BTC has two asset ids, and the id in the answer may differ from the signed one: see `BTC_ASSET_IDS`.
  * @see defuse-protocol/one-click-sdk-typescript src/quote-signature
  * @module
  */
@@ -12,7 +13,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
-import type { OneClickQuote } from '../providers/near-intents.ts';
+import { BTC_ASSET_IDS, type OneClickQuote } from '../providers/near-intents.ts';
 
 const REQUEST_ALWAYS = [
   'dry',
@@ -59,7 +60,7 @@ const QUOTE_WHEN_SET = [
   'withdrawFee',
 ] as const;
 
-/** The text under the signature. */
+/** The signed text of a quote whose asset ids are spelled as they were signed. */
 export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote): string {
   const fields: Record<string, unknown> = { timestamp };
   for (const key of REQUEST_ALWAYS) fields[key] = quoteRequest[key];
@@ -70,13 +71,28 @@ export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote)
   return base58.encode(sha256(utf8ToBytes(JSON.stringify(sorted))));
 }
 
+/** The quote with every BTC id spelled one way, once for each spelling. One entry if the quote has no BTC. */
+function spellings(quote: OneClickQuote): readonly OneClickQuote[] {
+  const { originAsset, destinationAsset } = quote.quoteRequest;
+  const isBtc = (id: string): boolean => BTC_ASSET_IDS.includes(id);
+  if (!isBtc(originAsset) && !isBtc(destinationAsset)) return [quote];
+  return BTC_ASSET_IDS.map((id) => ({
+    ...quote,
+    quoteRequest: {
+      ...quote.quoteRequest,
+      originAsset: isBtc(originAsset) ? id : originAsset,
+      destinationAsset: isBtc(destinationAsset) ? id : destinationAsset,
+    },
+  }));
+}
+
 const ED25519 = 'ed25519:';
 
-/** The bytes behind `ed25519:`, or undefined when there are not exactly so many. */
+/** The bytes after `ed25519:`; undefined unless there are exactly `length` of them. */
 const bytesOf = (text: string, length: number): Uint8Array | undefined =>
   text.startsWith(ED25519) ? decodeBase58(text.slice(ED25519.length), length) : undefined;
 
-/** The pinned key as it was last read: to judge one takes longer than to check a signature. */
+/** The last key imported. Importing a key takes longer than verifying a signature. */
 let pinned: { readonly text: string; readonly key: CryptoKey | undefined } | undefined;
 
 async function keyOf(text: string): Promise<CryptoKey | undefined> {
@@ -92,5 +108,8 @@ export async function isSignedQuote(quote: OneClickQuote, publicKey: string): Pr
   const signature = bytesOf(quote.signature, 64);
   const key = await keyOf(publicKey);
   if (!signature || !key) return false;
-  return isSignedBy(key, utf8ToBytes(quoteHashText(quote)), signature);
+  for (const spelling of spellings(quote)) {
+    if (await isSignedBy(key, utf8ToBytes(quoteHashText(spelling)), signature)) return true;
+  }
+  return false;
 }

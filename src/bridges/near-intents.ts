@@ -6,12 +6,16 @@
 import { isAddress, isOnCurve } from '../chain/solana/address.ts';
 import { type Lamports, lamports, sats } from '../core/amount.ts';
 import { AppError } from '../core/errors.ts';
-import type { NearIntents, OneClickQuote, OneClickRequest } from '../providers/near-intents.ts';
+import {
+  BTC_ASSET,
+  BTC_ASSET_IDS,
+  type NearIntents,
+  type OneClickQuote,
+  type OneClickRequest,
+  SOL_ASSET,
+} from '../providers/near-intents.ts';
 import { isSignedQuote } from './near-intents-signature.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
-
-export const SOL_ASSET = 'nep141:sol.omft.near';
-export const BTC_ASSET = 'nep141:btc.omft.near';
 
 /** The deposit must be able to arrive late without being lost: a stuck send is resent for up to two minutes. */
 const DEADLINE_MS = 60 * 60_000;
@@ -85,8 +89,8 @@ export async function judgeQuote(
 
   if (!(await isSignedQuote(answer, key))) return refuse('quote_signature');
   if (echo.dry !== request.dry) return refuse('quote_dry');
-  if (echo.originAsset !== request.originAsset) return refuse('quote_origin_asset');
-  if (echo.destinationAsset !== request.destinationAsset) return refuse('quote_destination_asset');
+  if (!isSameAsset(echo.originAsset, request.originAsset)) return refuse('quote_origin_asset');
+  if (!isSameAsset(echo.destinationAsset, request.destinationAsset)) return refuse('quote_destination_asset');
   if (echo.recipient !== request.recipient || echo.recipientType !== 'DESTINATION_CHAIN')
     return refuse('quote_recipient');
   if (echo.refundTo !== request.refundTo || echo.refundType !== 'ORIGIN_CHAIN')
@@ -131,6 +135,9 @@ export async function judgeQuote(
     },
   };
 }
+
+const isSameAsset = (a: string, b: string): boolean =>
+  a === b || (BTC_ASSET_IDS.includes(a) && BTC_ASSET_IDS.includes(b));
 
 /** The earlier of the two ends of the deposit address, if far enough away. */
 function expiry(quote: OneClickQuote['quote'], now: number): number | undefined {

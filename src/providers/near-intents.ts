@@ -1,11 +1,20 @@
 /**
- * 1Click of NEAR Intents: quotes and their states as the service gives them, unjudged.
- * @see https://docs.near-intents.org (OpenAPI 0.1.10); amounts are integer text in atoms
+ * NEAR Intents 1Click: quotes and swap states as the service returns them, unchecked. Amounts are integer text in atoms.
+ * @see https://docs.near-intents.org (OpenAPI 0.1.10); recorded answers in test/fixtures/recorded/one-click
  * @module
  */
 import * as z from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { ask, type Fetch, shaped } from './http.ts';
+
+export const SOL_ASSET = 'nep141:sol.omft.near';
+/** The id that quotes are requested with and that signatures of production cover. */
+export const BTC_ASSET = '1cs_v1:btc:native:coin';
+/**
+ * Both ids of the same asset. The service replaces one by the other: a quote requested with the second is signed and
+ * echoed with the first, while its status echoes the second and carries the signature over the first.
+ */
+export const BTC_ASSET_IDS: readonly string[] = [BTC_ASSET, 'nep141:btc.omft.near'];
 
 const atoms = z.string().regex(/^\d{1,30}$/);
 const text = z.string().max(500);

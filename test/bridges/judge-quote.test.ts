@@ -1,7 +1,12 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
-import { BTC_ASSET, judgeQuote, SOL_ASSET } from '../../src/bridges/near-intents.ts';
-import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
+import { judgeQuote } from '../../src/bridges/near-intents.ts';
+import {
+  BTC_ASSET,
+  type OneClickQuote,
+  type OneClickRequest,
+  SOL_ASSET,
+} from '../../src/providers/near-intents.ts';
 import { answerTo, type Change, QUOTE_KEY, resign } from './signed-quote.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:02.000Z');

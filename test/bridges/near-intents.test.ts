@@ -54,7 +54,7 @@ describe('a quote', () => {
       slippageTolerance: 50,
       originAsset: 'nep141:sol.omft.near',
       depositType: 'ORIGIN_CHAIN',
-      destinationAsset: 'nep141:btc.omft.near',
+      destinationAsset: '1cs_v1:btc:native:coin',
       amount: '1000000000',
       refundTo: RESERVE,
       refundType: 'ORIGIN_CHAIN',

@@ -91,7 +91,7 @@ export async function startLifi(options: LifiOptions): Promise<Upstream> {
       deadline: new Date(Date.now() + 20 * 60_000).toISOString(),
       referral: 'lifi',
     });
-    if (answer.status !== 200) return 'AMOUNT_TOO_LOW';
+    if (answer.status !== 201) return 'AMOUNT_TOO_LOW';
     const { quote } = JSON.parse(answer.body) as QuoteAnswer;
     const mark = String(quote.depositAddress);
     return {

@@ -3,7 +3,10 @@ import { scriptOf } from './bitcoin-wallet.ts';
 import type { SolanaKey } from './keys.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
-export const BTC_ASSET = 'nep141:btc.omft.near';
+/** The id of BTC in echoes and signatures. */
+export const BTC_ASSET = '1cs_v1:btc:native:coin';
+/** The id of BTC in the token list; requests may use either. */
+export const LISTED_BTC_ASSET = 'nep141:btc.omft.near';
 
 export type SwapStatus =
   | 'PENDING_DEPOSIT'
@@ -38,9 +41,11 @@ export interface QuoteAnswer {
   readonly quote: Readonly<Record<string, unknown>>;
 }
 
-/** A swap with a deposit address. What it owes is what was truly asked, whatever its quote claimed. */
+/** A swap with a deposit address. It owes what was requested, whatever its quote claimed. */
 export interface Swap {
   readonly answer: QuoteAnswer;
+  /** The id of BTC as the client spelled it: the status echoes this one. */
+  readonly askedDestination: string;
   readonly deposit: SolanaKey;
   readonly amountIn: bigint;
   readonly amountOut: bigint;
@@ -60,21 +65,6 @@ export interface Swap {
   refundReason: string | null;
 }
 
-const REQUIRED = [
-  'dry',
-  'swapType',
-  'slippageTolerance',
-  'originAsset',
-  'depositType',
-  'destinationAsset',
-  'amount',
-  'refundTo',
-  'refundType',
-  'recipient',
-  'recipientType',
-  'deadline',
-];
-
 const fails = (check: () => unknown): boolean => {
   try {
     return check() === false;
@@ -83,7 +73,26 @@ const fails = (check: () => unknown): boolean => {
   }
 };
 
-/** Checks a quote request as the service does; answers its refusal as text, or the request. */
+const SWAP_TYPES = ['EXACT_INPUT', 'EXACT_OUTPUT', 'FLEX_INPUT', 'ANY_INPUT'];
+const TEXTS = ['originAsset', 'destinationAsset', 'amount', 'refundTo', 'recipient', 'deadline'];
+
+/** Refusals of the service's validator, in its words and in its order. */
+function violations(request: QuoteRequest): string[] {
+  const isMissing = (key: string): boolean => request[key] === undefined || request[key] === null;
+  return [
+    ...(isMissing('dry') ? ['dry should not be empty'] : []),
+    ...(typeof request.dry === 'boolean' ? [] : ['dry must be a boolean value']),
+    ...(SWAP_TYPES.includes(request.swapType)
+      ? []
+      : [`swapType must be one of the following values: ${SWAP_TYPES.join(', ')}`]),
+    ...(Number.isInteger(request.slippageTolerance) && request.slippageTolerance >= 0
+      ? []
+      : ['slippageTolerance must be a number conforming to the specified constraints']),
+    ...TEXTS.filter(isMissing).map((key) => `${key} should not be empty`),
+  ];
+}
+
+/** The request as the service reads it, or the message of its refusal. */
 export function readQuoteRequest(body: string): QuoteRequest | string {
   let value: unknown;
   try {
@@ -93,13 +102,11 @@ export function readQuoteRequest(body: string): QuoteRequest | string {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'Invalid request body';
   const request = value as QuoteRequest;
-  const missing = REQUIRED.find((key) => request[key] === undefined || request[key] === null);
-  if (missing !== undefined) return `${missing} should not be empty`;
-  if (typeof request.dry !== 'boolean') return 'dry must be a boolean value';
+  const violated = violations(request);
+  if (violated.length > 0) return violated.join(',');
   if (request.swapType !== 'EXACT_INPUT') return 'swapType is not supported here';
-  if (!Number.isInteger(request.slippageTolerance) || request.slippageTolerance < 0)
-    return 'slippageTolerance must be a number';
-  if (request.originAsset !== SOL_ASSET || request.destinationAsset !== BTC_ASSET)
+  if (request.originAsset !== SOL_ASSET) return 'tokenIn is not valid';
+  if (request.destinationAsset !== BTC_ASSET && request.destinationAsset !== LISTED_BTC_ASSET)
     return 'tokenOut is not valid';
   if (typeof request.amount !== 'string' || !/^[1-9]\d*$/.test(request.amount))
     return 'amount must be a number string';
@@ -112,62 +119,77 @@ export function readQuoteRequest(body: string): QuoteRequest | string {
   return request;
 }
 
-/** Atoms as decimal text without trailing zeros. */
+/** Atoms as decimal text: no trailing zeros, but one decimal at the least. */
 export function formatUnits(atoms: bigint, decimals: number): string {
   const digits = atoms.toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
-  const whole = digits.slice(0, -decimals);
-  return fraction === '' ? whole : `${whole}.${fraction}`;
+  return `${digits.slice(0, -decimals)}.${fraction === '' ? '0' : fraction}`;
 }
 
 const link = (base: string, hashes: readonly string[]): unknown[] =>
   hashes.map((hash) => ({ hash, explorerUrl: `${base}${hash}` }));
 
-/** The answer of `GET /v0/status`. */
+/** The three members that show one amount; null until it is known. */
+const shownAmount = (name: string, amount: { atoms: bigint; decimals: number; usd: string } | null) => ({
+  [name]: amount === null ? null : amount.atoms.toString(),
+  [`${name}Formatted`]: amount === null ? null : formatUnits(amount.atoms, amount.decimals),
+  [`${name}Usd`]: amount?.usd ?? null,
+});
+
+/** The answer of `GET /v0/status`: unused members are null, and the asset ids are those of the client's request. */
 export function showSwap(swap: Swap): Record<string, unknown> {
-  const { answer } = swap;
+  const { correlationId, quoteRequest, ...answer } = swap.answer;
+  const { dry, swapType, depositMode, slippageTolerance, originAsset, depositType } = quoteRequest;
+  const { amount, refundTo, refundType, recipient, recipientType, deadline, referral } = quoteRequest;
+  const appFees = (quoteRequest.appFees as readonly object[]).map((fee) => ({ limitOrderId: null, ...fee }));
+  const { amountInUsd, amountOutUsd, refundFee, withdrawFee } = answer.quote;
+  const hasDeposit = swap.received > 0n;
+  const sol = (atoms: bigint) => ({ atoms, decimals: 9, usd: String(amountInUsd) });
   return {
-    correlationId: answer.correlationId,
+    status: swap.status,
+    updatedAt: swap.updatedAt,
+    correlationId,
+    swapDetails: {
+      ...shownAmount('depositedAmount', hasDeposit ? sol(swap.received) : null),
+      intentHashes: [],
+      nearTxHashes: [],
+      ...shownAmount('amountIn', hasDeposit ? sol(swap.amountIn) : null),
+      ...shownAmount(
+        'amountOut',
+        swap.paidSats === 0n ? null : { atoms: swap.paidSats, decimals: 8, usd: String(amountOutUsd) },
+      ),
+      slippage: hasDeposit ? slippageTolerance : null,
+      refundedAmount: swap.refunded.toString(),
+      refundedAmountFormatted: swap.refunded === 0n ? '0' : formatUnits(swap.refunded, 9),
+      refundedAmountUsd: swap.refunded === 0n ? '0' : String(amountInUsd),
+      refundReason: swap.refundReason,
+      refundFee,
+      withdrawFee,
+      originChainTxHashes: link('https://solscan.io/tx/', swap.depositHashes),
+      destinationChainTxHashes: link('https://mempool.space/tx/', swap.paidHashes),
+    },
     quoteResponse: {
       ...answer,
       quoteRequest: {
-        depositMode: 'SIMPLE',
+        dry,
+        swapType,
+        depositMode,
+        slippageTolerance,
+        originAsset,
+        depositType,
+        destinationAsset: swap.askedDestination,
+        amount,
+        refundTo,
+        refundType,
+        recipient,
+        recipientType,
+        deadline,
+        appFees,
         virtualChainRecipient: null,
         virtualChainRefundRecipient: null,
-        referral: null,
-        ...answer.quoteRequest,
+        referral: referral ?? null,
+        confidentiality: quoteRequest.confidentiality,
       },
-    },
-    status: swap.status,
-    updatedAt: swap.updatedAt,
-    swapDetails: {
-      intentHashes: [],
-      nearTxHashes: [],
-      originChainTxHashes: link('https://solscan.io/tx/', swap.depositHashes),
-      destinationChainTxHashes: link('https://mempool.space/tx/', swap.paidHashes),
-      ...(swap.received === 0n
-        ? {}
-        : {
-            depositedAmount: swap.received.toString(),
-            depositedAmountFormatted: formatUnits(swap.received, 9),
-            amountIn: swap.amountIn.toString(),
-            amountInFormatted: formatUnits(swap.amountIn, 9),
-            slippage: answer.quoteRequest.slippageTolerance,
-          }),
-      ...(swap.paidSats === 0n
-        ? {}
-        : {
-            amountOut: swap.paidSats.toString(),
-            amountOutFormatted: formatUnits(swap.paidSats, 8),
-            withdrawFee: answer.quote.withdrawFee,
-          }),
-      ...(swap.refunded === 0n
-        ? {}
-        : {
-            refundedAmount: swap.refunded.toString(),
-            refundedAmountFormatted: formatUnits(swap.refunded, 9),
-          }),
-      ...(swap.refundReason === null ? {} : { refundReason: swap.refundReason }),
     },
   };
 }

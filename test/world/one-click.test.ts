@@ -7,7 +7,7 @@ import { createFaultBook } from './fault-book.ts';
 import type { Upstream } from './fault-gate.ts';
 import { createBitcoinKey, createQuoteKey } from './keys.ts';
 import { startOneClick } from './one-click.ts';
-import type { QuoteAnswer, SwapStatus } from './one-click-swap.ts';
+import { BTC_ASSET, type QuoteAnswer, type SwapStatus } from './one-click-swap.ts';
 import { createPriceBook } from './price-venues.ts';
 import { quoteMessage } from './quote-signature.ts';
 import { createRequestCounts } from './request-counts.ts';
@@ -133,7 +133,7 @@ const received = async (address: string): Promise<number[]> =>
 describe('a quote', () => {
   test('is signed, priced by the world, and names a new deposit address each time', async () => {
     const [first, second] = [await quote(), await quote()];
-    expect(first.status).toBe(200);
+    expect(first.status).toBe(201);
     expect(signatureIsValid(first.answer)).toBe(true);
     // 0.5 SOL at 100 is 62,500 sats at 80,000; less 20 basis points and the withdrawal fee.
     expect(first.answer.quote).toMatchObject({
@@ -155,7 +155,7 @@ describe('a quote', () => {
     const low = await quote({ amount: '1000000' });
     expect(low.status).toBe(400);
     const least = /^Amount is too low for bridge, try at least (\d+)$/.exec(low.answer.message ?? '')?.[1];
-    expect((await quote({ amount: least })).status).toBe(200);
+    expect((await quote({ amount: least })).status).toBe(201);
   });
 
   test('is refused for a bad recipient, refund address, deadline or missing field', async () => {
@@ -169,7 +169,7 @@ describe('a quote', () => {
   test.each([
     ['wrongRecipient', (lied: QuoteAnswer, asked: string) => lied.quoteRequest.recipient !== asked],
     ['wrongRefundTo', (lied: QuoteAnswer) => lied.quoteRequest.refundTo !== solana.reserve.address],
-    ['wrongAsset', (lied: QuoteAnswer) => lied.quoteRequest.destinationAsset !== 'nep141:btc.omft.near'],
+    ['wrongAsset', (lied: QuoteAnswer) => lied.quoteRequest.destinationAsset !== BTC_ASSET],
     ['wrongAmount', (lied: QuoteAnswer) => lied.quoteRequest.amount !== '500000000'],
     ['wrongDeposit', (lied: QuoteAnswer) => field(lied, 'amountIn') !== '500000000'],
     ['lowOutput', (lied: QuoteAnswer) => Number(field(lied, 'minAmountOut')) < 60_000],
@@ -199,7 +199,12 @@ describe('a swap', () => {
     expect(done.swapDetails.originChainTxHashes[0]?.hash).toBe(landed.signature);
     expect(done.swapDetails.amountOut).toBe('61975');
     expect(done.quoteResponse.signature).toBe(answer.signature);
-    expect(signatureIsValid(done.quoteResponse)).toBe(true);
+    // The status echoes the id of the request; the signature covers the other one.
+    const { quoteRequest } = done.quoteResponse;
+    expect(quoteRequest.destinationAsset).toBe('nep141:btc.omft.near');
+    expect(signatureIsValid(done.quoteResponse)).toBe(false);
+    const normalised = { ...quoteRequest, destinationAsset: BTC_ASSET };
+    expect(signatureIsValid({ ...done.quoteResponse, quoteRequest: normalised })).toBe(true);
     await bitcoin.mine(1);
     expect(await received(recipient)).toEqual([61_975, 61_975]);
     const paid = bitcoin.index.get(done.swapDetails.destinationChainTxHashes[0]?.hash ?? '');

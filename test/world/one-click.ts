@@ -14,6 +14,7 @@ import { REFUND_FEE_LAMPORTS, startSettlement } from './one-click-settlement.ts'
 import {
   BTC_ASSET,
   formatUnits,
+  LISTED_BTC_ASSET,
   type QuoteRequest,
   readQuoteRequest,
   SOL_ASSET,
@@ -26,8 +27,9 @@ import type { RequestCounts } from './request-counts.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
 
 const SPREAD_BPS = 20n;
-/** The platform's fee for callers without a token. */
-const KEYLESS_BPS = 20n;
+/** The platform's own fee in basis points for callers without a token, and its receiver. */
+const KEYLESS_BPS = 20;
+const FEE_COLLECTOR = '5880ad2b362620fadf759cbceb1cd5737ce8c6ed7fb8e9942881e6731f9247dd';
 const WITHDRAW_FEE_SATS = 400n;
 const TIME_ESTIMATE_SECONDS = 60;
 /** A deposit address stays open for this long after the deadline of the request. */
@@ -42,7 +44,7 @@ export interface OneClickOptions {
   readonly faults: FaultBook;
   readonly counts: RequestCounts;
   readonly quoteKey: QuoteKey;
-  /** The bearer token that it knows. */
+  /** The token that it knows, as a bearer token or an API key. */
   readonly token: string;
   readonly solanaBank: SolanaKey;
   readonly bitcoinBank: BitcoinKey;
@@ -62,7 +64,25 @@ export const cents = (price: string): bigint => {
   return BigInt(whole) * 100n + BigInt(`${fraction}00`.slice(0, 2));
 };
 
-const message = (status: number, text: string): Answer => json(status, { message: text });
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+};
+
+/** A refusal in the service's shape. */
+const message = (status: number, text: string, path: string): Answer =>
+  json(status, {
+    message: text,
+    error: TITLES[status],
+    statusCode: status,
+    timestamp: new Date().toISOString(),
+    path,
+  });
+
+type AppFee = { readonly recipient: string; readonly fee: number };
+const feesOf = (value: unknown): readonly AppFee[] => (Array.isArray(value) ? (value as AppFee[]) : []);
+const sumOf = (fees: readonly AppFee[]): number => fees.reduce((sum, { fee }) => sum + fee, 0);
 
 /**
  * A simulator of NEAR Intents 1Click for SOL to BTC: signed quotes, one-time deposit addresses on the world's chain, real
@@ -78,34 +98,57 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
   const satsFor = (lamports: bigint, bps: bigint): bigint =>
     (lamports * cents(prices.price('SOL')) * (10_000n - bps)) / (cents(prices.price('BTC')) * 100_000n);
 
-  const usd = (atoms: bigint, decimals: number, coin: 'SOL' | 'BTC'): string =>
-    formatUnits(atoms * cents(prices.price(coin)), decimals + 2);
+  /** Dollars with twelve decimals. */
+  function usd(atoms: bigint, decimals: number, coin: 'SOL' | 'BTC'): string {
+    const [whole = '', fraction = ''] = formatUnits(atoms * cents(prices.price(coin)), decimals + 2).split(
+      '.',
+    );
+    return `${whole}.${fraction.padEnd(12, '0')}`;
+  }
 
   function tokens(): Answer {
     const priceUpdatedAt = new Date().toISOString();
-    const row = (assetId: string, decimals: number, blockchain: string, coin: 'SOL' | 'BTC') => ({
+    const row = (coin: 'SOL' | 'BTC', assetId: string, decimals: number, blockchain: string, id: string) => ({
       assetId,
       decimals,
       blockchain,
       symbol: coin,
       price: Number(prices.price(coin)),
       priceUpdatedAt,
-      contractAddress: null,
+      coingeckoId: id,
     });
-    return json(200, [row(SOL_ASSET, 9, 'sol', 'SOL'), row(BTC_ASSET, 8, 'btc', 'BTC')]);
+    const nearBtc = 'nbtc.bridge.near';
+    return json(200, [
+      row('BTC', LISTED_BTC_ASSET, 8, 'btc', 'bitcoin'),
+      { ...row('BTC', `nep141:${nearBtc}`, 8, 'near', 'bitcoin'), contractAddress: nearBtc },
+      row('SOL', SOL_ASSET, 9, 'sol', 'solana'),
+    ]);
   }
 
-  async function quote(request: Pick<WorldRequest, 'body' | 'label'>, bps: bigint): Promise<Answer> {
+  /** @param platformBps the platform's own fee */
+  async function quote(
+    request: Pick<WorldRequest, 'body' | 'label' | 'path'>,
+    platformBps: number,
+  ): Promise<Answer> {
     const asked = readQuoteRequest(request.body);
-    if (typeof asked === 'string') return message(400, asked);
+    if (typeof asked === 'string') return message(400, asked, request.path);
     const take = (kind: string) => faults.take(NAME, kind, request.label);
+    const refused = take('refusal');
+    if (refused !== null) return message(400, refused.value ?? 'No liquidity available', request.path);
 
+    const raised = take('fee');
+    const ownBps = platformBps + (raised === null ? 0 : (raised.by ?? 10));
+    const appFees = [
+      ...feesOf(asked.appFees),
+      ...(ownBps === 0 ? [] : [{ recipient: FEE_COLLECTOR, fee: ownBps }]),
+    ].map((fee) => (asked.dry ? fee : { ...fee, limitOrderId: null }));
+    const bps = SPREAD_BPS + BigInt(sumOf(appFees));
     const amountIn = BigInt(asked.amount);
     const low = take('lowOutput');
     const gross = (satsFor(amountIn, bps) * BigInt(10_000 - (low === null ? 0 : (low.by ?? 1000)))) / 10_000n;
     if (gross < 2n * WITHDRAW_FEE_SATS) {
       const least = (2n * WITHDRAW_FEE_SATS * amountIn) / (gross === 0n ? 1n : gross) + 1n;
-      return message(400, `Amount is too low for bridge, try at least ${least}`);
+      return message(400, `Amount is too low for bridge, try at least ${least}`, request.path);
     }
     const amountOut = gross - WITHDRAW_FEE_SATS;
     const minAmountOut = (amountOut * (10_000n - BigInt(asked.slippageTolerance))) / 10_000n;
@@ -118,10 +161,13 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
     const quoteRequest: QuoteRequest = {
       depositMode: 'SIMPLE',
       confidentiality: 'public',
+      quoteWaitingTimeMs: 0,
+      insured: false,
       ...asked,
+      appFees,
       recipient: lie(take('wrongRecipient'), asked.recipient, () => createBitcoinKey().address),
       refundTo: lie(take('wrongRefundTo'), asked.refundTo, () => options.solanaBank.address),
-      destinationAsset: lie(take('wrongAsset'), asked.destinationAsset, () => 'nep141:eth.omft.near'),
+      destinationAsset: lie(take('wrongAsset'), BTC_ASSET, () => 'nep141:eth.omft.near'),
       amount: (amountIn + shift(take('wrongAmount'))).toString(),
     };
     const shown = {
@@ -144,15 +190,17 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
     const timestamp = new Date().toISOString();
     const signer = take('wrongSignature') === null ? quoteKey : otherKey;
     const answer = {
-      correlationId: randomUUID(),
-      timestamp,
-      signature: signer.sign(quoteMessage(quoteRequest, shown, timestamp)),
-      quoteRequest,
       quote: shown,
+      quoteRequest,
+      signature: signer.sign(quoteMessage(quoteRequest, shown, timestamp)),
+      timestamp,
+      correlationId: randomUUID(),
     };
     if (withAddress) {
+      const isBtc = quoteRequest.destinationAsset === BTC_ASSET;
       const swap: Swap = {
         answer,
+        askedDestination: isBtc ? asked.destinationAsset : quoteRequest.destinationAsset,
         deposit,
         amountIn,
         amountOut,
@@ -172,7 +220,7 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
       swaps.set(deposit.address, swap);
       settlement.watch(swap);
     }
-    return json(200, answer);
+    return json(201, answer);
   }
 
   function submit(request: WorldRequest): Answer {
@@ -180,11 +228,11 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
     try {
       body = JSON.parse(request.body) as typeof body;
     } catch {
-      return message(400, 'Invalid JSON body');
+      return message(400, 'Invalid JSON body', request.path);
     }
     const swap = typeof body.depositAddress === 'string' ? swaps.get(body.depositAddress) : undefined;
     if (swap === undefined || typeof body.txHash !== 'string')
-      return message(400, 'Deposit address not found');
+      return message(400, 'Deposit address not found', request.path);
     if (swap.status === 'PENDING_DEPOSIT') {
       swap.status = 'KNOWN_DEPOSIT_TX';
       swap.updatedAt = new Date().toISOString();
@@ -194,25 +242,27 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
 
   function status(request: WorldRequest): Answer {
     const swap = swaps.get(request.query.get('depositAddress') ?? '');
-    return swap === undefined ? message(404, 'Deposit address not found') : json(200, showSwap(swap));
+    return swap === undefined
+      ? message(404, 'Deposit address not found', request.path)
+      : json(200, showSwap(swap));
   }
 
   function handle(request: WorldRequest): Answer | Promise<Answer> {
-    const { authorization } = request.headers;
+    const { authorization, 'x-api-key': apiKey } = request.headers;
     if (request.label === 'GET /v0/tokens') return tokens();
-    if (authorization !== undefined && authorization !== `Bearer ${options.token}`)
-      return message(401, 'Unauthorized');
-    if (request.label === 'POST /v0/quote')
-      return quote(request, authorization === undefined ? SPREAD_BPS + KEYLESS_BPS : SPREAD_BPS);
+    const isKeyless = authorization === undefined && apiKey === undefined;
+    if (!isKeyless && authorization !== `Bearer ${options.token}` && apiKey !== options.token)
+      return message(401, 'Unauthorized', request.path);
+    if (request.label === 'POST /v0/quote') return quote(request, isKeyless ? KEYLESS_BPS : 0);
     if (request.label === 'GET /v0/status') return status(request);
     if (request.label === 'POST /v0/deposit/submit') return submit(request);
-    return message(404, `Cannot ${request.label}`);
+    return message(404, `Cannot ${request.label}`, request.path);
   }
 
   const upstream = await startUpstream({ name: NAME, faults, counts: options.counts, handle });
   return {
     ...upstream,
-    quoteFor: (request) => quote({ body: JSON.stringify(request), label: 'partner' }, SPREAD_BPS),
+    quoteFor: (request) => quote({ body: JSON.stringify(request), label: 'partner', path: '/v0/quote' }, 0),
     swap: (depositAddress) => swaps.get(depositAddress),
     async stop() {
       settlement.stop();

@@ -1,9 +1,9 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { BTC_ASSET, SOL_ASSET } from '../../../src/bridges/near-intents.ts';
 import { quoteHashText } from '../../../src/bridges/near-intents-signature.ts';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import type { OneClickQuote, OneClickStatus } from '../../../src/providers/near-intents.ts';
+import { BTC_ASSET, SOL_ASSET } from '../../../src/providers/near-intents.ts';
 
 /** With members that a test may change. */
 export type Deep<T> = T extends object ? { -readonly [K in keyof T]: Deep<T[K]> } : T;

@@ -1,0 +1,166 @@
+/** Quotes and statuses that other projects recorded from production: see test/fixtures/recorded/README.md. */
+import { expect, it } from 'vitest';
+import { confirmNearDestination } from '../../src/bridges/lifi-near.ts';
+import { judgeQuote } from '../../src/bridges/near-intents.ts';
+import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
+import { lamports, sats } from '../../src/core/amount.ts';
+import {
+  BTC_ASSET,
+  createNearIntents,
+  type OneClickQuote,
+  type OneClickRequest,
+  SOL_ASSET,
+} from '../../src/providers/near-intents.ts';
+import btcQuote from '../fixtures/recorded/one-click/quote-btc-base-usdc.json' with { type: 'json' };
+import dryQuote from '../fixtures/recorded/one-click/quote-dry-sol-zec.json' with { type: 'json' };
+import zecQuote from '../fixtures/recorded/one-click/quote-usdc-sol-zec.json' with { type: 'json' };
+import btcStatus from '../fixtures/recorded/one-click/status-pending-btc-base-usdc.json' with {
+  type: 'json',
+};
+import zecStatus from '../fixtures/recorded/one-click/status-pending-usdc-zec.json' with { type: 'json' };
+import { replay } from '../providers/replay.ts';
+import { answerTo, QUOTE_KEY } from './signed-quote.ts';
+
+const PRODUCTION_KEY = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
+const OTHER_BTC_ID = 'nep141:btc.omft.near';
+const BASE = 'https://1click.test';
+
+/** The answers as the provider reads them. */
+const readQuote = (body: object): Promise<OneClickQuote> =>
+  createNearIntents({
+    baseUrl: BASE,
+    fetch: replay({ [`POST ${BASE}/v0/quote`]: { status: 201, body } }).fetch,
+  }).quote(requestOf(btcQuote));
+const readStatus = (body: object) =>
+  createNearIntents({
+    baseUrl: BASE,
+    fetch: replay({ [`GET ${BASE}/v0/status?depositAddress=d`]: { body } }).fetch,
+  }).status('d');
+
+/** The request that a recorded quote answers. */
+function requestOf({ quoteRequest }: { quoteRequest: OneClickQuote['quoteRequest'] }): OneClickRequest {
+  const { dry, originAsset, destinationAsset, amount, slippageTolerance, refundTo, recipient, deadline } =
+    quoteRequest;
+  return {
+    dry,
+    originAsset,
+    destinationAsset,
+    amount: BigInt(amount),
+    slippageBps: slippageTolerance,
+    refundTo,
+    recipient,
+    deadline,
+  };
+}
+
+it.each([
+  ['a BTC quote', btcQuote],
+  ['a dry quote', dryQuote],
+  ['a firm quote', zecQuote],
+])('the production key verifies %s of production', async (_name, body) => {
+  expect(await isSignedQuote(await readQuote(body), PRODUCTION_KEY)).toBe(true);
+});
+
+it('the production key verifies a status whose BTC id differs from the signed one', async () => {
+  const { quoteResponse } = await readStatus(btcStatus);
+  expect(quoteResponse.quoteRequest.originAsset).toBe(OTHER_BTC_ID);
+  expect(await isSignedQuote(quoteResponse, PRODUCTION_KEY)).toBe(true);
+});
+
+it('the production key verifies a status without BTC', async () => {
+  expect(await isSignedQuote((await readStatus(zecStatus)).quoteResponse, PRODUCTION_KEY)).toBe(true);
+});
+
+it('refuses the BTC quote of production for its third-party fee', async () => {
+  const asked = { ...requestOf(btcQuote), originAsset: OTHER_BTC_ID };
+  expect(
+    await judgeQuote(await readQuote(btcQuote), asked, PRODUCTION_KEY, Date.parse(btcQuote.timestamp)),
+  ).toEqual({
+    ok: false,
+    reason: 'quote_app_fees',
+  });
+});
+
+it('accepts a firm quote of production with only the fee of 1Click', async () => {
+  const verdict = await judgeQuote(
+    await readQuote(zecQuote),
+    requestOf(zecQuote),
+    PRODUCTION_KEY,
+    Date.parse(zecQuote.timestamp),
+  );
+  expect(verdict).toMatchObject({ ok: true, quote: { depositAddress: zecQuote.quote.depositAddress } });
+});
+
+const NOW = Date.parse('2026-11-20T10:00:02.000Z');
+const RESERVE = 'E5RdW4ip1B4wx1Loy83zr2dVadYywJazHvB22JBKq1Dg';
+const DEPOSIT = '13QkxhNMrTPxoCkRdYdJ65tFuwXPhL5gLS2Z5Nr6gjRK';
+const ours: OneClickRequest = {
+  dry: false,
+  originAsset: SOL_ASSET,
+  destinationAsset: BTC_ASSET,
+  amount: 1_000_000_000n,
+  slippageBps: 50,
+  refundTo: RESERVE,
+  recipient: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  deadline: '2026-11-20T11:00:02.000Z',
+};
+
+/** Every pairing of the id that was signed and the id that is echoed. */
+const pairs = [BTC_ASSET, OTHER_BTC_ID].flatMap((signed) =>
+  [BTC_ASSET, OTHER_BTC_ID].map((echoed) => ({ signed, echoed })),
+);
+const answered = ({ signed, echoed }: { signed: string; echoed: string }): OneClickQuote => {
+  const answer = answerTo({ ...ours, destinationAsset: signed }, DEPOSIT);
+  return { ...answer, quoteRequest: { ...answer.quoteRequest, destinationAsset: echoed } };
+};
+
+it.each(pairs)('accepts a quote signed over $signed that echoes $echoed', async (pair) => {
+  for (const destinationAsset of [BTC_ASSET, OTHER_BTC_ID]) {
+    const verdict = await judgeQuote(answered(pair), { ...ours, destinationAsset }, QUOTE_KEY, NOW);
+    expect(verdict).toMatchObject({ ok: true });
+  }
+});
+
+it.each(pairs)('confirms a LI.FI deposit signed over $signed whose status echoes $echoed', async (pair) => {
+  const status = {
+    status: 'PENDING_DEPOSIT',
+    quoteResponse: answered(pair),
+    swapDetails: { originChainTxHashes: [], destinationChainTxHashes: [], refundedAmount: '0' },
+  };
+  const expected = {
+    depositAddress: DEPOSIT,
+    amount: lamports(ours.amount),
+    reserveAddress: RESERVE,
+    bitcoinAddress: ours.recipient,
+    minimumSats: sats(1n),
+    quoteKey: QUOTE_KEY,
+    now: NOW,
+  };
+  expect(await confirmNearDestination(status, expected)).toMatchObject({ ok: true });
+});
+
+it.each([
+  ['nep141:nbtc.bridge.near', 'quote_signature'],
+  ['nep141:btc.omft.near ', 'quote_signature'],
+  [SOL_ASSET, 'quote_signature'],
+])('refuses any other rewriting of the BTC id: %s', async (echoed, reason) => {
+  expect(await judgeQuote(answered({ signed: BTC_ASSET, echoed }), ours, QUOTE_KEY, NOW)).toEqual({
+    ok: false,
+    reason,
+  });
+});
+
+it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
+  'refuses %s in place of BTC under a valid signature',
+  async (id) => {
+    expect(await judgeQuote(answered({ signed: id, echoed: id }), ours, QUOTE_KEY, NOW)).toEqual({
+      ok: false,
+      reason: 'quote_destination_asset',
+    });
+  },
+);
+
+it('refuses BTC in place of SOL under a valid signature', async () => {
+  const answer = answerTo({ ...ours, originAsset: BTC_ASSET }, DEPOSIT);
+  expect(await judgeQuote(answer, ours, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
+});
