@@ -18,6 +18,8 @@ export const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotC
 
 const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
 export const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
+/** The body of a refused call. */
+export const ErrorEnvelope = z.object({ error: RpcError });
 export const Blockhash = withContext(z.object({ blockhash: z.string(), lastValidBlockHeight: uint }));
 export const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
 export const Epoch = z.object({ epoch: uint });
@@ -25,7 +27,8 @@ const Status = z.object({
   slot: uint,
   err: z.unknown(),
   confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
-  confirmations: z.number().nullable(),
+  // Nodes with Alpenglow (Agave 4.3) may leave it out.
+  confirmations: z.number().nullish(),
 });
 /** One row a signature asked: an empty list says nothing of it, least of all that it is unknown. */
 export const Statuses = withContext(z.array(Status.nullable()).length(1));
@@ -65,6 +68,9 @@ export const TokenBalance = z.object({
   programId: z.string().nullish(),
   uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
 });
+/** Read before the rest: a version of the future may have another shape. */
+export const Version = z.object({ version: z.unknown() });
+/** Versions legacy, 0 and 1. Version 1 has no lookup tables, so its `loadedAddresses` are empty or absent. */
 export const Transaction = z.object({
   slot: uint,
   blockTime: z.int().nullish(),

@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { firstAnswer } from './first-answer.ts';
-import { type Fetch, postJson } from './http.ts';
+import { type Answer, ask, type Fetch, shaped } from './http.ts';
 import {
   Accounts,
   Blockhash,
@@ -18,6 +18,7 @@ import {
   Envelope,
   Epoch,
   EpochInfo,
+  ErrorEnvelope,
   Signatures,
   Simulation,
   Statuses,
@@ -25,6 +26,7 @@ import {
   type TokenBalance,
   Transaction,
   uint,
+  Version,
   withContext,
 } from './solana-answers.ts';
 import { type InnerCall, innerCalls } from './solana-simulation.ts';
@@ -136,6 +138,21 @@ export class RpcRefusal extends Error {
   }
 }
 
+/** The code of a node that refuses to show a transaction whose version is above the requested maximum. */
+const UNSUPPORTED_VERSION = -32_015;
+/** The newest transaction version whose JSON form this file reads (SIMD-0385). */
+const NEWEST_VERSION = 1;
+
+/** Some nodes return a JSON-RPC error under HTTP 400 or 500. Its code says more than the status; 429 stays a 429. */
+function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEnvelope> | undefined {
+  if ((status >= 200 && status <= 299) || status === 429) return undefined;
+  try {
+    return ErrorEnvelope.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
 export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
   const nodes = opts.urls.map((url, index) => createNode(url, `solana-rpc-${index + 1}`, opts.fetch));
 
@@ -153,10 +170,13 @@ export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch })
 function createNode(url: string, name: string, fetch: Fetch) {
   async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
     const body = { jsonrpc: '2.0', id: 1, method, params };
-    const envelope = await postJson({ fetch, upstream: name, url, body }, Envelope);
-    if (envelope.error)
-      throw new RpcRefusal(envelope.error.code, envelope.error.message, envelope.error.data);
-    const parsed = result.safeParse(envelope.result);
+    const answer = await ask({ fetch, upstream: name, url, method: 'POST', body });
+    const refused = refusalUnderHttpError(answer);
+    const { error, result: value } = refused
+      ? { ...refused, result: undefined }
+      : shaped(name, answer, Envelope);
+    if (error) throw new RpcRefusal(error.code, error.message, error.data);
+    const parsed = result.safeParse(value);
     if (!parsed.success) throw upstreamFailed(name, `unexpected_shape_${method}`, parsed.error);
     return parsed.data;
   }
@@ -272,14 +292,23 @@ function createNode(url: string, name: string, fetch: Fetch) {
       return { atoms: BigInt(value.amount), decimals: value.decimals, slot: context.slot };
     },
 
-    /** A transaction at this commitment, or null while the node does not have it. */
+    /**
+     * A transaction at this commitment, or null while the node does not have it.
+     * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it in spite of the maximum
+     */
     async transaction(
       signature: string,
       commitment: 'confirmed' | 'finalized',
     ): Promise<ChainTransaction | null> {
-      const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
-      const found = await call('getTransaction', [signature, options], Transaction.nullable());
-      return found && chainTransaction(found);
+      const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: NEWEST_VERSION };
+      const shown = await call('getTransaction', [signature, options], z.unknown());
+      const version = Version.safeParse(shown).data?.version ?? 'legacy';
+      if (version !== 'legacy' && !(typeof version === 'number' && version <= NEWEST_VERSION)) {
+        throw new RpcRefusal(UNSUPPORTED_VERSION, 'transaction version is not supported', undefined);
+      }
+      const parsed = Transaction.nullable().safeParse(shown);
+      if (!parsed.success) throw upstreamFailed(name, 'unexpected_shape_getTransaction', parsed.error);
+      return parsed.data && chainTransaction(parsed.data);
     },
 
     /** Newest first; failed ones included. `before` and `until` are exclusive. */
@@ -310,6 +339,10 @@ export function isAlreadyProcessed(error: unknown): boolean {
   const err: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'err') : undefined;
   return err === 'AlreadyProcessed' || /already been processed/i.test(error.message);
 }
+
+/** Whether a transaction could not be read because its version is newer than this file. Our own never are. */
+export const isUnsupportedVersion = (error: unknown): boolean =>
+  failureReason(error) === `rpc_${UNSUPPORTED_VERSION}`;
 
 /** Short reason of any failure of a provider, safe to store and to show. */
 export function failureReason(error: unknown): string {

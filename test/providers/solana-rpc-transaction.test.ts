@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { asUpstreamFailure, createSolanaRpc, isUnsupportedVersion } from '../../src/providers/solana-rpc.ts';
+import refusal from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
+import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
 import { type Recorded, replay } from './replay.ts';
 
 const URL = 'https://one.test';
@@ -45,11 +47,11 @@ const read = (value: unknown) =>
   nodeWith({ getTransaction: result(value) }).node.transaction('sig-1', 'finalized');
 
 describe('transaction', () => {
-  it('asks for version 0 as well: without it every such transaction is an error', async () => {
+  it('requests versions up to 1: a node refuses to show anything newer', async () => {
     const { node, requests } = nodeWith({ getTransaction: result(FOUND) });
     await node.transaction('sig-1', 'finalized');
     expect(requests[0]?.body).toMatchObject({
-      params: ['sig-1', { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 }],
+      params: ['sig-1', { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 1 }],
     });
   });
 
@@ -112,6 +114,51 @@ describe('transaction', () => {
     ['an empty object', {}],
   ])('%s is an error', async (_name, value) => {
     await expect(read(value)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
+
+describe('a transaction of another version', () => {
+  it('is read in version 1 as production shows it', async () => {
+    expect(await read(versionOne)).toEqual({
+      signature: versionOne.transaction.signatures[0],
+      slot: 449_391_489n,
+      blockTime: 1_790_083_456,
+      failed: true,
+      fee: 5_003n,
+      accounts: versionOne.transaction.message.accountKeys,
+      signers: [versionOne.transaction.message.accountKeys[0]],
+      preLamports: [588_947_744n, 1_781_760n, 1_141_440n],
+      postLamports: [588_942_741n, 1_781_760n, 1_141_440n],
+      preTokens: [],
+      postTokens: [],
+    });
+  });
+
+  it('is read in version 1 without loadedAddresses', async () => {
+    const { loadedAddresses: _gone, ...meta } = versionOne.meta;
+    expect((await read({ ...versionOne, meta }))?.accounts).toHaveLength(3);
+  });
+
+  it.each([
+    ['the refusal of production', { body: refusal }],
+    ['the refusal of production under HTTP 400', { status: 400, body: refusal }],
+    ['version 2 shown in spite of the maximum', result({ ...FOUND, version: 2 })],
+    ['version 2 in a shape that is not known', result({ version: 2, anything: [] })],
+    ['a version that is text', result({ ...FOUND, version: 'v2' })],
+  ])('is an unsupported version: %s', async (_name, answer) => {
+    const { node } = nodeWith({ getTransaction: answer });
+    const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
+    expect(isUnsupportedVersion(failure)).toBe(true);
+    // Also as the failure of all nodes.
+    expect(isUnsupportedVersion(asUpstreamFailure(failure))).toBe(true);
+  });
+
+  it('is not assumed for any other failure', async () => {
+    for (const answer of [{ status: 400, body: 'bad' }, { status: 500, body: {} }, result({ version: 1 })]) {
+      const { node } = nodeWith({ getTransaction: answer });
+      const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
+      expect(isUnsupportedVersion(failure)).toBe(false);
+    }
   });
 });
 

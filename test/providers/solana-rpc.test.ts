@@ -94,6 +94,16 @@ describe('signatureStatus', () => {
       { slot: 90, err: null, confirmations: 31 },
       { slot: 90n, err: null, commitment: 'processed' },
     ],
+    [
+      'a finalized one without confirmations, as Alpenglow allows',
+      { slot: 90, err: null, confirmationStatus: 'finalized' },
+      { slot: 90n, err: null, commitment: 'finalized' },
+    ],
+    [
+      'one with neither confirmations nor confirmationStatus',
+      { slot: 90, err: null },
+      { slot: 90n, err: null, commitment: 'processed' },
+    ],
     ['an unknown signature', null, null],
   ])('%s', async (_name, given, expected) => {
     expect(await status(given).node.signatureStatus(SIGNATURE)).toEqual({ slot: 100n, status: expected });
@@ -138,10 +148,23 @@ describe('sending', () => {
     ['an unknown blockhash', -32002, 'Blockhash not found', { err: 'BlockhashNotFound' }, false],
     ['a node that is behind', -32005, 'Node is behind by 42 slots', { numSlotsBehind: 42 }, false],
   ])('%s', async (_name, code, message, data, landed) => {
-    const { node: rpc } = node('sendTransaction', error(code, message, data));
-    const refusal: unknown = await rpc.send('AQID').catch((e: unknown) => e);
-    expect(refusal).toBeInstanceOf(RpcRefusal);
-    expect(isAlreadyProcessed(refusal)).toBe(landed);
+    // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
+    for (const status of [200, 400, 500, 503]) {
+      const { node: rpc } = node('sendTransaction', { ...error(code, message, data), status });
+      const refusal: unknown = await rpc.send('AQID').catch((e: unknown) => e);
+      expect(refusal).toBeInstanceOf(RpcRefusal);
+      expect(failureReason(refusal)).toBe(`rpc_${code}`);
+      expect(isAlreadyProcessed(refusal)).toBe(landed);
+    }
+  });
+
+  it.each([
+    ['a result under HTTP 500', { ...result(SIGNATURE), status: 500 }, 'status_500'],
+    ['an error that is no JSON-RPC error', { body: { error: 'Bad Request' }, status: 400 }, 'status_400'],
+    ['a 429 with a JSON-RPC error', { ...error(-32429, 'rate limited'), status: 429 }, 'rate_limited'],
+  ])('keeps the HTTP status as reason: %s', async (_name, answer, reason) => {
+    const { node: rpc } = node('sendTransaction', answer);
+    await expect(rpc.send('AQID')).rejects.toMatchObject({ details: { reason } });
   });
 
   it('an error of another kind never means that it landed', () => {

@@ -7,8 +7,8 @@ import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import {
   type ChainTransaction,
-  failureReason,
   isAlreadyProcessed,
+  isUnsupportedVersion,
   type SolanaNode,
   type SolanaRpc,
   type TokenRow,
@@ -73,14 +73,14 @@ function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: stri
 }
 
 /**
- * What was read, or `unreadable` where the transaction's version came after ours and nodes refuse to show it. Anybody can
- * send one to our addresses and we never sign one: whoever reads a list goes past it.
+ * The value, or `unreadable` for a transaction of a version that we cannot read. Anybody can send one to our addresses,
+ * and we never sign one, so every search skips it: it must not block what comes after it.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {
     return await read;
   } catch (error) {
-    if (failureReason(error) === 'rpc_-32015') return 'unreadable';
+    if (isUnsupportedVersion(error)) return 'unreadable';
     throw error;
   }
 }

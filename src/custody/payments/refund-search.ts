@@ -1,11 +1,12 @@
 /**
- * Looks on the chain for what paid a refund back: a final transaction that the reserve signed first and whose memo
- * names the refund. Anybody can write such a memo; only we can sign under it.
+ * Searches the chain for the transaction that paid a refund: finalized, with the reserve as first signer and a memo that
+ * names the refund. Anybody can write such a memo; only the reserve can sign it.
  * @module
  */
 import { memoText } from '../../chain/solana/memo.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { orUnreadable } from '../kernel/solana-view.ts';
 import { refundOfMemo } from './refund-operation.ts';
 
 export type RefundSearchNode = {
@@ -16,12 +17,12 @@ export type RefundSearchNode = {
 };
 
 const PAGE = 1_000;
-/** Further back than so many signatures nobody looks by itself. */
+/** The search ends after this many pages; the operator searches further back. */
 const PAGES = 10;
 /** Clocks and block times differ by less. */
 const SKEW_MS = 10 * 60_000;
 
-/** @param nodes all must answer: one that is behind alone would not show it */
+/** @param nodes each must answer, since one that is behind would not show the transaction */
 export function createRefundSearch(nodes: readonly RefundSearchNode[], reserveAddress: string) {
   async function search(node: RefundSearchNode, refund: string, since: number): Promise<string | null> {
     let before: string | undefined;
@@ -29,7 +30,8 @@ export function createRefundSearch(nodes: readonly RefundSearchNode[], reserveAd
       const page = await node.signatures({ limit: PAGE, ...(before === undefined ? {} : { before }) });
       for (const { signature, err, memo } of page) {
         if (err !== null || refundOfMemo(memoText(memo)) !== refund) continue;
-        const transaction = await node.transaction(signature);
+        const transaction = await orUnreadable(node.transaction(signature));
+        if (transaction === 'unreadable') continue;
         if (!transaction) throw upstreamFailed('solana-rpc', 'transaction_missing');
         if (!transaction.failed && transaction.signers[0] === reserveAddress) return signature;
       }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import {
   createRefundKind,
@@ -144,6 +145,20 @@ describe('looking for what paid a refund', () => {
       [node(others(20_000))],
     ])
       await expect(createRefundSearch(nodes, RESERVE)(REFUND, NOW)).rejects.toThrow();
+  });
+
+  it('skips transactions of a version that no node shows, whatever memo they carry', async () => {
+    const dust = Array.from({ length: 100 }, (_, n) => entry(`newer${n}`));
+    const reading = {
+      ...node([...dust, entry('paid')]),
+      transaction: async (signature: string) => {
+        if (signature.startsWith('newer')) throw upstreamFailed('solana-rpc', 'rpc_-32015');
+        return transaction([RESERVE]);
+      },
+    };
+    expect(await createRefundSearch([reading], RESERVE)(REFUND, NOW)).toBe('paid');
+    const unpaid = { ...reading, signatures: node(dust).signatures };
+    expect(await createRefundSearch([unpaid], RESERVE)(REFUND, NOW)).toBeNull();
   });
 
   it('looks no further back than the refund itself', async () => {
