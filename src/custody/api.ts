@@ -4,6 +4,7 @@
  * @module
  */
 import type { ClaimView } from './asry/claim-view.ts';
+import type { NodeAgreement } from './kernel/quorum.ts';
 
 export { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './asry/claim-view.ts';
 
@@ -138,6 +139,8 @@ export type ProofDraft =
 
 export type CustodyReport = {
   readonly reserveAddress: string;
+  /** How far the Solana nodes agree. */
+  readonly solana: NodeAgreement;
   /** Null where no mint is configured. */
   readonly mint: MintReport | null;
   readonly frozen: string | null;

@@ -20,7 +20,8 @@ const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unkno
 export const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
 /** The body of a refused call. */
 export const ErrorEnvelope = z.object({ error: RpcError });
-export const Blockhash = withContext(z.object({ blockhash: z.string(), lastValidBlockHeight: uint }));
+export const Blockhash = withContext(z.object({ blockhash: z.string() }));
+export const Validity = withContext(z.boolean());
 export const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
 export const Epoch = z.object({ epoch: uint });
 const Status = z.object({

@@ -5,6 +5,8 @@
  * @see https://solana.com/docs/rpc
  * @module
  */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
@@ -26,6 +28,7 @@ import {
   type TokenBalance,
   Transaction,
   uint,
+  Validity,
   Version,
   withContext,
 } from './solana-answers.ts';
@@ -183,6 +186,8 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
   return {
     name,
+    /** Names the node whatever its place in the list; it does not show the URL, which may hold a key. */
+    id: bytesToHex(sha256(utf8ToBytes(url))).slice(0, 12),
     call,
 
     /** Lamports of an account and the slot of that view, not older than `minContextSlot`. */
@@ -195,6 +200,12 @@ function createNode(url: string, name: string, fetch: Fetch) {
     async latestBlockhash(commitment: Commitment) {
       const { context, value } = await call('getLatestBlockhash', [{ commitment }], Blockhash);
       return { ...value, slot: context.slot };
+    },
+
+    /** Whether the node has seen the blockhash and still accepts it, and the slot of that view. */
+    async isBlockhashValid(blockhash: string, commitment: Commitment) {
+      const { context, value } = await call('isBlockhashValid', [blockhash, { commitment }], Validity);
+      return { valid: value, slot: context.slot };
     },
 
     /** Slot and block height of one view of the chain, in one answer. */

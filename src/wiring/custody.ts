@@ -20,7 +20,7 @@ import {
   isBitcoinKey,
   type MintKeys,
 } from '../custody/kernel/signer.ts';
-import { createChainPort } from '../custody/kernel/solana-view.ts';
+import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentDeskPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-search.ts';
 import { createReservePorts } from '../custody/reserve/upstream-views.ts';
@@ -39,8 +39,10 @@ export function custodyDeps(env: Env): CustodyDeps {
   const { rpc, esploras, readPrices } = clients(config);
   const signer = createSigner(secret);
   const reserveAddress = signer.address;
+  const solana = createSolanaView({ nodes: rpc.nodes, reserveAddress, now: Date.now, log });
+  const { latestBlockhash, transaction } = solana;
   return {
-    chain: createChainPort(rpc, reserveAddress),
+    chain: solana,
     mirror: createD1Mirror(env.DB),
     signer,
     swap: {
@@ -49,18 +51,18 @@ export function custodyDeps(env: Env): CustodyDeps {
       routes: swapRoutes(config, { solanaAddress: reserveAddress, bitcoinAddress }),
       maxCostBps: config.SWAP_MAX_COST_BPS,
       readPrices,
-      latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+      latestBlockhash,
       bitcoinViews: (txid) =>
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
       reserveSignatures: (page) =>
         rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
-      transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+      transaction,
     },
-    ...foreignSwaps(config, rpc, { reserveAddress, bitcoinAddress }),
-    ...reserveDesks(config, { signer, bitcoinAddress }),
-    ...asryRewards(config, rpc, reserveAddress),
+    ...foreignSwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
+    ...reserveDesks(config, solana, { signer, bitcoinAddress }),
+    ...asryRewards(config, solana, reserveAddress),
     ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL && missingForPayments(config).length === 0
-      ? paidRequests(rpc, {
+      ? paidRequests(rpc, solana, {
           reserveAddress,
           treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
           mintKeys: createMintKeys(config.MINT_KEY_SEED),
@@ -92,7 +94,7 @@ export function custodyDeps(env: Env): CustodyDeps {
 }
 
 /** Rewards for deposits, where their mint is configured. */
-function asryRewards(config: Config, rpc: SolanaRpc, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
+function asryRewards(config: Config, solana: SolanaView, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
   const { ASRY_MINT_ADDRESS: mint } = config;
   if (mint === undefined || missingForAsry(config).length > 0) return {};
   const terms = depositTerms({
@@ -113,18 +115,19 @@ function asryRewards(config: Config, rpc: SolanaRpc, reserveAddress: string): Pi
     rentBudget: config.RENT_BUDGET_SOL_DAY,
     disabled: config.ASRY_CLAIMS_DISABLED,
   };
-  return { asry: createAsryPorts(rpc, { reserveAddress, mint, terms, program }) };
+  return { asry: createAsryPorts(solana, { reserveAddress, mint, terms, program }) };
 }
 
 /** The daily mint and the ownership proof, each where it is configured. */
 function reserveDesks(
   config: Config,
+  solana: SolanaView,
   p: { signer: Signer; bitcoinAddress: string },
 ): Pick<CustodyDeps, 'absr' | 'proof'> {
   const { rpc, esploras, readPrices } = clients(config);
   const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl, BTC_PRIVATE_KEY_WIF: wif } = config;
   const { signer, bitcoinAddress } = p;
-  const { reserveViews, supplyViews, solanaFigures, latestBlockhash } = createReservePorts({
+  const { reserveViews, supplyViews, solanaFigures } = createReservePorts({
     indexes: esploras,
     nodes: rpc.nodes,
     bitcoinAddress,
@@ -143,7 +146,7 @@ function reserveDesks(
             reserveViews,
             supplyViews,
             readPrices,
-            latestBlockhash,
+            latestBlockhash: solana.latestBlockhash,
             now: Date.now,
           },
         }
@@ -166,6 +169,7 @@ function reserveDesks(
 /** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
 function paidRequests(
   rpc: SolanaRpc,
+  { balanceOf, transaction, latestBlockhash, agreed }: SolanaView,
   p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'maxRefundsDay' | 'heldPayers'> & {
     mintKeys: MintKeys;
     publicBaseUrl: string;
@@ -178,7 +182,7 @@ function paidRequests(
       reserveAddress,
       maxRefundsDay,
       heldPayers,
-      balanceOf: async (address) => (await rpc.first((node) => node.balance(address, 'finalized'))).lamports,
+      balanceOf,
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
       findPaid: createRefundSearch(
         rpc.nodes.map((node) => ({
@@ -189,7 +193,7 @@ function paidRequests(
       ),
       signatures: (page) =>
         rpc.first((node) => node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' })),
-      transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+      transaction,
       randomBytes,
       randomId: () => crypto.randomUUID(),
       mintAddress: mintKeys.address,
@@ -201,13 +205,16 @@ function paidRequests(
         reserveAddress,
         signMint: mintKeys.sign,
         rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
-        latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+        latestBlockhash,
         findMint: async (address) => {
-          const [found] = (await rpc.first((node) => node.accounts([address], 'finalized'))).accounts;
-          const mint = found && decodeMint(found.owner, found.data);
-          return found
-            ? { owner: found.owner, supply: mint?.supply ?? 0n, decimals: mint?.decimals ?? -1 }
-            : null;
+          const [mint] = await agreed(`mint ${address}`, async (node) => {
+            const [found] = (await node.accounts([address], 'finalized')).accounts;
+            const decoded = found && decodeMint(found.owner, found.data);
+            return found
+              ? { owner: found.owner, supply: decoded?.supply ?? 0n, decimals: decoded?.decimals ?? -1 }
+              : null;
+          });
+          return mint;
         },
       }),
     },

@@ -7,6 +7,7 @@ import { findAta } from '../chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../chain/solana/token-program.ts';
 import type { Config } from '../config.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
+import type { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { log, nearIntentsOf } from './clients.ts';
 
@@ -19,6 +20,7 @@ const MAX_BROKER_BPS = 50;
 export function foreignSwaps(
   config: Config,
   rpc: SolanaRpc,
+  { latestBlockhash }: Pick<SolanaView, 'latestBlockhash'>,
   reserve: { readonly reserveAddress: string; readonly bitcoinAddress: string },
 ): Pick<CustodyDeps, 'foreign'> {
   if (!config.SWAP_ROUTES.includes('lifi')) return {};
@@ -40,7 +42,7 @@ export function foreignSwaps(
       nodes: rpc.nodes,
       first: rpc.first,
       nearStatus: near.status,
-      latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
+      latestBlockhash,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       now: Date.now,
       log,

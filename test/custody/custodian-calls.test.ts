@@ -6,7 +6,7 @@ import type { KindDriver } from '../../src/custody/kernel/kind.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
-import { FEE, PAYOUT, planned, SOL, signed } from './sample-operations.ts';
+import { FEE, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
 
 /** A payout that moves nothing but its fee. */
 const payoutKind: KindDriver = {
@@ -14,8 +14,7 @@ const payoutKind: KindDriver = {
   prepare: async () => ({
     ok: true,
     message: Uint8Array.of(1),
-    lastValidBlockHeight: 1_000n,
-    slot: 900n,
+    signedAt: SIGNED_AT,
     plan: {},
     cost: 0n,
     claims: [],

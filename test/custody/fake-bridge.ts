@@ -6,7 +6,7 @@ import type { PriceReport } from '../../src/core/price.ts';
 import type { SwapPorts } from '../../src/custody/swap/operation.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
-import { NOW, SOL } from './sample-operations.ts';
+import { NOW, SIGNED_AT, SOL } from './sample-operations.ts';
 
 export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
 export const BTC_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
@@ -79,7 +79,7 @@ export function createSwapPorts(routes: readonly SwapRoute[]): FakeSwapPorts {
     history: [],
     transactions: new Map(),
     readPrices: async () => ports.prices,
-    latestBlockhash: async () => ({ blockhash: BLOCKHASH, lastValidBlockHeight: 1_000n, slot: 900n }),
+    latestBlockhash: async () => ({ blockhash: BLOCKHASH, ...SIGNED_AT }),
     bitcoinViews: async (txid) => ports.indexes.map((index) => index(txid)),
     async reserveSignatures({ limit, before, until }) {
       const from = before === undefined ? 0 : ports.history.findIndex((e) => e.signature === before) + 1;

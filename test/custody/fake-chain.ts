@@ -17,9 +17,14 @@ export type FakeChain = ChainPort & {
   accepts: boolean;
 };
 
+/** One node, which contradicts nobody. */
+export const AGREEMENT = { nodes: 1, quorum: 1, disagreement: null, quorumMissingSince: null };
+
 export function createFakeChain(): FakeChain {
   const chain: FakeChain = {
+    quorum: 1,
     sent: [],
+    agreement: () => AGREEMENT,
     reads: { balance: 0, views: 0, landing: 0 },
     accepts: true,
     nextBalance: async (minSlot) => ({

@@ -1,6 +1,11 @@
 /** Rows in each state, as the machine leaves them. */
 import { lamports } from '../../src/core/amount.ts';
-import { type Operation, plannedOperation, type Signing } from '../../src/custody/kernel/operation.ts';
+import {
+  type Operation,
+  plannedOperation,
+  type SignedAt,
+  type Signing,
+} from '../../src/custody/kernel/operation.ts';
 import type { KindRules, NodeView } from '../../src/custody/kernel/state-machine.ts';
 
 export const NOW = 1_790_000_000_000;
@@ -11,11 +16,16 @@ export const SWAP: KindRules = { maxAttempts: 1, retriesPreparation: false, sett
 /** A payout: signed again after a proven death, over with its landing. */
 export const PAYOUT: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };
 
+/** Both nodes had the height 818: a death is provable from the finalized height 1,001 on. */
+export const SIGNED_AT: SignedAt = {
+  slot: 900n,
+  witnesses: ['one', 'two'].map((node) => ({ node, slot: 900n, height: 818n })),
+};
+
 export const signingOf = (name: string): Signing => ({
   signature: `signature-${name}`,
   wire: `wire-${name}`,
-  lastValidBlockHeight: 1_000n,
-  slot: 900n,
+  ...SIGNED_AT,
 });
 
 export const planned = (change: Partial<Operation> = {}): Operation => ({

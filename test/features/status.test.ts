@@ -13,6 +13,7 @@ const HEALTHY: StatusReportDeps = {
   custody: {
     report: async () => ({
       reserveAddress: 'r',
+      solana: { nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null },
       mint: null,
       frozen: null,
       paused: null,

@@ -193,8 +193,12 @@ export function createChainModel(p: {
     fork,
     entries: entries as readonly ChainEntry[],
 
-    /** A block's last valid height for what is signed with its hash. */
-    lastValidHeight: (slot: number, seenFrom: number) => height(slot, seenFrom) + BLOCKHASH_LIFE,
+    /** Whether a block's hash is known and not yet expired, as seen from a slot. */
+    isBlockhashValid(blockhash: string, seenFrom: number): boolean {
+      const born = slotOfBlockhash(blockhash);
+      if (born > seenFrom || isSkipped(born, seenFrom)) return false;
+      return height(seenFrom, seenFrom) <= height(born, seenFrom) + BLOCKHASH_LIFE;
+    },
 
     submit(wire: string): string {
       const { signature, message } = readWire(wire);

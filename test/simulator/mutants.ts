@@ -21,8 +21,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MACHINE,
-        find: `    case 'unseen':\n`,
-        replace: `    case 'unseen':\n      if (op.looks > 6) return ended(op, 'expired', null, rules, now);\n`,
+        find: `    case 'unseen': {\n`,
+        replace: `    case 'unseen': {\n      if (op.looks > 6) return ended(op, 'expired', null, rules, now);\n`,
       },
     ],
   },
@@ -42,9 +42,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MACHINE,
-        find: `  return views.some(provesAbsence) ? 'dead' : 'unseen';`,
+        find: `  return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';`,
         replace: `  void provesAbsence;
-  return views.some((view) => view.finalizedHeight > signing.lastValidBlockHeight) &&
+  return views.some((view) => view.finalizedHeight > (expiryHeight(signing, view.node) ?? 2n ** 60n)) &&
     views.some((view) => view.status === null)
     ? 'dead'
     : 'unseen';`,
@@ -66,8 +66,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MACHINE,
-        find: `    view.firstAvailableSlot <= signing.slot;`,
-        replace: `    view.firstAvailableSlot >= 0n;`,
+        find: `      view.firstAvailableSlot <= since\n`,
+        replace: `      view.firstAvailableSlot >= 0n\n`,
       },
     ],
   },
@@ -86,7 +86,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a status may be older than the height',
-    edits: [{ file: MACHINE, find: `    view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
+    edits: [{ file: MACHINE, find: `      view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
   },
   {
     name: 'expiry judged at a height that is not final',

@@ -93,8 +93,12 @@ export function createNodeModel(p: {
     async latestBlockhash() {
       const seen = view();
       const slot = chain.blockAt(seen - 1, seen);
-      const lastValidBlockHeight = BigInt(chain.lastValidHeight(slot, seen));
-      return { blockhash: blockhashOf(slot), lastValidBlockHeight, slot: BigInt(slot) };
+      return { blockhash: blockhashOf(slot), slot: BigInt(slot) };
+    },
+
+    async isBlockhashValid(blockhash: string) {
+      const seen = view();
+      return { valid: chain.isBlockhashValid(blockhash, seen), slot: BigInt(seen) };
     },
 
     async balance(minContextSlot: bigint | undefined) {

@@ -4,21 +4,20 @@
  * @module
  */
 import type { KindDriver } from '../../src/custody/kernel/kind.ts';
+import type { Blockhash } from '../../src/custody/kernel/solana-view.ts';
 import { payoutMessage } from './message-reader.ts';
 
 export const PAYOUT_ATTEMPTS = 4;
 
-export function createPayoutKind(p: {
-  latestBlockhash: () => Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
-}): KindDriver {
+export function createPayoutKind(p: { latestBlockhash: () => Promise<Blockhash> }): KindDriver {
   return {
     rules: { maxAttempts: PAYOUT_ATTEMPTS, retriesPreparation: true, settles: false },
 
     async prepare(operation) {
-      const { blockhash, lastValidBlockHeight, slot } = await p.latestBlockhash();
+      const { blockhash, slot, witnesses } = await p.latestBlockhash();
       const to = String(operation.plan.to);
       const message = payoutMessage({ id: operation.id, to, lamports: operation.amount, blockhash });
-      return { ok: true, message, lastValidBlockHeight, slot, plan: {}, cost: 0n, claims: [] };
+      return { ok: true, message, signedAt: { slot, witnesses }, plan: {}, cost: 0n, claims: [] };
     },
 
     async settle() {

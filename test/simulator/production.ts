@@ -9,7 +9,7 @@ import type { Mirror } from '../../src/custody/kernel/ports.ts';
 import type { D1Like } from './d1-model.ts';
 
 export type Production = Pick<typeof import('../../src/custody/custodian.ts'), 'createCustodian'> &
-  Pick<typeof import('../../src/custody/kernel/solana-view.ts'), 'createChainPort'> &
+  Pick<typeof import('../../src/custody/kernel/solana-view.ts'), 'createSolanaView'> &
   Pick<typeof import('../../src/custody/kernel/operation.ts'), 'decodeOperation'> &
   Pick<typeof import('../../src/providers/solana-rpc.ts'), 'createSolanaRpc' | 'RpcRefusal'> &
   Pick<typeof import('../../src/core/errors.ts'), 'upstreamFailed'> & {
@@ -33,7 +33,7 @@ export async function loadProduction(source: string): Promise<Production> {
   ]);
   return {
     createCustodian: custodian.createCustodian,
-    createChainPort: chainPort.createChainPort,
+    createSolanaView: chainPort.createSolanaView,
     createD1Mirror: outbox.createD1Mirror,
     decodeOperation: operation.decodeOperation,
     createSolanaRpc: rpc.createSolanaRpc,

@@ -22,6 +22,8 @@ export function directRpc(
     const modelled: Partial<SolanaNode> = {
       name,
       balance: (_address, _commitment, least) => traced(`${name}.balance`)(() => node.balance(least)),
+      isBlockhashValid: (blockhash) =>
+        traced(`${name}.isBlockhashValid`)(() => node.isBlockhashValid(blockhash)),
       latestBlockhash: () => traced(`${name}.blockhash`)(() => node.latestBlockhash()),
       epochInfo: (commitment) => traced(`${name}.epochInfo`)(() => node.epochInfo(commitment)),
       signatureStatus: (signature) =>

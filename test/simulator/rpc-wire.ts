@@ -82,6 +82,10 @@ async function result(node: NodeModel, method: string, params: Params): Promise<
       const { slot, ...value } = await node.latestBlockhash();
       return { context: { slot }, value };
     }
+    case 'isBlockhashValid': {
+      const { slot, valid } = await node.isBlockhashValid(String(first));
+      return { context: { slot }, value: valid };
+    }
     case 'getBalance': {
       const least = options.minContextSlot;
       const { slot, lamports } = await node.balance(least === undefined ? undefined : BigInt(Number(least)));

@@ -5,6 +5,7 @@
  */
 import { transferMessage } from '../../src/chain/solana/transaction.ts';
 import { sats } from '../../src/core/amount.ts';
+import type { Blockhash } from '../../src/custody/kernel/solana-view.ts';
 import type { ScreenForeign } from '../../src/custody/swap/third-party-payment.ts';
 import { readMessage } from './message-reader.ts';
 import type { Random } from './random.ts';
@@ -18,7 +19,7 @@ const OWN_PRICE = Buffer.from([3, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0]);
 export function createScreenModel(p: {
   random: Random;
   reserveAddress: string;
-  latestBlockhash: () => Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+  latestBlockhash: () => Promise<Blockhash>;
   crossed: <T>(work: () => Promise<T>) => Promise<T>;
   refusing: () => number;
 }): ScreenForeign {
@@ -33,12 +34,11 @@ export function createScreenModel(p: {
       const most = Number(((MAX_FOREIGN_FEE - 5_000n) * 1_000_000n) / UNITS);
       message.writeBigUInt64LE(BigInt(random.between(0, most)), message.indexOf(OWN_PRICE) + 1);
       const spend = amount + readMessage(message).fee;
-      const { lastValidBlockHeight, slot } = lifetime;
+      const { slot, witnesses } = lifetime;
       return {
         ok: true,
         message,
-        lastValidBlockHeight,
-        slot,
+        signedAt: { slot, witnesses },
         minimumSats: sats(floorSats),
         spend,
         claims: [`lifi:${to}`, `deposit:${to}`],

@@ -174,11 +174,16 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     const rpc = scenario.wire
       ? production.createSolanaRpc(createWire(nodes, production, (label, effect) => traced(label)(effect)))
       : directRpc(nodes, production, traced);
-    const chainPort = production.createChainPort(rpc, RESERVE);
+    const chainPort = production.createSolanaView({
+      nodes: rpc.nodes,
+      reserveAddress: RESERVE,
+      now: wallClock,
+      log: (line) => trace(() => `#${instance.number} log ${JSON.stringify(line)}`),
+    });
     const mirror = production.createD1Mirror(d1.database);
     const prices = () =>
       faults().prices > 0 && netRandom.chance(faults().prices) ? [] : ['hyperliquid', 'coinbase'];
-    const latestBlockhash = () => rpc.first((node) => node.latestBlockhash('confirmed'));
+    const { latestBlockhash, transaction } = chainPort;
     const deps: CustodyDeps = {
       chain: watched(chainPort, witness),
       mirror: {
@@ -222,7 +227,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
         bitcoinViews: (txid) => traced('bitcoin.views')(async () => bitcoin.views(txid)),
         reserveSignatures: (page) =>
           rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' })),
-        transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+        transaction,
       },
       kinds: state.isOldVersion ? {} : { asry: createPayoutKind({ latestBlockhash }) },
       limits: scenario.limits,

@@ -119,8 +119,10 @@ export function createUpstreams() {
           blockhash: base58.encode(new Uint8Array(32).fill(200)),
           lastValidBlockHeight: 1_000,
         });
+      case 'isBlockhashValid':
+        return inContext(true);
       case 'getEpochInfo':
-        return { absoluteSlot: 499, blockHeight: 450 };
+        return { absoluteSlot: 500, blockHeight: 450 };
       case 'getSignatureStatuses': {
         const [[signature = ''] = []] = params as [string[]];
         const row = { slot: 480, err: null, confirmations: null, confirmationStatus: 'finalized' };

@@ -118,7 +118,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(new Set(signatures).size).toBe(1);
     expect(upstreams.sent.size).toBe(1);
     expect(answers.filter(({ replayed }) => replayed)).toHaveLength(19);
-    expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 1]);
+    expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 2]);
   });
 
   it('20 calls at once without a key stay within the caps', async () => {

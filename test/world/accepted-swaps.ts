@@ -167,7 +167,10 @@ async function executeOne(p: {
         if (!input.nearStatus) throw new Error('no status');
         return input.nearStatus;
       },
-      latestBlockhash: () => rpc.first((real) => real.latestBlockhash('confirmed')),
+      latestBlockhash: async () => ({
+        ...(await rpc.first((real) => real.latestBlockhash('confirmed'))),
+        witnesses: [],
+      }),
       sleep: async () => undefined,
       now: () => NOW,
       log: () => undefined,

@@ -23,8 +23,8 @@ import {
 import { memoInstruction } from './memo.ts';
 import { encodeMessage } from './message-encode.ts';
 
-/** A recent blockhash and the last block height at which it can still land. */
-export type Lifetime = { readonly blockhash: string; readonly lastValidBlockHeight: bigint };
+/** A recent blockhash: a transaction that names it can land in the 150 blocks after it. */
+export type Lifetime = { readonly blockhash: string };
 
 /** Lamports that every signature costs. */
 export const SIGNATURE_FEE = 5_000n;

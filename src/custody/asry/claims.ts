@@ -4,7 +4,12 @@
  * who calls, and how often, changes nothing.
  * @module
  */
-import type { DepositTerms, DepositVerdict } from '../../chain/solana/deposit.ts';
+import {
+  type DepositTerms,
+  type DepositTransaction,
+  type DepositVerdict,
+  judgeDeposit,
+} from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.ts';
@@ -14,7 +19,6 @@ import { createSharedWork } from '../kernel/shared-work.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import { type Deposit, keyRefusal, newPayout, openClaim } from './claim-rules.ts';
 import { type ClaimView, claimView } from './claim-view.ts';
-import { type DepositNode, readDeposit } from './deposits.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './epochs.ts';
 import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './payout-operation.ts';
 import { payoutPart } from './payout-rule.ts';
@@ -23,7 +27,8 @@ import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './recovery.
 import * as view from './view.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
-  readonly nodes: readonly DepositNode[];
+  /** The finalized transaction of a quorum of nodes, or null while they do not show it. @throws AppError UPSTREAM_FAILED */
+  transaction(signature: string): Promise<DepositTransaction | null>;
   readonly terms: DepositTerms;
   readonly program: AsryProgram;
 };
@@ -70,16 +75,16 @@ export function createAsryDesk(
   /** What the chain says of a signature. */
   async function examine(signature: string): Promise<Deposit | Refusal> {
     try {
-      const reading = await once(`deposit ${signature}`, () => readDeposit(p.nodes, signature, p.terms));
-      if (reading.type === 'absent') return view.notFinal();
-      if (reading.type === 'disagreement') return heldBack('nodes_disagree', signature);
-      const { verdict } = reading;
+      const transaction = await once(`deposit ${signature}`, () => p.transaction(signature));
+      if (!transaction) return view.notFinal();
+      const verdict = judgeDeposit(transaction, p.terms);
       if (verdict.type !== 'deposit') return declined(verdict, signature);
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
       if (blockTime > unixNow() + MAX_AHEAD_SECONDS) return heldBack('block_time_ahead', signature);
-      return { signature: reading.signature, asset, sender, slot, blockTime, credited };
+      return { signature: transaction.signature, asset, sender, slot, blockTime, credited };
     } catch (error) {
-      return view.unreadable(failureReason(error));
+      const reason = failureReason(error);
+      return reason === 'nodes_disagree' ? heldBack(reason, signature) : view.unreadable(reason);
     }
   }
 

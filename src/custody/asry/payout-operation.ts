@@ -4,9 +4,9 @@
  * @module
  */
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
-import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
+import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
 /** An attempt that landed with an error or died; after some the payout is owed again and looked at from the start. */
@@ -28,7 +28,7 @@ export type AsryPayoutPorts = {
   readonly mint: string;
   /** One read for all of them, in the order asked; at most 90. @throws AppError UPSTREAM_FAILED */
   readPayees(receivers: readonly string[]): Promise<Payee[]>;
-  latestBlockhash(): Promise<Lifetime & { slot: bigint }>;
+  latestBlockhash(): Promise<Blockhash>;
 };
 
 export type PayoutPlan = {

@@ -6,14 +6,14 @@ import type { DepositTerms } from '../../chain/solana/deposit.ts';
 import { decodeMint } from '../../chain/solana/mint.ts';
 import { decodeTokenAccount } from '../../chain/solana/token-account.ts';
 import { findAta } from '../../chain/solana/token-instructions.ts';
-import type { SolanaRpc } from '../../providers/solana-rpc.ts';
+import type { SolanaView } from '../kernel/solana-view.ts';
 import type { AsryPorts } from './claims.ts';
 import type { AsryProgram } from './epochs.ts';
 
 type Mint = { readonly program: string; readonly decimals: number };
 
 export function createAsryPorts(
-  rpc: SolanaRpc,
+  { agreed, transaction, latestBlockhash }: SolanaView,
   p: { reserveAddress: string; mint: string; terms: DepositTerms; program: AsryProgram },
 ): AsryPorts {
   let known: Mint | undefined;
@@ -21,18 +21,19 @@ export function createAsryPorts(
   /** A mint's program and digits never change. */
   async function readMint(): Promise<Mint | undefined> {
     if (known) return known;
-    const [account] = (await rpc.first((node) => node.accounts([p.mint], 'finalized'))).accounts;
-    const mint = account && decodeMint(account.owner, account.data);
-    if (mint) known = { program: mint.program, decimals: mint.decimals };
+    const [mint] = await agreed(`mint ${p.mint}`, async (node) => {
+      const [account] = (await node.accounts([p.mint], 'finalized')).accounts;
+      const decoded = account && decodeMint(account.owner, account.data);
+      return decoded ? { program: decoded.program, decimals: decoded.decimals } : null;
+    });
+    known = mint ?? undefined;
     return known;
   }
 
   return {
     ...p,
-    nodes: rpc.nodes.map((node) => ({
-      transaction: (signature) => node.transaction(signature, 'finalized'),
-      firstAvailableBlock: () => node.firstAvailableBlock(),
-    })),
+    transaction,
+    latestBlockhash,
 
     async readPayees(receivers) {
       const mint = await readMint();
@@ -40,17 +41,20 @@ export function createAsryPorts(
         return receivers.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
       const holders = [p.reserveAddress, ...receivers];
       const addresses = holders.map((holder) => findAta(holder, p.mint, mint.program));
-      const { accounts } = await rpc.first((node) => node.accounts(addresses, 'confirmed'));
-      const [reserve, ...theirs] = accounts.map((account) =>
-        account ? decodeTokenAccount(account.owner, account.data) : undefined,
+      const views = await agreed(
+        `payees ${receivers.join(' ').slice(0, 100)}`,
+        async (node) => {
+          const { accounts } = await node.accounts(addresses, 'confirmed');
+          const [reserve, ...theirs] = accounts.map((account) =>
+            account ? decodeTokenAccount(account.owner, account.data) : undefined,
+          );
+          return { owners: theirs.map((account) => account?.owner ?? null), atoms: reserve?.atoms ?? 0n };
+        },
+        ({ owners }) => owners,
       );
-      return theirs.map((account) => ({
-        ...mint,
-        accountOwner: account?.owner ?? null,
-        reserveAtoms: reserve?.atoms ?? 0n,
-      }));
+      const [{ owners }] = views;
+      const reserveAtoms = views.reduce((low, { atoms }) => (atoms < low ? atoms : low), views[0].atoms);
+      return owners.map((accountOwner) => ({ ...mint, accountOwner, reserveAtoms }));
     },
-
-    latestBlockhash: () => rpc.first((node) => node.latestBlockhash('confirmed')),
   };
 }

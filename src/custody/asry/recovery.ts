@@ -54,7 +54,7 @@ export function recoveredPayout(
     reserved: NONE,
     unsettled: NONE,
     releasedSlot: slot,
-    signing: { signature, wire: '', lastValidBlockHeight: 0n, slot },
+    signing: { signature, wire: '', slot, witnesses: [] },
     landing,
   };
 }

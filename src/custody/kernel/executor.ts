@@ -63,9 +63,9 @@ export function createDriver(p: DriverPorts) {
     try {
       const prepared = await kind.prepare(op);
       if (!prepared.ok) return { seen: declined(prepared) };
-      const { message, cosignatures = [], lastValidBlockHeight, slot } = prepared;
+      const { message, cosignatures = [], signedAt } = prepared;
       const { wire, signature } = p.assemble(message, await p.signer.sign(message), cosignatures);
-      return { prepared, signing: { signature, wire, lastValidBlockHeight, slot } };
+      return { prepared, signing: { signature, wire, ...signedAt } };
     } catch (error) {
       // Bytes that were signed but not stored never leave: nothing has happened.
       const reason = failureReason(error);
@@ -123,7 +123,7 @@ export function createDriver(p: DriverPorts) {
 
   async function watch(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
     const views = await chain.views(signing);
-    const verdict = judgeAttempt(signing, views);
+    const verdict = judgeAttempt(signing, views, chain.quorum);
     let landing: Landing | null = null;
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature).catch(() => null);
@@ -136,7 +136,7 @@ export function createDriver(p: DriverPorts) {
     const odd =
       landing && (landing.debit > op.reserved ? 'unexpected_debit' : kind.unforeseen?.(op, landing));
     if (odd) freeze(journal, odd, log);
-    observe(op, kind, { type: 'viewed', views, landing });
+    observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
   }
 
   async function settle(op: Operation, kind: KindDriver): Promise<void> {

@@ -2,8 +2,7 @@
  * What a kind of operation brings to the custodian: how it is prepared, what it awaits after it has landed.
  * @module
  */
-import type { Lifetime } from '../../chain/solana/transaction.ts';
-import type { Facts, Landing, Operation } from './operation.ts';
+import type { Facts, Landing, Operation, SignedAt } from './operation.ts';
 import type { KindRules, Settlement } from './state-machine.ts';
 
 export type Prepared =
@@ -13,9 +12,8 @@ export type Prepared =
       readonly message: Uint8Array;
       /** Signatures of the message's other signers, in their order after the fee payer. */
       readonly cosignatures?: readonly Uint8Array[];
-      readonly lastValidBlockHeight: bigint;
-      /** Slot of the blockhash. */
-      readonly slot: bigint;
+      /** Of the message's blockhash. */
+      readonly signedAt: SignedAt;
       readonly plan: Facts;
       /** Lamports at most lost against a fair price. */
       readonly cost: bigint;
@@ -47,12 +45,11 @@ export type KindDriver = {
 /** A message that is ready to be signed, costs nothing against a fair price and takes no name for itself. */
 export const plainlyPrepared = (
   message: Uint8Array,
-  { lastValidBlockHeight, slot }: Lifetime & { readonly slot: bigint },
+  { slot, witnesses }: SignedAt,
 ): Extract<Prepared, { ok: true }> => ({
   ok: true,
   message,
-  lastValidBlockHeight,
-  slot,
+  signedAt: { slot, witnesses },
   plan: {},
   cost: 0n,
   claims: [],

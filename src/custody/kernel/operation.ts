@@ -19,9 +19,23 @@ export type Signing = {
   readonly signature: string;
   /** Base64 of the signed transaction. Sent again as it is, never signed again. */
   readonly wire: string;
-  readonly lastValidBlockHeight: bigint;
-  /** Slot of the blockhash: history from here on must be available to prove an absence. */
+} & SignedAt;
+
+/** Where the chain was when an attempt was signed. */
+export type SignedAt = {
+  /** Slot from which a node's history must reach to prove an absence: the lowest of the witnesses' slots. */
   readonly slot: bigint;
+  /** Nodes that had seen the blockhash, each with its own height. Empty in rows of an older version. */
+  readonly witnesses: readonly Witness[];
+};
+
+/** One node's own block height after it had seen an attempt's blockhash; no other node can testify with it. */
+export type Witness = {
+  /** The node's `id`. */
+  readonly node: string;
+  /** Slot of its view. */
+  readonly slot: bigint;
+  readonly height: bigint;
 };
 
 /** A finalized landing as the chain tells it. */
@@ -104,8 +118,8 @@ const BIGINTS = [
   'unsettled',
   'cost',
   'releasedSlot',
-  'lastValidBlockHeight',
   'slot',
+  'height',
   'fee',
   'debit',
 ] as const;
@@ -125,12 +139,17 @@ export function decodeOperation(text: string): Operation {
   return {
     ...BLANK,
     ...row,
-    signing: signing && withAtoms(signing),
+    signing: signing && decodeSigning(signing),
     landing: landing && withAtoms(landing),
     plan,
     outcome,
   };
 }
+
+const decodeSigning = (signing: Signing): Signing => ({
+  ...withAtoms(signing),
+  witnesses: (signing.witnesses ?? []).map(withAtoms),
+});
 
 /** Members as they were parsed, the amounts among them read in place; members of a member are left alone. */
 function withAtoms<T extends object>(members: T): T {

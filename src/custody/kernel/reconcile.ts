@@ -181,7 +181,7 @@ function recoveredOperation(transaction: ChainTransaction, reserve: string, now:
     dueAt: deposit === null ? null : now,
     unsettled: deposit === null ? lamports(0n) : amount,
     releasedSlot: transaction.slot,
-    signing: { signature: transaction.signature, wire: '', lastValidBlockHeight: 0n, slot: transaction.slot },
+    signing: { signature: transaction.signature, wire: '', slot: transaction.slot, witnesses: [] },
     landing: {
       slot: transaction.slot,
       blockTime: transaction.blockTime,

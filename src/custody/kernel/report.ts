@@ -13,11 +13,12 @@ import { costLamports, swappedLamports, unsettledLamports } from './spending-lim
 export function custodyReport({
   journal,
   mint,
+  chain,
   signer,
   swapsDisabled,
   limits,
   now,
-}: Pick<CustodyDeps, 'signer' | 'swapsDisabled' | 'limits' | 'now'> & {
+}: Pick<CustodyDeps, 'chain' | 'signer' | 'swapsDisabled' | 'limits' | 'now'> & {
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];
 }): CustodyReport {
@@ -26,6 +27,7 @@ export function custodyReport({
   const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
   return {
     reserveAddress: signer.address,
+    solana: chain.agreement(),
     mint,
     frozen: frozenReason(journal) ?? null,
     // An operator's pause stops more than swaps: it is what is told of the two.

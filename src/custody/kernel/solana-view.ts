@@ -1,67 +1,186 @@
 /**
- * The Solana chain as the custodian sees it: many nodes, each with its own view.
+ * The Solana chain as the custodian sees it: several nodes, each with its own view. What moves money is read here and
+ * counts only when a quorum of the nodes agrees on it.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import { stringifyJson } from '../../core/json.ts';
 import {
   type ChainTransaction,
   isAlreadyProcessed,
   isUnsupportedVersion,
   type SolanaNode,
-  type SolanaRpc,
   type TokenRow,
 } from '../../providers/solana-rpc.ts';
-import type { Landing, Signing } from './operation.ts';
+import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
+import type { Log } from './ports.ts';
+import {
+  createQuorum,
+  decideTransaction,
+  type NodeAgreement,
+  sameByKey,
+  transactionsDiffer,
+} from './quorum.ts';
 import type { Balance } from './spending-limits.ts';
-import type { NodeView } from './state-machine.ts';
+import { expiryHeight, type NodeView } from './state-machine.ts';
 
+/** What the exactly-once machine needs of the chain. */
 export type ChainPort = {
-  /** Finalized balance of the reserve, not older than a slot. @throws when no node is that far */
+  /** Nodes that must agree. */
+  readonly quorum: number;
+  /**
+   * Finalized balance of the reserve, not older than a slot: the highest figure that a quorum of nodes can cover.
+   * @throws AppError UPSTREAM_FAILED when fewer nodes are that far
+   */
   balance(minSlot: bigint): Promise<Balance>;
   /** Sends to every node; true when one of them took it. */
   send(wire: string): Promise<boolean>;
   /** Each node's view; nodes that fail are left out. */
   views(signing: Signing): Promise<NodeView[]>;
-  /** The finalized transaction as it changed the reserve, or null while no node has it. */
+  /** The finalized transaction as it changed the reserve, or null while no quorum shows it. */
   landing(signature: string): Promise<Landing | null>;
+  /** How far the nodes agree. */
+  agreement(): NodeAgreement;
 };
 
-export function createChainPort(rpc: SolanaRpc, reserveAddress: string): ChainPort {
+/** A blockhash that a quorum of nodes has seen, with each one's height after that. */
+export type Blockhash = SignedAt & { readonly blockhash: string };
+
+export const signedAtOf = ({ slot, witnesses }: Blockhash): SignedAt => ({ slot, witnesses });
+
+export type SolanaView = ReturnType<typeof createSolanaView>;
+
+/** @param nodes in order of preference; one that is listed twice counts once */
+export function createSolanaView(p: {
+  readonly nodes: readonly SolanaNode[];
+  readonly reserveAddress: string;
+  readonly now: () => number;
+  readonly log: Log;
+}) {
+  const { reserveAddress } = p;
+  const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
+  const { quorum, ask, agreement } = createQuorum({ ...p, nodes });
+  const missing = () => upstreamFailed('solana-rpc', 'quorum_missing');
+
+  async function lowestBalance(address: string, minSlot: bigint): Promise<Balance> {
+    const read = async (node: SolanaNode) => {
+      const balance = await node.balance(address, 'finalized', minSlot > 0n ? minSlot : undefined);
+      if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
+      return balance;
+    };
+    const answer = await ask(`balance ${address}`, read, (given) => {
+      // A quorum has at least this much: a single node can neither raise nor lower it.
+      const covered = given.map(({ value }) => value.lamports).toSorted((a, b) => (a > b ? -1 : 1))[
+        quorum - 1
+      ];
+      if (covered === undefined) return undefined;
+      const slot = given.reduce(
+        (low, { value }) => (value.slot < low ? value.slot : low),
+        given[0]?.value.slot ?? 0n,
+      );
+      return { agreed: { lamports: covered, slot } };
+    });
+    if (!answer) throw missing();
+    return answer.agreed;
+  }
+
+  /**
+   * A finalized transaction, or null while no quorum shows it.
+   * @throws AppError UPSTREAM_FAILED `nodes_disagree` when nodes give different ones, `quorum_missing`
+   */
+  async function transaction(signature: string): Promise<ChainTransaction | null> {
+    const read = (node: SolanaNode) => node.transaction(signature, 'finalized');
+    const answer = await ask(`transaction ${signature}`, read, decideTransaction(quorum), transactionsDiffer);
+    return answer?.agreed ?? null;
+  }
+
+  /**
+   * Answers of a quorum that agrees on `keyOf`; the rest of an answer may differ, since nodes are at different slots.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  async function agreed<T>(
+    question: string,
+    read: (node: SolanaNode) => Promise<T>,
+    keyOf: (value: T) => unknown = (value) => value,
+  ): Promise<readonly [T, ...T[]]> {
+    const answer = await ask(question, read, (given) => {
+      const [first, ...others] = sameByKey(given, quorum, (value) => stringifyJson(keyOf(value)) ?? '') ?? [];
+      return first === undefined ? undefined : { agreed: [first, ...others] as const };
+    });
+    if (!answer) throw missing();
+    return answer.agreed;
+  }
+
+  /** Nodes that have seen the blockhash, each with its own height afterwards. */
+  async function witnessesOf(blockhash: string): Promise<Witness[]> {
+    const answers = await Promise.allSettled(nodes.map((node) => witnessOf(node, blockhash)));
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value ? [answer.value] : []));
+  }
+
   return {
-    async balance(minSlot) {
-      return rpc.first(async (node) => {
-        const balance = await node.balance(reserveAddress, 'finalized', minSlot > 0n ? minSlot : undefined);
-        if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
-        return balance;
-      });
+    quorum,
+    agreement,
+    transaction,
+    agreed,
+
+    balance: (minSlot: bigint) => lowestBalance(reserveAddress, minSlot),
+
+    /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
+    balanceOf: async (address: string) => (await lowestBalance(address, 0n)).lamports,
+
+    /**
+     * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot testify later
+     * that it has expired, so fewer witnesses would leave an attempt undecided.
+     * @throws AppError UPSTREAM_FAILED
+     */
+    async latestBlockhash(): Promise<Blockhash> {
+      const tips = await Promise.allSettled(nodes.map((node) => node.latestBlockhash('confirmed')));
+      const found = tips.flatMap((tip) => (tip.status === 'fulfilled' ? [tip.value] : []));
+      if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? missing();
+      for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
+        const witnesses = await witnessesOf(blockhash);
+        const [first] = witnesses;
+        if (!first || witnesses.length < quorum) continue;
+        const slot = witnesses.reduce(
+          (low, witness) => (witness.slot < low ? witness.slot : low),
+          first.slot,
+        );
+        return { blockhash, slot, witnesses };
+      }
+      throw missing();
     },
 
-    async send(wire) {
-      const answers = await Promise.allSettled(rpc.nodes.map((node) => node.send(wire)));
+    async send(wire: string): Promise<boolean> {
+      const answers = await Promise.allSettled(nodes.map((node) => node.send(wire)));
       return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
     },
 
-    async views(signing) {
-      const answers = await Promise.allSettled(rpc.nodes.map((node) => viewOf(node, signing)));
+    async views(signing: Signing): Promise<NodeView[]> {
+      const answers = await Promise.allSettled(nodes.map((node) => viewOf(node, signing)));
       return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     },
 
-    async landing(signature) {
-      for (const node of rpc.nodes) {
-        const found = await node.transaction(signature, 'finalized').catch(() => null);
-        // A node that gives another transaction, or one that contradicts the finalized status, has not given it.
-        if (!found || found.failed || found.signature !== signature) continue;
-        const change = lamportsChange(found, reserveAddress);
-        if (change === undefined) continue;
-        const { slot, blockTime, fee } = found;
-        const tokens = hasMovedTokens(found, reserveAddress) ? { movesTokens: true } : {};
-        return { slot, blockTime, fee: lamports(fee), debit: lamports(-change), ...tokens };
-      }
-      return null;
+    async landing(signature: string): Promise<Landing | null> {
+      const found = await transaction(signature);
+      // One that contradicts the finalized status is not its landing.
+      if (!found || found.failed || found.signature !== signature) return null;
+      const change = lamportsChange(found, reserveAddress);
+      if (change === undefined) return null;
+      const { slot, blockTime, fee } = found;
+      const tokens = hasMovedTokens(found, reserveAddress) ? { movesTokens: true } : {};
+      return { slot, blockTime, fee: lamports(fee), debit: lamports(-change), ...tokens };
     },
-  };
+  } satisfies ChainPort & Record<string, unknown>;
+}
+
+/** Undefined for a node that has not seen the blockhash, or whose height is from an older view. */
+async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness | undefined> {
+  const { valid, slot: seenAt } = await node.isBlockhashValid(blockhash, 'confirmed');
+  if (!valid) return undefined;
+  const { slot, blockHeight } = await node.epochInfo('confirmed');
+  return slot >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
 }
 
 function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: string): boolean {
@@ -89,9 +208,10 @@ export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable
 async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
   const { slot, blockHeight } = await node.epochInfo('finalized');
   const { slot: statusSlot, status } = await node.signatureStatus(signing.signature);
-  const past = status === null && blockHeight > signing.lastValidBlockHeight;
+  const expiry = expiryHeight(signing, node.id);
+  const past = status === null && expiry !== undefined && blockHeight > expiry;
   return {
-    node: node.name,
+    node: node.id,
     finalizedSlot: slot,
     finalizedHeight: blockHeight,
     statusSlot,

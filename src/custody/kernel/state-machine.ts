@@ -3,7 +3,8 @@
  * production and in the seeded simulator. Nothing here reads a clock or a chain, and no caller decides for it.
  *
  * The rules that keep money once-only: an attempt is signed once and its bytes are stored before they leave; only a
- * finalized status says what became of it; only the whole proof of `judgeAttempt` says that it never can land.
+ * finalized status says what became of it; only the whole proof of `judgeAttempt`, given by a quorum of the configured
+ * nodes, says that it can never land.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -11,6 +12,7 @@ import type { Facts, Landing, Operation, Signing } from './operation.ts';
 
 /** One node's view of an attempt, in the order in which it was read: heights, then status, then history. */
 export type NodeView = {
+  /** The node's `id`. */
   readonly node: string;
   /** One answer of getEpochInfo at finalized. */
   readonly finalizedSlot: bigint;
@@ -28,24 +30,66 @@ export type NodeView = {
 
 export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 
+/** Blocks in which a transaction can land after the one that gave it its blockhash (Agave, MAX_PROCESSING_AGE). */
+const BLOCKHASH_LIFE = 150n;
+/** Blocks on top of it, for a node whose answers come from several machines. */
+const LIFE_MARGIN = 32n;
+
 /**
- * What the nodes together say of an attempt. A status seen by any node keeps it alive. It is dead only when one and
- * the same node shows that the last block that could hold it is final, that its own view of statuses is not older
- * than that, that it finds none in its whole history, and that its history reaches back to the signing.
+ * The height that a node's finalized chain must exceed before the node may testify that an attempt is dead. It is
+ * derived from the node's own height when the blockhash was already known to it: what a node says about the future of a
+ * blockhash (`lastValidBlockHeight`) is not evidence. Undefined for a node that is no witness yet.
  */
-export function judgeAttempt(signing: Signing, views: readonly NodeView[]): AttemptVerdict {
+export const expiryHeight = (signing: Signing, node: string): bigint | undefined => {
+  const witness = signing.witnesses.find((each) => each.node === node);
+  return witness && witness.height + BLOCKHASH_LIFE + LIFE_MARGIN;
+};
+
+/**
+ * The verdict of the configured nodes on an attempt.
+ *
+ * A status on any node keeps the attempt alive. One finalized success is enough to stop signing again. A finalized
+ * failure and a death allow another signature, so each needs a quorum, and each node of it testifies for itself. A node
+ * testifies to a death when its finalized height has passed its own `expiryHeight`, its view of statuses is not older than
+ * that height and shows none in its whole history, and its history reaches back to the signing.
+ */
+export function judgeAttempt(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
+  const failures = final.filter(({ failed }) => failed);
   // Nodes that contradict each other about what is final decide nothing.
-  if (final.length > 0 && final.every(({ failed }) => failed)) return 'rejected';
-  if (final.length > 0 && final.every(({ failed }) => !failed)) return 'landed';
+  if (failures.length >= quorum && failures.length === final.length) return 'rejected';
+  if (final.length > 0 && failures.length === 0) return 'landed';
   if (seen.length > 0) return 'seen';
-  const provesAbsence = (view: NodeView) =>
-    view.finalizedHeight > signing.lastValidBlockHeight &&
-    view.statusSlot >= view.finalizedSlot &&
-    view.firstAvailableSlot !== null &&
-    view.firstAvailableSlot <= signing.slot;
-  return views.some(provesAbsence) ? 'dead' : 'unseen';
+  const provesAbsence = (view: NodeView) => {
+    const expiry = expiryHeight(signing, view.node);
+    const since = signing.witnesses.find(({ node }) => node === view.node)?.slot;
+    return (
+      expiry !== undefined &&
+      since !== undefined &&
+      view.finalizedHeight > expiry &&
+      view.statusSlot >= view.finalizedSlot &&
+      view.firstAvailableSlot !== null &&
+      view.firstAvailableSlot <= since
+    );
+  };
+  return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';
+}
+
+/**
+ * Makes a node a witness that was none at the signing: it lagged, it was added later, or the row is of a version that
+ * stored no witnesses. Its finalized slot must have reached the slots of all other witnesses, so that it knows the
+ * blockhash; its height is then at least the blockhash's own, and its testimony comes late, never early.
+ */
+export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
+  const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);
+  const late = views.filter(
+    ({ node, finalizedSlot }) =>
+      finalizedSlot >= known && !signing.witnesses.some((witness) => witness.node === node),
+  );
+  if (late.length === 0) return signing;
+  const witnesses = late.map(({ node, finalizedHeight: height }) => ({ node, slot: signing.slot, height }));
+  return { ...signing, witnesses: [...signing.witnesses, ...witnesses] };
 }
 
 /** What the bridge and the Bitcoin chain say of a swap that has left Solana; or of any kind that awaits something. */
@@ -77,7 +121,13 @@ export type Observation =
     }
   | { readonly type: 'sent'; readonly accepted: boolean }
   /** `landing` comes with a finalized success once the node gives the transaction itself. */
-  | { readonly type: 'viewed'; readonly views: readonly NodeView[]; readonly landing: Landing | null }
+  | {
+      readonly type: 'viewed';
+      readonly views: readonly NodeView[];
+      /** Nodes that must agree. */
+      readonly quorum: number;
+      readonly landing: Landing | null;
+    }
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable'; readonly reason: string };
 
@@ -239,7 +289,7 @@ function judged(
   rules: KindRules,
   now: number,
 ): Operation {
-  switch (judgeAttempt(signing, seen.views)) {
+  switch (judgeAttempt(signing, seen.views, seen.quorum)) {
     case 'landed': {
       if (!seen.landing) return { ...op, detail: 'landed', ...watchAgain(op, now) };
       const landed = {
@@ -263,9 +313,11 @@ function judged(
       return ended(op, 'expired', null, rules, now);
     case 'seen':
       return { ...op, detail: 'landed', ...watchAgain(op, now) };
-    case 'unseen':
+    case 'unseen': {
       // A landing that a fork took back is on its way again: the same bytes are sent until the chain has decided.
-      return { ...op, detail: 'sent', ...watchAgain(op, now) };
+      const witnessed = withLateWitnesses(signing, seen.views);
+      return { ...op, signing: witnessed, detail: 'sent', ...watchAgain(op, now) };
+    }
   }
 }
 

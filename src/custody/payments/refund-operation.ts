@@ -3,10 +3,11 @@
  * that the chain itself remembers what was paid back. All that it needs was decided when it was planned.
  * @module
  */
-import { type Lifetime, memoTransferMessage } from '../../chain/solana/transaction.ts';
+import { memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
+import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
 export const REFUND_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
@@ -17,7 +18,7 @@ export type RefundKindPorts = {
   balanceOf(address: string): Promise<bigint>;
   /** Lamports below which no account may stay. */
   leastBalance(): Promise<bigint>;
-  latestBlockhash(): Promise<Lifetime & { slot: bigint }>;
+  latestBlockhash(): Promise<Blockhash>;
   /** A final transaction of ours that paid this refund back since then (Unix milliseconds); null when there is none. */
   findPaid(refund: string, since: number): Promise<string | null>;
 };

@@ -4,12 +4,12 @@
  * @module
  */
 import { MINT_FEE, mintMessage } from '../../chain/solana/token-mint.ts';
-import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
+import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './agreement.ts';
 
@@ -138,7 +138,7 @@ export type AbsrPorts = {
   /** One view a node, those that answer. */
   supplyViews(): Promise<SupplyView[]>;
   readPrices(): Promise<PriceReport[]>;
-  latestBlockhash(): Promise<Lifetime & { readonly slot: bigint }>;
+  latestBlockhash(): Promise<Blockhash>;
   readonly now: () => number;
 };
 

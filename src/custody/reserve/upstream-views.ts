@@ -19,10 +19,10 @@ export function createReservePorts(p: {
   readonly solanaAddress: string;
   readonly absrMint: string | null;
 }) {
-  /** The blockhash of the node that is furthest: one that lags gives hashes that are dead already. */
-  async function newest(commitment: 'confirmed' | 'finalized') {
+  /** The finalized blockhash of the node at the highest slot. */
+  async function newest() {
     const tips = await answered(
-      p.nodes.map(async (node) => ({ node, tip: await node.latestBlockhash(commitment) })),
+      p.nodes.map(async (node) => ({ node, tip: await node.latestBlockhash('finalized') })),
     );
     const [first] = tips;
     if (!first) throw upstreamFailed('solana-rpc', 'no_node');
@@ -30,9 +30,6 @@ export function createReservePorts(p: {
   }
 
   return {
-    /** @throws AppError UPSTREAM_FAILED */
-    latestBlockhash: async () => (await newest('confirmed')).tip,
-
     /** One view an index, those that answer. */
     reserveViews: (depth: number): Promise<ReserveView[]> =>
       answered(p.indexes.map((index) => readReserveView(index, p.bitcoinAddress, depth))),
@@ -45,7 +42,7 @@ export function createReservePorts(p: {
 
     /** All from the node that is furthest, nothing of it older than the blockhash. @throws AppError UPSTREAM_FAILED */
     solanaFigures: async (): Promise<SolanaFigures> => {
-      const { node, tip } = await newest('finalized');
+      const { node, tip } = await newest();
       const [balance, supply] = await Promise.all([
         node.balance(p.solanaAddress, 'finalized', tip.slot),
         p.absrMint === null ? null : readSupply(node, p.absrMint),

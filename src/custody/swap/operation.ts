@@ -15,6 +15,7 @@ import {
 } from '../../core/price.ts';
 import type { KindDriver, Prepared } from '../kernel/kind.ts';
 import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
+import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { screenLanding } from '../policy/simulation.ts';
 import { createSwapSettlement, type SettlementPorts } from './settlement.ts';
@@ -26,7 +27,7 @@ export type SwapPorts = SettlementPorts & {
   readonly maxCostBps: number;
   /** Every source that answered in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
-  latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+  latestBlockhash(): Promise<Blockhash>;
   /** Judges what a third party has built; without it no such payment is made. */
   readonly screen?: ScreenForeign;
   /** Lamports that may leave beside the amount on the dearest route; the fee of our own transfer without it. */
@@ -150,8 +151,7 @@ export function createSwapKind(ports: SwapPorts): KindDriver {
     const message = transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime });
     return {
       message,
-      lastValidBlockHeight: lifetime.lastValidBlockHeight,
-      slot: lifetime.slot,
+      signedAt: signedAtOf(lifetime),
       minimumSats,
       spend: swapDebit(amount),
       claims: [`deposit:${depositAddress}`],
@@ -165,12 +165,11 @@ export function createSwapKind(ports: SwapPorts): KindDriver {
     const { quote, priced, screened } = quoted;
     const paid = await payment(quote, screened);
     if (!paid) return { ok: false, reason: 'quote_deposit_address' };
-    const { message, lastValidBlockHeight, slot, spend, claims } = paid;
+    const { message, signedAt, spend, claims } = paid;
     return {
       ok: true,
       message,
-      lastValidBlockHeight,
-      slot,
+      signedAt,
       spend,
       cost: priced.cost,
       claims,

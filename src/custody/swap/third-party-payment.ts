@@ -9,8 +9,9 @@ import { deployedSlot, programDataAddress } from '../../chain/solana/program-dep
 import type { Lamports, Sats } from '../../core/amount.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
-import type { Facts } from '../kernel/operation.ts';
+import type { Facts, SignedAt } from '../kernel/operation.ts';
 import type { Log } from '../kernel/ports.ts';
+import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import { type Deployments, UPGRADEABLE } from '../policy/instructions.ts';
 import type { TableViews } from '../policy/lookup-tables.ts';
 import { openTransaction, screenBytes, screenSwap, withLifetime } from '../policy/policy.ts';
@@ -30,7 +31,7 @@ export type ForeignPorts = {
   first<T>(read: (node: ScreenNode) => Promise<T>): Promise<T>;
   /** 1Click's own answer. @throws AppError UPSTREAM_FAILED */
   nearStatus(depositAddress: string): Promise<OneClickStatus>;
-  latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
+  latestBlockhash(): Promise<Blockhash>;
   sleep(ms: number): Promise<void>;
   readonly now: () => number;
   readonly log: Log;
@@ -45,9 +46,7 @@ export type ProgramMemory = {
 export type ScreenedPayment = {
   readonly ok: true;
   readonly message: Uint8Array;
-  readonly lastValidBlockHeight: bigint;
-  /** Slot of the blockhash. */
-  readonly slot: bigint;
+  readonly signedAt: SignedAt;
   readonly minimumSats: Sats;
   /** Lamports that may leave. */
   readonly spend: bigint;
@@ -193,8 +192,7 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
     return {
       ok: true,
       message,
-      lastValidBlockHeight: lifetime.lastValidBlockHeight,
-      slot: lifetime.slot,
+      signedAt: signedAtOf(lifetime),
       minimumSats,
       spend,
       claims,

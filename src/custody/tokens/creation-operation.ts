@@ -11,9 +11,9 @@ import {
   type TokenDesign,
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
-import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
 export const TOKEN_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
@@ -26,7 +26,7 @@ export type TokenPorts = {
   readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
   /** Lamports that exempt an account of so many bytes from rent. */
   rentExemption(bytes: number): Promise<bigint>;
-  latestBlockhash(): Promise<Lifetime & { slot: bigint }>;
+  latestBlockhash(): Promise<Blockhash>;
   /** The mint at an address at finalized; null when nothing is there. */
   findMint(address: string): Promise<FoundMint | null>;
 };

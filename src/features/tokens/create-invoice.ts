@@ -74,7 +74,7 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   if (design.metaplex && !(await d.isProgram(METAPLEX_PROGRAM))) {
     throw new AppError('METAPLEX_UNAVAILABLE', 'The Metaplex metadata program is not on this chain.');
   }
-  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), lastValidBlockHeight: 0n };
+  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32) };
   const mint = d.randomAddress();
   const message = creationMessage({ design, mint, reserve, mintRent: fee.mintRent, lifetime });
   const why = await d.simulate(message, 2);

@@ -59,7 +59,7 @@ it.each([
 );
 
 it('a transaction that we build reads back, legacy and version 0', () => {
-  const lifetime = { blockhash: key(9), lastValidBlockHeight: 1n };
+  const lifetime = { blockhash: key(9) };
   const message = transferMessage({ from: key(1), to: key(2), amount: lamports(5n), lifetime });
   const { wire } = signedTransaction(message, [new Uint8Array(64).fill(5)]);
   const verdict = decodeTransaction(wire);

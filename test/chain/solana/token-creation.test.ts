@@ -49,7 +49,7 @@ function read(design: TokenDesign) {
     mint: MINT,
     reserve: RESERVE,
     mintRent: 4_000_000n,
-    lifetime: { blockhash: wallet(34), lastValidBlockHeight: 1n },
+    lifetime: { blockhash: wallet(34) },
   });
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
   const keys = message.staticAccounts;

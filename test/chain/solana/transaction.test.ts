@@ -18,7 +18,7 @@ const SYSTEM = '11111111111111111111111111111111';
 const FROM = base58.encode(new Uint8Array(32).fill(3));
 const TO = base58.encode(new Uint8Array(32).fill(9));
 const BLOCKHASH = base58.encode(new Uint8Array(32).fill(200));
-const lifetime = { blockhash: BLOCKHASH, lastValidBlockHeight: 1_000n };
+const lifetime = { blockhash: BLOCKHASH };
 
 const transfer = (amount: bigint, change: { from?: string; to?: string } = {}) =>
   decodeMessage(transferMessage({ from: FROM, to: TO, amount: lamports(amount), lifetime, ...change }));

@@ -13,7 +13,7 @@ import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
 import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../../src/custody/kernel/ports.ts';
-import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
+import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type {
   ChainTransaction,
   SignatureEntry,
@@ -101,8 +101,6 @@ export type SimulationOptions = {
   readonly wild: boolean;
   /** What a node shows of a deposit where that is not what it is; throws when it fails. */
   readonly see?: (node: number, signature: string) => DepositTransaction | null | undefined;
-  /** The oldest slot that a node keeps. */
-  readonly firstAvailable?: (node: number) => bigint;
   /** ASRY and SOL of the reserve before it paid anything. */
   readonly reserveAtoms?: () => bigint;
   readonly startLamports?: bigint;
@@ -288,6 +286,7 @@ export function createAsrySimulation(options: SimulationOptions) {
         {
           ...base,
           balance: (_address, _commitment, least) => net('balance', () => node.balance(least)),
+          isBlockhashValid: (blockhash) => net('isBlockhashValid', () => node.isBlockhashValid(blockhash)),
           latestBlockhash: () => net('blockhash', () => node.latestBlockhash()),
           epochInfo: (commitment) => net('epochInfo', () => node.epochInfo(commitment)),
           signatureStatus: (signature) => net('status', () => node.signatureStatus(signature, true)),
@@ -316,9 +315,15 @@ export function createAsrySimulation(options: SimulationOptions) {
       },
     };
     const mirror = createD1Mirror(d1.database as never);
-    const latestBlockhash = () => rpc.first((node) => node.latestBlockhash('confirmed'));
+    const solana = createSolanaView({
+      nodes: asked,
+      reserveAddress: RESERVE,
+      now: wallClock,
+      log: () => undefined,
+    });
+    const { latestBlockhash } = solana;
     return createCustodian(instance.storage, {
-      chain: createChainPort(rpc, RESERVE),
+      chain: solana,
       mirror: {
         ...mirror,
         apply: (rows) => net('d1.apply', () => mirror.apply(rows)),
@@ -338,22 +343,27 @@ export function createAsrySimulation(options: SimulationOptions) {
         bitcoinViews: async () => [],
         reserveSignatures: (page) =>
           rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' })),
-        transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+        transaction: solana.transaction,
       },
       asry: {
         reserveAddress: RESERVE,
         mint: ASRY,
         terms,
         program: { ...PROGRAM, ...options.program, ...reconfigured },
-        nodes: asked.map((_, index) => ({
-          transaction: (signature) =>
-            net(`deposit@${index}`, async () => {
-              if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
-              const shown = options.see?.(index, signature);
-              return shown === undefined ? (deposits.get(signature) ?? null) : shown;
-            }),
-          firstAvailableBlock: async () => options.firstAvailable?.(index) ?? 0n,
-        })),
+        transaction: createSolanaView({
+          nodes: asked.map((node, index) => ({
+            ...node,
+            transaction: (signature) =>
+              net(`deposit@${index}`, async () => {
+                if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
+                const shown = options.see?.(index, signature);
+                return asChainTransaction(shown === undefined ? (deposits.get(signature) ?? null) : shown);
+              }),
+          })),
+          reserveAddress: RESERVE,
+          now: wallClock,
+          log: () => undefined,
+        }).transaction,
         readPayees: (receivers) =>
           net('payees', async () => {
             if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
@@ -524,3 +534,15 @@ export function createAsrySimulation(options: SimulationOptions) {
     release: () => host.release(),
   };
 }
+
+/** A deposit as a node gives it; its lamports play no part. */
+const asChainTransaction = (deposit: DepositTransaction | null): ChainTransaction | null =>
+  deposit && {
+    ...deposit,
+    fee: 5_000n,
+    accounts: deposit.signers,
+    preLamports: deposit.signers.map(() => 0n),
+    postLamports: deposit.signers.map(() => 0n),
+    preTokens: deposit.preTokens?.map((row) => ({ ...row, decimals: 6 })) ?? null,
+    postTokens: deposit.postTokens?.map((row) => ({ ...row, decimals: 6 })) ?? null,
+  };

@@ -189,20 +189,20 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('that keep too little history, or none of the balances, leave it to the other', async () => {
+  it('that keep too little history or no token balances leave a deposit without a quorum', async () => {
     const [old, bare] = [deposit(20n), deposit(20n)];
     const run = start([old, bare], {
-      firstAvailable: (node) => (node === 1 ? 99_001n : 0n),
       see: (node, signature) => {
         if (node === 0) return undefined;
         return signature === old.signature ? null : { ...transactionOf(bare), preTokens: null };
       },
     });
-    expect(codeOf(await run.ask({ signature: old.signature }))).toBe('claimed');
-    expect(codeOf(await run.ask({ signature: bare.signature }))).toBe('claimed');
+    expect(codeOf(await run.ask({ signature: old.signature }))).toBe('DEPOSIT_NOT_FINAL');
+    expect(codeOf(await run.ask({ signature: bare.signature }))).toBe('UPSTREAM_FAILED');
+    expect(run.claims()).toEqual([]);
   });
 
-  it('that fail leave it to the others, and all together end it with nothing consumed', async () => {
+  it('that fail leave a deposit without a quorum, and nothing is consumed until they answer', async () => {
     const [one, two] = [deposit(20n), deposit(20n)];
     let down = 1;
     const run = start([one, two], {
@@ -211,11 +211,14 @@ describe('nodes', () => {
         return undefined;
       },
     });
-    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { code: 'UPSTREAM_FAILED', details: { reason: 'quorum_missing' } },
+    });
     down = 2;
     expect(codeOf(await run.ask({ signature: two.signature }))).toBe('UPSTREAM_FAILED');
-    expect(run.claims()).toHaveLength(1);
+    expect(run.claims()).toEqual([]);
     down = 0;
+    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
     expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
   });
 

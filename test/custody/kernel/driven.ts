@@ -6,14 +6,13 @@ import type { KindDriver, Prepared, Settled } from '../../../src/custody/kernel/
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import type { Limits } from '../../../src/custody/kernel/spending-limits.ts';
 import { createFakeChain } from '../fake-chain.ts';
-import { NOW, PAYOUT, SOL, SWAP } from '../sample-operations.ts';
+import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
 export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared => ({
   ok: true,
   message: Uint8Array.of(1, 2, 3),
-  lastValidBlockHeight: 1_000n,
-  slot: 900n,
+  signedAt: SIGNED_AT,
   plan: { route: 'near-intents', minimumSats: '124000' },
   cost: 10n,
   claims: ['deposit:a'],

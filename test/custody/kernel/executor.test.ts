@@ -4,7 +4,7 @@ import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
 import { createDriver } from '../../../src/custody/kernel/executor.ts';
 import type { Prepared } from '../../../src/custody/kernel/kind.ts';
 import type { Kind, State } from '../../../src/custody/kernel/operation.ts';
-import { closed, FEE, NOW, planned, SOL, SWAP, settling } from '../sample-operations.ts';
+import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../sample-operations.ts';
 import { LIMITS, pending, ready, row, setUp } from './driven.ts';
 
 describe('from intent to send', () => {
@@ -16,7 +16,7 @@ describe('from intent to send', () => {
     expect(row(w)).toMatchObject({
       state: 'signed',
       detail: 'sent',
-      signing: { signature: 'signature 7', wire: 'wire 3', lastValidBlockHeight: 1_000n, slot: 900n },
+      signing: { signature: 'signature 7', wire: 'wire 3', ...SIGNED_AT },
       cost: 10n,
       unsettled: SOL,
     });

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeAttempt, type NodeView } from '../../../src/custody/kernel/state-machine.ts';
+import {
+  expiryHeight,
+  judgeAttempt,
+  type NodeView,
+  withLateWitnesses,
+} from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../sample-operations.ts';
 
-const judge = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views);
+const judge = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 1);
+const judgeByTwo = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 2);
 
 describe('an attempt is dead', () => {
   it('by the whole sequence of one node', () => {
@@ -23,6 +29,61 @@ describe('an attempt is dead', () => {
   });
 });
 
+describe('with a quorum of two, an attempt', () => {
+  const second = (change: Partial<NodeView> = {}) => deathProof({ node: 'two', ...change });
+
+  it('is dead when both nodes prove it, each with its own height', () => {
+    expect(judgeByTwo(deathProof(), second())).toBe('dead');
+  });
+
+  it.each([
+    ['one node alone proves it', [deathProof()]],
+    ['one node proves it twice', [deathProof(), deathProof()]],
+    ['the second node has not passed its own height', [deathProof(), second({ finalizedHeight: 1_000n })]],
+    ['the second node is no witness', [deathProof(), second({ node: 'three' })]],
+  ])('is not dead when %s', (_name, views) => {
+    expect(judgeByTwo(...views)).toBe('unseen');
+  });
+
+  it('is rejected only when both nodes show the failure as final', () => {
+    const failed = statusOf('finalized', true);
+    expect(judgeByTwo(view({ status: failed }), view({ node: 'two' }))).toBe('seen');
+    expect(judgeByTwo(view({ status: failed }), view({ node: 'two', status: failed }))).toBe('rejected');
+  });
+
+  it('stops being signed again when one node shows a finalized success', () => {
+    expect(judgeByTwo(view({ status: statusOf('finalized') }), second())).toBe('landed');
+  });
+});
+
+describe('a witness', () => {
+  const { slot, witnesses, ...bare } = signingOf('one');
+  const old = { ...bare, slot, witnesses: [] };
+
+  it('expires an attempt 150 blocks and the margin after its own height', () => {
+    expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
+    expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
+  });
+
+  it('of a row without stored heights is a node whose finalized view has reached the signing', () => {
+    const views = [
+      view({ finalizedSlot: 900n, finalizedHeight: 870n }),
+      view({ node: 'two', finalizedSlot: 899n }),
+    ];
+    const witnessed = withLateWitnesses(old, views);
+    expect(witnessed.witnesses).toEqual([{ node: 'one', slot: 900n, height: 870n }]);
+    expect(judgeAttempt(old, [deathProof({ finalizedHeight: 5_000n })], 1)).toBe('unseen');
+    expect(judgeAttempt(witnessed, [deathProof({ finalizedHeight: 1_052n })], 1)).toBe('unseen');
+    expect(judgeAttempt(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
+  });
+
+  it('keeps the height that it had first', () => {
+    expect(withLateWitnesses(signingOf('one'), [view({ finalizedHeight: 5_000n })])).toEqual(
+      signingOf('one'),
+    );
+  });
+});
+
 describe('an attempt is not dead', () => {
   it.each([
     ['at its last valid height: a block of that height may hold it', { finalizedHeight: 1_000n }],
@@ -35,9 +96,9 @@ describe('an attempt is not dead', () => {
   });
 
   it('by pieces of different nodes, however they are put together', () => {
-    const height = deathProof({ node: 'a', firstAvailableSlot: null });
-    const history = deathProof({ node: 'b', finalizedHeight: 1_000n });
-    const status = deathProof({ node: 'c', finalizedHeight: 900n, finalizedSlot: 900n });
+    const height = deathProof({ firstAvailableSlot: null });
+    const history = deathProof({ node: 'two', finalizedHeight: 1_000n });
+    const status = deathProof({ node: 'two', finalizedHeight: 900n, finalizedSlot: 900n });
     expect(judge(height, history, status)).toBe('unseen');
     expect(judge(deathProof({ statusSlot: 1_199n }), view({ statusSlot: 5_000n }))).toBe('unseen');
   });
@@ -90,7 +151,7 @@ const anyStatus = fc.record({
   commitment: fc.constantFrom('processed' as const, 'confirmed' as const, 'finalized' as const),
 });
 const anyView: fc.Arbitrary<NodeView> = fc.record({
-  node: fc.constantFrom('a', 'b'),
+  node: fc.constantFrom('one', 'two'),
   finalizedSlot: near(1_200n),
   finalizedHeight: near(1_000n),
   statusSlot: near(1_200n),
@@ -99,7 +160,7 @@ const anyView: fc.Arbitrary<NodeView> = fc.record({
 });
 
 describe('for any views', () => {
-  const { lastValidBlockHeight, slot } = signingOf('one');
+  const { slot } = signingOf('one');
 
   it('dead means that no node saw it and one node alone has every piece', () => {
     fc.assert(
@@ -107,7 +168,7 @@ describe('for any views', () => {
         const proofs = views.filter(
           (v) =>
             v.status === null &&
-            v.finalizedHeight > lastValidBlockHeight &&
+            v.finalizedHeight > 1_000n &&
             v.statusSlot >= v.finalizedSlot &&
             v.firstAvailableSlot !== null &&
             v.firstAvailableSlot <= slot,

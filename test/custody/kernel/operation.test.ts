@@ -50,7 +50,12 @@ const rows: fc.Arbitrary<Operation> = fc.record({
   releasedSlot: fc.option(fc.bigInt({ min: 0n, max: 2n ** 64n }), { nil: null }),
   attempt: fc.nat(),
   signing: fc.option(
-    fc.record({ signature: fc.string(), wire: fc.string(), lastValidBlockHeight: atoms, slot: atoms }),
+    fc.record({
+      signature: fc.string(),
+      wire: fc.string(),
+      slot: atoms,
+      witnesses: fc.array(fc.record({ node: fc.string(), slot: atoms, height: atoms }), { maxLength: 3 }),
+    }),
     { nil: null },
   ),
   landing: fc.option(

@@ -246,7 +246,7 @@ describe('what the mirror did not hear of', () => {
     const row = w.journal.get('asry:a');
     if (!row) throw new Error('no row');
     expect(effectOf(row)).not.toBe('prepare');
-    const after = step(row, { type: 'viewed', views: [deathProof()], landing: null }, PAYOUT, NOW);
+    const after = step(row, { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, PAYOUT, NOW);
     expect(after).toMatchObject({ state: 'planned', reason: 'held_reconciled' });
     expect(effectOf(after)).toBe('none');
   });
@@ -265,7 +265,12 @@ describe('what the mirror did not hear of', () => {
       if (!first || !again) throw new Error('no row');
       expect(first).toMatchObject({ state: 'planned', reason: null, plan: { reconciledAt: NOW } });
       expect(effectOf(first)).toBe('prepare');
-      const after = step(again, { type: 'viewed', views: [deathProof()], landing: null }, PAYOUT, NOW);
+      const after = step(
+        again,
+        { type: 'viewed', quorum: 1, views: [deathProof()], landing: null },
+        PAYOUT,
+        NOW,
+      );
       expect(after).toMatchObject({ state: 'planned', reason: 'expired', plan: { reconciledAt: NOW } });
       expect(effectOf(after)).toBe('prepare');
     },
@@ -277,7 +282,7 @@ describe('what the mirror did not hear of', () => {
     await w.run();
     const row = w.journal.get('swap:a');
     expect(
-      row && step(row, { type: 'viewed', views: [deathProof()], landing: null }, SWAP, NOW),
+      row && step(row, { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, NOW),
     ).toMatchObject({ state: 'failed', reason: 'expired' });
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
+import type { Signing } from '../../../src/custody/kernel/operation.ts';
+import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { HTML_429, type Recorded, replay } from '../../providers/replay.ts';
-import { signingOf } from '../sample-operations.ts';
 
 const RESERVE = 'reserve';
 const SIGNATURE = 'signature-one';
@@ -15,16 +15,34 @@ const refusal = (code: number, message: string, data?: unknown): Recorded => ({
 const inContext = (value: unknown, slot = 100) => result({ context: { slot }, value });
 const down = new TypeError('fetch failed');
 
+/** Both nodes are witnesses of the attempt at the height 818: it expires at 1,000. */
+const signingOf = (ids: readonly string[]): Signing => ({
+  signature: SIGNATURE,
+  wire: 'wire',
+  slot: 900n,
+  witnesses: ids.map((node) => ({ node, slot: 900n, height: 818n })),
+});
+
 /** Two nodes, each with its own answers by method. */
-function setUp(first: Record<string, Answer>, second: Record<string, Answer> = {}) {
+function setUp(first: Record<string, Answer>, second: Record<string, Answer> = {}, count = 2) {
   const answers = [first, second].flatMap((methods, index) =>
     Object.entries(methods).map(([method, answer]) => [`POST https://${index}.test ${method}`, answer]),
   );
   const { fetch, requests } = replay(Object.fromEntries(answers));
-  const rpc = createSolanaRpc({ urls: ['https://0.test', 'https://1.test'], fetch });
+  const urls = ['https://0.test', 'https://1.test'].slice(0, count);
+  const { nodes } = createSolanaRpc({ urls, fetch });
+  const logged: Readonly<Record<string, unknown>>[] = [];
+  const clock = { now: 1_790_000_000_000 };
+  const chain = createSolanaView({
+    nodes,
+    reserveAddress: RESERVE,
+    now: () => clock.now,
+    log: (line) => logged.push(line),
+  });
+  const ids = nodes.map(({ id }) => id);
   const methods = () =>
     requests.map(({ url, body }) => `${url.slice(8, 9)} ${Reflect.get(Object(body), 'method')}`);
-  return { chain: createChainPort(rpc, RESERVE), requests, methods };
+  return { chain, requests, methods, logged, clock, ids };
 }
 
 const SEEN = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
@@ -36,8 +54,8 @@ const node = (height: number, status: unknown, first = 0): Record<string, Answer
 
 describe('views', () => {
   it('heights are read before the status, and the history last', async () => {
-    const { chain, methods } = setUp(node(1_001, null), { getEpochInfo: down });
-    await chain.views(signingOf('one'));
+    const { chain, methods, ids } = setUp(node(1_001, null), { getEpochInfo: down });
+    await chain.views(signingOf(ids));
     expect(methods().filter((call) => call.startsWith('0'))).toEqual([
       '0 getEpochInfo',
       '0 getSignatureStatuses',
@@ -46,8 +64,8 @@ describe('views', () => {
   });
 
   it('are all finalized, with history search', async () => {
-    const { chain, requests } = setUp(node(1_001, null), node(1_001, null));
-    await chain.views(signingOf('one'));
+    const { chain, requests, ids } = setUp(node(1_001, null), node(1_001, null));
+    await chain.views(signingOf(ids));
     const of = (method: string) =>
       requests.find(({ body }) => Reflect.get(Object(body), 'method') === method)?.body;
     expect(of('getEpochInfo')).toMatchObject({ params: [{ commitment: 'finalized' }] });
@@ -60,20 +78,20 @@ describe('views', () => {
     ['while its last block may still come', node(1_000, null)],
     ['when a status was seen', node(1_001, SEEN)],
   ])('how far the history reaches is not asked %s', async (_name, answers) => {
-    const { chain, methods } = setUp(answers, answers);
-    const views = await chain.views(signingOf('one'));
+    const { chain, methods, ids } = setUp(answers, answers);
+    const views = await chain.views(signingOf(ids));
     expect(methods()).not.toContain('0 getFirstAvailableBlock');
     expect(views.map((view) => view.firstAvailableSlot)).toEqual([null, null]);
   });
 
   it("are each node's own: nothing of one is filled in from another", async () => {
-    const { chain } = setUp(
+    const { chain, ids } = setUp(
       node(1_001, null, 7),
       node(900, { ...SEEN, err: 'x', confirmationStatus: 'confirmed', confirmations: 1 }),
     );
-    expect(await chain.views(signingOf('one'))).toEqual([
+    expect(await chain.views(signingOf(ids))).toEqual([
       {
-        node: 'solana-rpc-1',
+        node: ids[0],
         finalizedSlot: 500n,
         finalizedHeight: 1_001n,
         statusSlot: 510n,
@@ -81,7 +99,7 @@ describe('views', () => {
         firstAvailableSlot: 7n,
       },
       {
-        node: 'solana-rpc-2',
+        node: ids[1],
         finalizedSlot: 500n,
         finalizedHeight: 900n,
         statusSlot: 510n,
@@ -97,13 +115,13 @@ describe('views', () => {
     ['an empty status list', { ...node(1_001, null), getSignatureStatuses: inContext([]) }],
     ['no history', { ...node(1_001, null), getFirstAvailableBlock: refusal(-32601, 'Method not found') }],
   ])('of a node that gives %s are left out', async (_name, broken) => {
-    const { chain } = setUp(broken, node(1_001, null));
-    expect((await chain.views(signingOf('one'))).map((view) => view.node)).toEqual(['solana-rpc-2']);
+    const { chain, ids } = setUp(broken, node(1_001, null));
+    expect((await chain.views(signingOf(ids))).map((view) => view.node)).toEqual([ids[1]]);
   });
 
   it('are none when every node is down', async () => {
-    const { chain } = setUp({ getEpochInfo: down }, { getEpochInfo: down });
-    expect(await chain.views(signingOf('one'))).toEqual([]);
+    const { chain, ids } = setUp({ getEpochInfo: down }, { getEpochInfo: down });
+    expect(await chain.views(signingOf(ids))).toEqual([]);
   });
 });
 
@@ -125,7 +143,7 @@ describe('sending', () => {
 
 describe('balance', () => {
   it('is finalized and not older than asked', async () => {
-    const { chain, requests } = setUp({ getBalance: inContext(5, 300) });
+    const { chain, requests } = setUp({ getBalance: inContext(5, 300) }, {}, 1);
     expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
     expect(requests[0]?.body).toMatchObject({
       params: [RESERVE, { commitment: 'finalized', minContextSlot: 250 }],
@@ -133,57 +151,158 @@ describe('balance', () => {
   });
 
   it('without a slot to reach asks for none', async () => {
-    const { chain, requests } = setUp({ getBalance: inContext(5) });
+    const { chain, requests } = setUp({ getBalance: inContext(5) }, {}, 1);
     await chain.balance(0n);
     expect(requests[0]?.body).toEqual(
       expect.objectContaining({ params: [RESERVE, { commitment: 'finalized' }] }),
     );
   });
 
+  it('is the lower of two nodes, at the older of their slots', async () => {
+    const { chain } = setUp({ getBalance: inContext(9, 300) }, { getBalance: inContext(5, 310) });
+    expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
+  });
+
   it.each<[string, Answer]>([
     ['says that it is behind', refusal(-32016, 'Minimum context slot has not been reached')],
     ['is behind and does not say so', inContext(9, 249)],
-  ])('is read from the next node when the first %s', async (_name, answer) => {
+    ['is down', down],
+  ])('is unknown when one of two nodes %s', async (_name, answer) => {
     const { chain } = setUp({ getBalance: answer }, { getBalance: inContext(5, 300) });
-    expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
-    const { chain: alone } = setUp({ getBalance: answer }, { getBalance: answer });
-    await expect(alone.balance(250n)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(chain.balance(250n)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      details: { reason: 'quorum_missing' },
+    });
   });
 });
 
+const transactionWith = (
+  change: { signature?: string; err?: unknown; accounts?: string[]; slot?: number; post?: number } = {},
+) => ({
+  slot: change.slot ?? 321,
+  blockTime: 1_790_000_000,
+  transaction: {
+    signatures: [change.signature ?? SIGNATURE],
+    message: { accountKeys: change.accounts ?? [RESERVE, 'deposit'], header: { numRequiredSignatures: 1 } },
+  },
+  meta: {
+    err: change.err ?? null,
+    fee: 5_900,
+    preBalances: [1_000_000, 0],
+    postBalances: [change.post ?? 494_100, 500_000],
+  },
+});
+
 describe('landing', () => {
-  const transaction = (change: { signature?: string; err?: unknown; accounts?: string[] } = {}) => ({
-    slot: 321,
-    blockTime: 1_790_000_000,
-    transaction: {
-      signatures: [change.signature ?? SIGNATURE],
-      message: { accountKeys: change.accounts ?? [RESERVE, 'deposit'], header: { numRequiredSignatures: 1 } },
-    },
-    meta: {
-      err: change.err ?? null,
-      fee: 5_900,
-      preBalances: [1_000_000, 0],
-      postBalances: [494_100, 500_000],
-    },
-  });
   const landed = { slot: 321n, blockTime: 1_790_000_000, fee: 5_900n, debit: 505_900n };
+  const both = (answer: Answer) => setUp({ getTransaction: answer }, { getTransaction: answer });
 
   it('is what the transaction took from the reserve, fee included', async () => {
-    const { chain, requests } = setUp({ getTransaction: result(transaction()) });
+    const { chain, requests } = both(result(transactionWith()));
     expect(await chain.landing(SIGNATURE)).toEqual(landed);
     expect(requests[0]?.body).toMatchObject({ params: [SIGNATURE, { commitment: 'finalized' }] });
   });
 
   it.each<[string, Answer]>([
-    ['does not have it', result(null)],
-    ['is down', down],
-    ['gives another transaction', result(transaction({ signature: 'other' }))],
-    ['says that it failed, which the finalized status did not', result(transaction({ err: 'x' }))],
-    ['shows one that the reserve has no part in', result(transaction({ accounts: ['a', 'b'] }))],
-  ])('is read from the next node when the first %s', async (_name, answer) => {
-    const { chain } = setUp({ getTransaction: answer }, { getTransaction: result(transaction()) });
-    expect(await chain.landing(SIGNATURE)).toEqual(landed);
-    const { chain: alone } = setUp({ getTransaction: answer }, { getTransaction: answer });
-    expect(await alone.landing(SIGNATURE)).toBeNull();
+    ['do not have it', result(null)],
+    ['give another transaction', result(transactionWith({ signature: 'other' }))],
+    ['show it failed, which the finalized status did not', result(transactionWith({ err: 'x' }))],
+    ['show one that the reserve has no part in', result(transactionWith({ accounts: ['a', 'b'] }))],
+  ])('is null when the nodes %s', async (_name, answer) => {
+    expect(await both(answer).chain.landing(SIGNATURE)).toBeNull();
+  });
+
+  it('is null while one of two nodes does not have it', async () => {
+    const { chain } = setUp({ getTransaction: result(transactionWith()) }, { getTransaction: result(null) });
+    expect(await chain.landing(SIGNATURE)).toBeNull();
+  });
+});
+
+describe('a finalized transaction', () => {
+  const found = result(transactionWith());
+
+  it('counts when both nodes give the same', async () => {
+    const { chain, logged } = setUp({ getTransaction: found }, { getTransaction: found });
+    expect(await chain.transaction(SIGNATURE)).toMatchObject({ signature: SIGNATURE, slot: 321n });
+    expect(logged).toEqual([]);
+    expect(chain.agreement()).toEqual({ nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null });
+  });
+
+  it.each<[string, Recorded]>([
+    ['slot', result(transactionWith({ slot: 322 }))],
+    ['error', result(transactionWith({ err: 'x' }))],
+    ['balances', result(transactionWith({ post: 1 }))],
+    ['accounts', result(transactionWith({ accounts: [RESERVE, 'attacker'] }))],
+    ['first signature', result(transactionWith({ signature: 'other' }))],
+  ])('with another %s on one node raises an alarm at once and shows in the status', async (_name, other) => {
+    const { chain, logged, clock } = setUp({ getTransaction: other }, { getTransaction: found });
+    await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
+      details: { reason: 'nodes_disagree' },
+    });
+    expect(logged).toMatchObject([{ level: 'alarm', event: 'nodes_disagree' }]);
+    expect(chain.agreement().disagreement).toMatchObject({ question: `transaction ${SIGNATURE}` });
+    clock.now += 3_600_001;
+    expect(chain.agreement().disagreement).toBeNull();
+  });
+
+  it('that only one of two nodes shows is waited for, with an alarm after ten minutes', async () => {
+    const { chain, logged, clock } = setUp({ getTransaction: found }, { getTransaction: result(null) });
+    expect(await chain.transaction(SIGNATURE)).toBeNull();
+    clock.now += 600_001;
+    expect(await chain.transaction(SIGNATURE)).toBeNull();
+    expect(await chain.transaction(SIGNATURE)).toBeNull();
+    expect(logged).toMatchObject([{ level: 'alarm', event: 'quorum_missing' }]);
+    expect(chain.agreement().quorumMissingSince).toBe(clock.now - 600_001);
+  });
+
+  it('is unknown while one of two nodes is down', async () => {
+    const { chain } = setUp({ getTransaction: found }, { getTransaction: down });
+    await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
+      details: { reason: 'quorum_missing' },
+    });
+  });
+
+  it('of one node is believed where only one is configured', async () => {
+    const { chain } = setUp({ getTransaction: found }, {}, 1);
+    expect(await chain.transaction(SIGNATURE)).toMatchObject({ slot: 321n });
+    expect(chain.agreement()).toMatchObject({ nodes: 1, quorum: 1 });
+  });
+});
+
+describe('a blockhash', () => {
+  const tip = (blockhash: string, slot: number) => inContext({ blockhash, lastValidBlockHeight: 1 }, slot);
+  const witness = (valid: boolean, slot: number, height: number): Record<string, Answer> => ({
+    isBlockhashValid: inContext(valid, slot),
+    getEpochInfo: result({ absoluteSlot: slot, blockHeight: height }),
+  });
+
+  it('counts with the own height of each node that has seen it', async () => {
+    const { chain, ids } = setUp(
+      { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
+      { getLatestBlockhash: tip('b', 103), ...witness(true, 104, 74) },
+    );
+    expect(await chain.latestBlockhash()).toEqual({
+      blockhash: 'b',
+      slot: 101n,
+      witnesses: [
+        { node: ids[0], slot: 101n, height: 71n },
+        { node: ids[1], slot: 104n, height: 74n },
+      ],
+    });
+  });
+
+  it.each<[string, Record<string, Answer>]>([
+    ['does not accept it', witness(false, 104, 74)],
+    ['is down', { isBlockhashValid: down }],
+    [
+      'gives a height from before it has seen it',
+      { ...witness(true, 104, 74), getEpochInfo: result({ absoluteSlot: 103, blockHeight: 73 }) },
+    ],
+  ])('is refused when the second node %s', async (_name, second) => {
+    const { chain } = setUp(
+      { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
+      { getLatestBlockhash: tip('b', 103), ...second },
+    );
+    await expect(chain.latestBlockhash()).rejects.toMatchObject({ details: { reason: 'quorum_missing' } });
   });
 });

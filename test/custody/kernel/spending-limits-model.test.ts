@@ -12,7 +12,7 @@ import {
 } from '../../../src/custody/kernel/spending-limits.ts';
 import type { Observation } from '../../../src/custody/kernel/state-machine.ts';
 import { step } from '../../../src/custody/kernel/state-machine.ts';
-import { deathProof, FEE, NOW, planned, SWAP, statusOf, view } from '../sample-operations.ts';
+import { deathProof, FEE, NOW, planned, SIGNED_AT, SWAP, statusOf, view } from '../sample-operations.ts';
 
 const LIMITS: Limits = {
   maxOperation: lamports(40n),
@@ -128,7 +128,7 @@ function observationOf(
     case 'sign':
       return {
         type: 'signed',
-        signing: { signature: row.id, wire: '', lastValidBlockHeight: 1_000n, slot: 900n },
+        signing: { signature: row.id, wire: '', ...SIGNED_AT },
         plan: {},
         cost: given.cost,
       };
@@ -142,12 +142,17 @@ function observationOf(
         fee: lamports(FEE),
         debit: lamports(row.amount + FEE),
       };
-      return { type: 'viewed', views: [view({ status: statusOf('finalized') })], landing };
+      return { type: 'viewed', quorum: 1, views: [view({ status: statusOf('finalized') })], landing };
     }
     case 'reject':
-      return { type: 'viewed', views: [view({ status: statusOf('finalized', true) })], landing: null };
+      return {
+        type: 'viewed',
+        quorum: 1,
+        views: [view({ status: statusOf('finalized', true) })],
+        landing: null,
+      };
     case 'expire':
-      return { type: 'viewed', views: [deathProof()], landing: null };
+      return { type: 'viewed', quorum: 1, views: [deathProof()], landing: null };
     case 'pay':
       return settle({ state: 'complete', outcome: {} });
     case 'refund':

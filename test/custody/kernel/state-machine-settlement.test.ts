@@ -107,7 +107,7 @@ describe('after the landing', () => {
 });
 
 describe('after an attempt that cannot land any more', () => {
-  const dead: Observation = { type: 'viewed', views: [deathProof()], landing: null };
+  const dead: Observation = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null };
   const sent = (plan: Operation['plan']) => signed({ kind: 'token', plan, attempt: 1, looks: 7 });
 
   it('another may be signed, and is looked at as a new one', () => {

@@ -23,7 +23,7 @@ const HOUR = 3_600_000;
 const next = (op: Operation, seen: Observation, now = NOW): Operation => step(op, seen, SWAP, now);
 const PENDING: Observation = { type: 'settlement', settlement: { state: 'pending', detail: 'settling' } };
 const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };
-const NOT_SEEN: Observation = { type: 'viewed', views: [view()], landing: null };
+const NOT_SEEN: Observation = { type: 'viewed', quorum: 1, views: [view()], landing: null };
 
 describe('an operation is due', () => {
   it.each([
@@ -72,6 +72,7 @@ describe('looks', () => {
     const landing = { slot: 940n, blockTime: null, fee: signed().cost, debit: signed().amount };
     const landed = next(signed({ looks: 9 }), {
       type: 'viewed',
+      quorum: 1,
       views: [view({ status: statusOf('finalized') })],
       landing,
     });
@@ -86,8 +87,8 @@ describe('looks', () => {
 
 it('a final failure is a rejection, of which the slot of the failure is kept', () => {
   const views = [view({ status: statusOf('finalized', true) })];
-  expect(judgeAttempt(signingOf('one'), views)).toBe('rejected');
-  expect(next(signed(), { type: 'viewed', views, landing: null })).toMatchObject({
+  expect(judgeAttempt(signingOf('one'), views, 1)).toBe('rejected');
+  expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({
     state: 'failed',
     detail: 'rejected',
     reserved: 0n,
@@ -98,7 +99,7 @@ it('a final failure is a rejection, of which the slot of the failure is kept', (
 
 it('a landing that cannot be read yet is looked for again, and nothing is released before', () => {
   const views = [view({ status: statusOf('finalized') })];
-  expect(next(signed(), { type: 'viewed', views, landing: null })).toMatchObject({
+  expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({
     state: 'signed',
     detail: 'landed',
     dueAt: NOW + 700,

@@ -11,7 +11,7 @@ import {
   type Settlement,
   step,
 } from '../../../src/custody/kernel/state-machine.ts';
-import { FEE, NOW, PAYOUT, planned, SOL, SWAP } from '../sample-operations.ts';
+import { FEE, NOW, PAYOUT, planned, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
 
 const status = fc.record({
   slot: fc.bigInt({ min: 900n, max: 1_300n }),
@@ -19,7 +19,7 @@ const status = fc.record({
   commitment: fc.constantFrom('processed' as const, 'confirmed' as const, 'finalized' as const),
 });
 const nodeView: fc.Arbitrary<NodeView> = fc.record({
-  node: fc.constantFrom('a', 'b'),
+  node: fc.constantFrom('one', 'two'),
   finalizedSlot: fc.bigInt({ min: 950n, max: 1_300n }),
   finalizedHeight: fc.bigInt({ min: 995n, max: 1_005n }),
   statusSlot: fc.bigInt({ min: 950n, max: 1_300n }),
@@ -54,6 +54,7 @@ const observation: fc.Arbitrary<Seen> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       type: fc.constant('viewed' as const),
+      quorum: fc.constant(1),
       views: fc.array(nodeView, { maxLength: 3 }),
       landing,
     }),
@@ -79,7 +80,7 @@ function walk(rules: typeof SWAP, steps: readonly (readonly [Seen, number])[]): 
       given.type === 'signed'
         ? {
             ...given,
-            signing: { signature: `s${++signings}`, wire: 'w', lastValidBlockHeight: 1_000n, slot: 900n },
+            signing: { signature: `s${++signings}`, wire: 'w', ...SIGNED_AT },
             plan: {},
             cost: 1n,
           }
@@ -128,7 +129,7 @@ describe('on any walk', () => {
     eachStep(({ before, seen, after }) => {
       if (!before.signing || after.signing?.signature === before.signing.signature) return;
       expect(seen.type).toBe('viewed');
-      const verdict = seen.type === 'viewed' && judgeAttempt(before.signing, seen.views);
+      const verdict = seen.type === 'viewed' && judgeAttempt(before.signing, seen.views, seen.quorum);
       expect(['dead', 'rejected']).toContain(verdict);
       expect(after).toMatchObject({ state: 'planned', signing: null, attempt: before.attempt + 1 });
     });
@@ -157,7 +158,7 @@ describe('on any walk', () => {
       }
       expect(before.state).toBe('signed');
       if (seen.type !== 'viewed' || !before.signing) throw new Error(`released by ${seen.type}`);
-      const verdict = judgeAttempt(before.signing, seen.views);
+      const verdict = judgeAttempt(before.signing, seen.views, seen.quorum);
       expect(['landed', 'rejected', 'dead']).toContain(verdict);
       // A balance is trusted only from the slot on at which it shows the outcome.
       if (verdict !== 'dead') expect(after.releasedSlot).not.toBeNull();

@@ -30,7 +30,7 @@ const SEEN = {
   unprepared: { type: 'unprepared', reason: 'upstream_timeout' },
   signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
   sent: { type: 'sent', accepted: true },
-  viewed: { type: 'viewed', views: [view()], landing: null },
+  viewed: { type: 'viewed', quorum: 1, views: [view()], landing: null },
   settlement: { type: 'settlement', settlement: { state: 'complete', outcome: { btcSats: '1' } } },
   unreachable: { type: 'unreachable', reason: 'timeout' },
 } as const satisfies Record<string, Observation>;
@@ -179,7 +179,7 @@ describe('while an attempt is on its way', () => {
     // Held or not, it is watched, and what the chain shows at last is taken in.
     expect(effectOf(look(500))).toBe('watch');
     const views = [view({ status: statusOf('finalized') })];
-    expect(step(look(500), { type: 'viewed', views, landing }, SWAP, LATER)).toMatchObject({
+    expect(step(look(500), { type: 'viewed', quorum: 1, views, landing }, SWAP, LATER)).toMatchObject({
       state: 'settling',
       reason: null,
     });
@@ -188,7 +188,7 @@ describe('while an attempt is on its way', () => {
   it('a status that is not final is told as landed and decides nothing', () => {
     const seen = step(
       signed(),
-      { type: 'viewed', views: [view({ status: statusOf('confirmed') })], landing: null },
+      { type: 'viewed', quorum: 1, views: [view({ status: statusOf('confirmed') })], landing: null },
       SWAP,
       LATER,
     );
@@ -199,14 +199,14 @@ describe('while an attempt is on its way', () => {
 
   it('a final success waits for the transaction itself before anything is released', () => {
     const views = [view({ status: statusOf('finalized') })];
-    const waiting = step(signed(), { type: 'viewed', views, landing: null }, SWAP, LATER);
+    const waiting = step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER);
     expect(waiting).toMatchObject({
       state: 'signed',
       detail: 'landed',
       reserved: SOL + FEE,
       releasedSlot: null,
     });
-    const landed = step(waiting, { type: 'viewed', views, landing }, SWAP, LATER);
+    const landed = step(waiting, { type: 'viewed', quorum: 1, views, landing }, SWAP, LATER);
     expect(landed).toMatchObject({
       state: 'settling',
       reserved: 0n,
@@ -221,7 +221,7 @@ describe('while an attempt is on its way', () => {
     const views = [view({ status: statusOf('finalized') })];
     const after = step(
       signed({ unsettled: lamports(0n) }),
-      { type: 'viewed', views, landing },
+      { type: 'viewed', quorum: 1, views, landing },
       PAYOUT,
       LATER,
     );
@@ -230,7 +230,7 @@ describe('while an attempt is on its way', () => {
 
   it('a final failure frees all of it from that slot on', () => {
     const views = [view(), view({ status: statusOf('finalized', true) })];
-    expect(step(signed(), { type: 'viewed', views, landing: null }, SWAP, LATER)).toMatchObject({
+    expect(step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'rejected',
       reason: 'rejected',
@@ -244,7 +244,7 @@ describe('while an attempt is on its way', () => {
 
   it('a proven death ends a swap: nothing was spent', () => {
     expect(
-      step(signed(), { type: 'viewed', views: [deathProof()], landing: null }, SWAP, LATER),
+      step(signed(), { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, LATER),
     ).toMatchObject({
       state: 'failed',
       detail: 'expired',
@@ -262,7 +262,7 @@ describe('while an attempt is on its way', () => {
   ])('after %s a payout is planned again, and only so often', (_name, proof, reason) => {
     let row = signed({ kind: 'asry', unsettled: lamports(0n) });
     for (let attempt = 2; attempt <= PAYOUT.maxAttempts; attempt++) {
-      row = step(row, { type: 'viewed', views: [proof], landing: null }, PAYOUT, LATER);
+      row = step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, PAYOUT, LATER);
       expect(row).toMatchObject({
         state: 'planned',
         attempt,
@@ -274,7 +274,7 @@ describe('while an attempt is on its way', () => {
       row = step(row, SEEN.signed, PAYOUT, LATER);
       row = { ...row, signing: signingOf('one') };
     }
-    row = step(row, { type: 'viewed', views: [proof], landing: null }, PAYOUT, LATER);
+    row = step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, PAYOUT, LATER);
     expect(row).toMatchObject({ state: 'failed', reason, reserved: 0n, attempt: PAYOUT.maxAttempts });
   });
 });

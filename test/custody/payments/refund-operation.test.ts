@@ -23,7 +23,7 @@ function kind(over: Partial<RefundKindPorts> = {}) {
     reserveAddress: RESERVE,
     balanceOf: async () => 1_000_000n,
     leastBalance: async () => 890_880n,
-    latestBlockhash: async () => ({ blockhash: wallet(83), lastValidBlockHeight: 9n, slot: 5n }),
+    latestBlockhash: async () => ({ blockhash: wallet(83), slot: 5n, witnesses: [] }),
     async findPaid(refund) {
       searched.push(refund);
       return null;

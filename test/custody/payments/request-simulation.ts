@@ -12,7 +12,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { OpsAnswer, RequestView } from '../../../src/custody/api.ts';
 import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
-import { createChainPort } from '../../../src/custody/kernel/solana-view.ts';
+import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
 import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
@@ -209,6 +209,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         {
           ...base,
           balance: (_address, _commitment, least) => net('balance', () => node.balance(least)),
+          isBlockhashValid: (blockhash) => net('isBlockhashValid', () => node.isBlockhashValid(blockhash)),
           latestBlockhash: () => net('blockhash', () => node.latestBlockhash()),
           epochInfo: (commitment) => net('epochInfo', () => node.epochInfo(commitment)),
           signatureStatus: (signature) => net('status', () => node.signatureStatus(signature, true)),
@@ -236,11 +237,17 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
       },
     };
     const mirror = createD1Mirror(d1.database as never);
-    const latestBlockhash = () => rpc.first((node) => node.latestBlockhash('confirmed'));
+    const solana = createSolanaView({
+      nodes: asked,
+      reserveAddress: RESERVE,
+      now: wallClock,
+      log: () => undefined,
+    });
+    const { latestBlockhash } = solana;
     const reserveSignatures = (page: { limit: number; before?: string }) =>
       rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' }));
     return createCustodian(instance.storage, {
-      chain: createChainPort(rpc, RESERVE),
+      chain: solana,
       mirror: {
         ...mirror,
         apply: (rows) => net('d1.apply', () => mirror.apply(rows)),
@@ -259,7 +266,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         latestBlockhash,
         bitcoinViews: async () => [],
         reserveSignatures,
-        transaction: (signature) => rpc.first((node) => node.transaction(signature, 'finalized')),
+        transaction: solana.transaction,
       },
       payments: {
         treasuryAddress: TREASURY,
@@ -314,10 +321,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         mint: ASRY,
         terms,
         program: PROGRAM,
-        nodes: asked.map((_, index) => ({
-          transaction: (signature) => flaky(`deposit@${index}`, () => received(signature)),
-          firstAvailableBlock: async () => 0n,
-        })),
+        transaction: (signature) => flaky('deposit', () => received(signature)),
         readPayees: (receivers) =>
           flaky('payees', () =>
             receivers.map((receiver) => ({

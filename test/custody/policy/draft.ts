@@ -261,7 +261,7 @@ export function finish(draft: Draft): ScreenInput {
     },
     ageMs: draft.ageMs,
     epoch: EPOCH,
-    lifetime: { blockhash: wallet(31), lastValidBlockHeight: 400n },
+    lifetime: { blockhash: wallet(31) },
     tables: new Map([[TABLE, views]]),
     deployments: draft.deployments,
     simulation: draft.simulation,

@@ -130,6 +130,7 @@ export function createService(p: {
       depth: DEPTH,
       nodes: solana.nodes.length,
       ...reservePorts,
+      latestBlockhash: solana.latestBlockhash,
       readPrices,
       now,
     }),
@@ -139,7 +140,7 @@ export function createService(p: {
       routes: [createBridge(swaps, now)],
       maxCostBps: 200,
       readPrices,
-      latestBlockhash: reservePorts.latestBlockhash,
+      latestBlockhash: solana.latestBlockhash,
       bitcoinViews: (txid) =>
         Promise.all(indexes.map((index) => index.tx(txid).catch((error: Error) => error))),
       reserveSignatures: async () => [],

@@ -305,7 +305,7 @@ it('a mint of Token-2022 goes to the account and the program of Token-2022', () 
   const { address: authority } = reserveSigner();
   const message = mintMessage(
     { authority, mint: MINT, program: TOKEN_2022_PROGRAM, owner: TREASURY, atoms: 7n, decimals: 2 },
-    { blockhash: MINT, lastValidBlockHeight: 1n },
+    { blockhash: MINT },
   );
   const decoded = getCompiledTransactionMessageDecoder().decode(message);
   const account = findAta(TREASURY, MINT, TOKEN_2022_PROGRAM);

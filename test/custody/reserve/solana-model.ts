@@ -12,7 +12,7 @@ import { ATA_PROGRAM, findAta } from '../../../src/chain/solana/token-instructio
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { type Lamports, lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import type { ChainPort } from '../../../src/custody/kernel/solana-view.ts';
+import type { Blockhash, ChainPort } from '../../../src/custody/kernel/solana-view.ts';
 import type { createReservePorts } from '../../../src/custody/reserve/upstream-views.ts';
 
 export const SLOT_MS = 400;
@@ -149,7 +149,6 @@ export function createSolanaModel(p: {
         const slot = finalSlot(name);
         return {
           blockhash: blockhashOf(slot),
-          lastValidBlockHeight: BigInt(slot + BLOCKHASH_LIFE),
           slot: BigInt(slot),
         };
       },
@@ -181,7 +180,18 @@ export function createSolanaModel(p: {
     throw failure;
   }
 
+  /** The newest hash of the nodes that answer, which are its witnesses. */
+  async function latestBlockhash(): Promise<Blockhash> {
+    const up = names.filter((name) => !faults.get(name)?.down);
+    if (up.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
+    const slot = Math.max(...up.map(finalSlot));
+    const witnesses = up.map((node) => ({ node, slot: BigInt(slot), height: BigInt(slot) }));
+    return { blockhash: blockhashOf(slot), slot: BigInt(slot), witnesses };
+  }
+
   const chain: ChainPort = {
+    quorum: 1,
+    agreement: () => ({ nodes: names.length, quorum: 1, disagreement: null, quorumMissingSince: null }),
     balance: (minSlot) =>
       first((node) => node.balance(reserve, 'finalized', minSlot > 0n ? minSlot : undefined)),
     async send(wire) {
@@ -227,6 +237,7 @@ export function createSolanaModel(p: {
     chain,
     nodes,
     first,
+    latestBlockhash,
     setNode: (index: number, fault: NodeFault): void => void faults.set(names[index] ?? '', fault),
     /** As the newest block has it. */
     supply: (): bigint => latest().supply,

@@ -21,7 +21,7 @@ import {
   quoteFor,
   RESERVE,
 } from '../fake-bridge.ts';
-import { FEE, NOW, SOL } from '../sample-operations.ts';
+import { FEE, NOW, SIGNED_AT, SOL } from '../sample-operations.ts';
 
 const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
 const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>
@@ -198,8 +198,7 @@ describe('preparing a swap', () => {
     expect(transfer?.accounts).toEqual([RESERVE, deposit]);
     expect(new DataView(transfer?.data.buffer ?? new ArrayBuffer(12)).getBigUint64(4, true)).toBe(SOL);
     expect(prepared).toMatchObject({
-      lastValidBlockHeight: 1_000n,
-      slot: 900n,
+      signedAt: SIGNED_AT,
       cost: 10_000_000n,
       claims: [`deposit:${deposit}`],
     });

@@ -83,7 +83,7 @@ function setUp(tool: Tool = 'near', seed = 3) {
     nodes,
     first: <T>(read: (node: ScreenNode) => Promise<T>) => read(nodes[0] as ScreenNode),
     nearStatus: status as (depositAddress: string) => ReturnType<typeof status>,
-    latestBlockhash: async () => ({ ...input.lifetime, slot: 77n }),
+    latestBlockhash: async () => ({ ...input.lifetime, slot: 77n, witnesses: [] }),
     sleep: async (ms: number) => void asked.push(`sleep ${ms}`),
     now: () => NOW,
     log: (line: Readonly<Record<string, unknown>>) => void logged.push(line),
@@ -111,8 +111,7 @@ describe('a payment that a third party has built', () => {
       const passed = await w.screen();
       expect(passed).toMatchObject({
         ok: true,
-        slot: 77n,
-        lastValidBlockHeight: w.input.lifetime.lastValidBlockHeight,
+        signedAt: { slot: 77n, witnesses: [] },
         plan: { tool, depositAddress: tool === 'near' ? w.draft.deposit : null },
       });
       if (!passed.ok) return;

@@ -11,7 +11,7 @@ import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../fake-bri
 import { land } from '../fake-chain.ts';
 import { ready, row, setUp } from '../kernel/driven.ts';
 import { draftSwap, finish } from '../policy/draft.ts';
-import { FEE, NOW, planned, SOL } from '../sample-operations.ts';
+import { FEE, NOW, planned, SIGNED_AT, SOL } from '../sample-operations.ts';
 
 const OVERHEAD = 3_505_000n;
 const offer: ForeignOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };
@@ -20,8 +20,7 @@ const foreignQuote = (change: Partial<SwapQuote> = {}): SwapQuote =>
 const screened = (change: Partial<ScreenedPayment> = {}): ScreenedPayment => ({
   ok: true,
   message: Uint8Array.of(9),
-  lastValidBlockHeight: 1_000n,
-  slot: 900n,
+  signedAt: SIGNED_AT,
   minimumSats: sats(123_750n),
   spend: SOL + 15_000n,
   claims: ['lifi:q', 'lifi-message:m', 'deposit:d'],

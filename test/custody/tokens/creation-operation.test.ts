@@ -34,7 +34,7 @@ function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, re
       return new Uint8Array(64).fill(5);
     },
     rentExemption: async () => rent,
-    latestBlockhash: async () => ({ blockhash: wallet(94), lastValidBlockHeight: 9n, slot: 5n }),
+    latestBlockhash: async () => ({ blockhash: wallet(94), slot: 5n, witnesses: [] }),
     findMint: async () => found,
   });
   const operation = plannedOperation({

@@ -1,0 +1,225 @@
+/**
+ * What the configured nodes agree on. A read that moves money counts when a quorum of them gives it, so that a single
+ * node that lies, hides or lags decides nothing. Of `n` nodes the quorum is 1 of 1, 2 of 2, and the majority from 3 on.
+ * @module
+ */
+import { upstreamFailed } from '../../core/errors.ts';
+import { stringifyJson } from '../../core/json.ts';
+import { asUpstreamFailure, type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
+import type { Log } from './ports.ts';
+
+export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
+
+/** What one node answered. */
+export type Given<T> = { readonly node: string; readonly value: T };
+
+/**
+ * Decides from the answers so far; undefined while they are too few or do not agree.
+ * @param complete whether every node has answered or failed
+ */
+export type Decide<T, R> = (
+  given: readonly Given<T>[],
+  complete: boolean,
+) => { readonly agreed: R } | undefined;
+
+/** How far the nodes agree, for the status. */
+export type NodeAgreement = {
+  readonly nodes: number;
+  readonly quorum: number;
+  /** The newest contradiction between nodes within the last hour. Nothing that is finalized may differ: one of them is wrong. */
+  readonly disagreement: {
+    /** Unix milliseconds. */
+    readonly at: number;
+    readonly question: string;
+    readonly nodes: readonly string[];
+  } | null;
+  /** Since when a question has waited for a quorum for longer than ten minutes, Unix milliseconds. */
+  readonly quorumMissingSince: number | null;
+};
+
+const DISAGREEMENT_SHOWN_MS = 3_600_000;
+/** Nodes lag by seconds; after this the operator is called. */
+const QUORUM_PATIENCE_MS = 10 * 60_000;
+/** A question that is no longer asked is forgotten after this. */
+const FORGET_MS = 30 * 60_000;
+/** Questions remembered at most; the oldest go first. */
+const MAX_WAITING = 500;
+
+type Waiting = { since: number; askedAt: number; alarmed: boolean };
+
+/** Asks several nodes the same question. */
+export function createQuorum<N extends { readonly name: string }>(p: {
+  readonly nodes: readonly N[];
+  readonly now: () => number;
+  readonly log: Log;
+}) {
+  const { nodes, now, log } = p;
+  const quorum = quorumOf(nodes.length);
+  const waiting = new Map<string, Waiting>();
+  let disagreement: NodeAgreement['disagreement'] = null;
+
+  function waits(question: string): void {
+    const at = now();
+    const entry = waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
+    entry.askedAt = at;
+    if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
+      entry.alarmed = true;
+      log({ level: 'alarm', event: 'quorum_missing', question, nodes: nodes.length, quorum });
+    }
+    waiting.delete(question);
+    waiting.set(question, entry);
+    for (const [name, { askedAt }] of waiting) {
+      if (waiting.size <= MAX_WAITING && at - askedAt < FORGET_MS) break;
+      waiting.delete(name);
+    }
+  }
+
+  function contradicts(question: string, names: readonly string[]): void {
+    const isKnown = disagreement?.question === question && now() - disagreement.at < DISAGREEMENT_SHOWN_MS;
+    disagreement = { at: now(), question, nodes: names };
+    if (!isKnown) log({ level: 'alarm', event: 'nodes_disagree', question, nodes: names });
+  }
+
+  /**
+   * The answer that a quorum gives. It is decided as soon as enough nodes have answered; a later answer that
+   * contradicts it still raises the alarm.
+   *
+   * @param differ for answers that can never differ between honest nodes; absent where nodes at different slots may
+   * @returns undefined when all nodes have answered and no quorum agrees, but more of them may later
+   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they contradict each
+   *         other; a failure that a quorum shares; the first node's failure when none answers
+   */
+  async function ask<T, R>(
+    question: string,
+    read: (node: N) => Promise<T>,
+    decide: Decide<T, R>,
+    differ?: (a: T, b: T) => boolean,
+  ): Promise<{ readonly agreed: R } | undefined> {
+    if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
+    const given: Given<T>[] = [];
+    const failures: unknown[] = Array<unknown>(nodes.length);
+    let contradicted = false;
+    const enough = Promise.withResolvers<void>();
+    const asked = nodes.map(async (node, index) => {
+      try {
+        const value = await read(node);
+        const other = differ && given.find((each) => differ(each.value, value));
+        given.push({ node: node.name, value });
+        if (other) {
+          contradicted = true;
+          contradicts(question, [other.node, node.name]);
+        }
+      } catch (error) {
+        failures[index] = error;
+      }
+      if (decide(given, false)) enough.resolve();
+    });
+    await Promise.race([Promise.all(asked), enough.promise]);
+    const decided = decide(given, false) ?? decide(given, true);
+    if (decided) {
+      waiting.delete(question);
+      return decided;
+    }
+    const reasons = failures.filter((error) => error !== undefined);
+    const shared = reasons.find(
+      (error) => reasons.filter((other) => failureReason(other) === failureReason(error)).length >= quorum,
+    );
+    if (given.length === 0 || shared !== undefined) throw asUpstreamFailure(shared ?? reasons[0]);
+    waits(question);
+    if (contradicted) throw upstreamFailed('solana-rpc', 'nodes_disagree');
+    if (given.length < quorum) throw upstreamFailed('solana-rpc', 'quorum_missing');
+    return undefined;
+  }
+
+  return {
+    quorum,
+    ask,
+
+    agreement(): NodeAgreement {
+      const patience = now() - QUORUM_PATIENCE_MS;
+      const since = [...waiting.values()]
+        .filter((entry) => entry.since < patience && now() - entry.askedAt < FORGET_MS)
+        .map((entry) => entry.since);
+      const isShown = disagreement && now() - disagreement.at < DISAGREEMENT_SHOWN_MS;
+      return {
+        nodes: nodes.length,
+        quorum,
+        disagreement: isShown ? disagreement : null,
+        quorumMissingSince: since.length > 0 ? Math.min(...since) : null,
+      };
+    },
+  };
+}
+
+/** The largest group of answers with the same key; they agree when they are a quorum. */
+export function sameByKey<T>(
+  given: readonly Given<T>[],
+  quorum: number,
+  keyOf: (value: T) => string,
+): readonly T[] | undefined {
+  const groups = Map.groupBy(given, ({ value }) => keyOf(value));
+  const group = [...groups.values()].find((members) => members.length >= quorum);
+  return group?.map(({ value }) => value);
+}
+
+/** Members of a finalized transaction that every node keeps. */
+const essence = ({
+  signature,
+  slot,
+  failed,
+  fee,
+  accounts,
+  signers,
+  preLamports,
+  postLamports,
+}: ChainTransaction) =>
+  stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
+
+/** Token balances by account; null where the node keeps none. */
+function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
+  if (!preTokens || !postTokens) return null;
+  const sorted = (rows: NonNullable<ChainTransaction['preTokens']>) =>
+    rows.toSorted((a, b) => (a.account < b.account ? -1 : 1));
+  return stringifyJson([sorted(preTokens), sorted(postTokens)]);
+}
+
+const areDifferent = <T>(a: T | null, b: T | null): boolean => a !== null && b !== null && a !== b;
+
+/** Whether two nodes contradict each other; a node that does not have the transaction, or keeps less of it, does not. */
+export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransaction | null): boolean =>
+  a !== null &&
+  b !== null &&
+  (essence(a) !== essence(b) ||
+    areDifferent(tokenKey(a), tokenKey(b)) ||
+    areDifferent(a.blockTime, b.blockTime));
+
+/**
+ * The finalized transaction of a quorum, or null where a quorum does not have it. Block time and token balances, which
+ * a node may lack, are null unless a quorum gives the same.
+ */
+export const decideTransaction =
+  (quorum: number): Decide<ChainTransaction | null, ChainTransaction | null> =>
+  (given, complete) => {
+    const group = sameByKey(given, quorum, (value) => (value ? essence(value) : ''));
+    if (!group) return undefined;
+    const found = group.filter((value) => value !== null);
+    const [first] = found;
+    if (!first) return { agreed: null };
+    const vouched = (keyOf: (value: ChainTransaction) => string | null): ChainTransaction | undefined =>
+      found.find(
+        (value) =>
+          keyOf(value) !== null && found.filter((other) => keyOf(other) === keyOf(value)).length >= quorum,
+      );
+    const timed = vouched(({ blockTime }) => (blockTime === null ? null : String(blockTime)));
+    const tokened = vouched(tokenKey);
+    // A node that has not answered yet may keep what these do not.
+    if (!complete && !(timed && tokened)) return undefined;
+    return {
+      agreed: {
+        ...first,
+        blockTime: timed?.blockTime ?? null,
+        preTokens: tokened?.preTokens ?? null,
+        postTokens: tokened?.postTokens ?? null,
+      },
+    };
+  };
