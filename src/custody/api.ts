@@ -199,6 +199,16 @@ export type RequestOpened =
   | { readonly type: 'opened'; readonly request: RequestView }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
+export type ConfirmRequest = {
+  /** Of the payment request. */
+  readonly id: string;
+  readonly kind: RequestView['kind'];
+  /** Of the payment. */
+  readonly signature: string;
+  /** Longest wait for the creation to begin; 0 leaves it to the background. */
+  readonly waitMs: number;
+};
+
 export type PaymentConfirmed =
   | { readonly type: 'confirmed'; readonly request: RequestView }
   | { readonly type: 'refused'; readonly refusal: Refusal };
@@ -274,8 +284,8 @@ export type CustodianApi = {
   report(): Promise<CustodyReport>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
-  /** Points at a payment and waits for what it buys. */
-  confirmPayment(id: string, signature: string): Promise<PaymentConfirmed>;
+  /** Books the payment of a request and begins what it buys. */
+  confirmPayment(request: ConfirmRequest): Promise<PaymentConfirmed>;
   /** The newest ownership proof; a new one is signed at most once an hour. */
   proof(): Promise<ProofAnswer>;
   /** The text of the next proof, for a Bitcoin key that is kept elsewhere. */

@@ -257,7 +257,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
         await d.within(publish(), SHOWN_MS);
       return found;
     },
-    confirmPayment: (id, signature) => verified(() => desk(payments).confirm(id, signature, d.within)),
+    confirmPayment: (request) => verified(() => desk(payments).confirm(request, d.within)),
 
     proof: () => proving((proofs) => proofs.proof()),
     draftProof: () => proving((proofs) => proofs.draft()),

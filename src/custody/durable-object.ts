@@ -3,7 +3,7 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { ClaimRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
+import type { ClaimRequest, ConfirmRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
 import { type Custody, createCustodian } from './custodian.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import type { Storage } from './kernel/ports.ts';
@@ -45,8 +45,8 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
       return this.#custody.findRequest(id);
     }
 
-    confirmPayment(id: string, signature: string) {
-      return this.#custody.confirmPayment(id, signature);
+    confirmPayment(request: ConfirmRequest) {
+      return this.#custody.confirmPayment(request);
     }
 
     proof() {

@@ -24,7 +24,7 @@ const EXPOSED = [
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-  allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', 'If-None-Match'],
+  allowHeaders: ['Content-Type', 'Idempotency-Key', 'Prefer', 'X-Request-Id', 'If-None-Match'],
   exposeHeaders: EXPOSED,
   maxAge: ONE_DAY_SECONDS,
 });

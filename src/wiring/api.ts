@@ -9,9 +9,9 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, readConfig } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import type { TransactionStatus } from '../core/wait-for-finality.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
-import type { DepositStatus } from '../features/asry/claim-from-deposit.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
@@ -157,7 +157,7 @@ function buildApiDeps(env: Env): Deps {
       return treasury;
     },
     claims: createAsryMirror(env.DB),
-    depositStatus: (signature) => depositStatus(rpc, signature),
+    transactionStatus: (signature) => transactionStatus(rpc, signature),
     requireAsry: () => {
       const absent = missingForAsry(config);
       const mint = config.ASRY_MINT_ADDRESS;
@@ -194,7 +194,7 @@ export function apiDeps(env: Env): Deps {
 }
 
 /** The most that any node knows of a transaction. */
-async function depositStatus(rpc: SolanaRpc, signature: string): Promise<DepositStatus> {
+async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {
   const answers = await Promise.allSettled(rpc.nodes.map((node) => node.signatureStatus(signature)));
   const seen = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
   // None answered: the failure of the first is as good as any.

@@ -31,7 +31,7 @@ export function custodianClient(
     report: () => call(async (stub) => stub.report()),
     openRequest: (request) => call(async (stub) => stub.openRequest(request)),
     findRequest: (id) => call(async (stub) => stub.findRequest(id)),
-    confirmPayment: (id, signature) => call(async (stub) => stub.confirmPayment(id, signature)),
+    confirmPayment: (request) => call(async (stub) => stub.confirmPayment(request)),
     proof: () => call(async (stub) => stub.proof()),
     draftProof: () => call(async (stub) => stub.draftProof()),
     submitProof: (signature) => call(async (stub) => stub.submitProof(signature)),

@@ -7,10 +7,10 @@ import { base58 } from '@scure/base';
 import { requestId } from 'hono/request-id';
 import { ERRORS } from '../../src/app.ts';
 import { AppError } from '../../src/core/errors.ts';
+import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest } from '../../src/custody/api.ts';
 import type { ClaimView } from '../../src/custody/asry/claim-view.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
-import type { DepositStatus } from '../../src/features/asry/claim-from-deposit.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
@@ -67,7 +67,7 @@ export const epoch: AsryEpochView = {
 export type Service = {
   clock: number;
   /** What the nodes say, poll by poll; the last stays. */
-  statuses: (DepositStatus | AppError)[];
+  statuses: (TransactionStatus | AppError)[];
   polls: number;
   asked: ClaimRequest[];
   /** What the custodian says, call by call; the last stays. */
@@ -121,7 +121,7 @@ function depsOf(service: Service): AsryDeps {
       listAsryEpochs: async () => service.epochs,
     },
     claims: createAsryMirror(d1Of(service.db)),
-    async depositStatus() {
+    async transactionStatus() {
       const status = next(service.statuses, service.polls++);
       if (status instanceof AppError) throw status;
       return status;

@@ -1,9 +1,10 @@
-/** Invoices and listing requests over HTTP: what is told of one while parts of the service are down, and whose ids count. */
+/** Invoices and listing requests over HTTP: reads while parts of the service are down, and confirms that wait. */
 import { requestId } from 'hono/request-id';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/app.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { RequestView } from '../../src/custody/api.ts';
+import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
+import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
@@ -20,10 +21,20 @@ type Parts = {
   databaseDown?: boolean;
   known?: RequestView | null;
   custodianDown?: boolean;
-  confirmed?: RequestView;
+  /** Of the custodian, in order; the last one repeats. */
+  answers?: readonly PaymentConfirmed[];
+  asked?: ConfirmRequest[];
+  /** Of the transaction, in order; the last one repeats. */
+  statuses?: readonly TransactionStatus[];
+  clock?: { ms: number };
 };
 
+const next = <T>(items: T[]): T | undefined => (items.length > 1 ? items.shift() : items[0]);
+
 function service(parts: Parts) {
+  const { clock = { ms: 0 } } = parts;
+  const answers = [...(parts.answers ?? [])];
+  const statuses = [...(parts.statuses ?? [])];
   const base = invoiceDeps(newTokenService());
   const tokens = {
     invoice: async () => {
@@ -42,10 +53,18 @@ function service(parts: Parts) {
       if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.');
       return parts.known ?? null;
     },
-    confirmPayment: async () => ({ type: 'confirmed', request: parts.confirmed ?? view() }),
+    confirmPayment: async (request) => {
+      parts.asked?.push(request);
+      return next(answers) ?? { type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } };
+    },
   };
   const deps: InvoiceDeps & ListingDeps = {
     ...base,
+    now: () => clock.ms,
+    sleep: async (ms) => {
+      clock.ms += ms;
+    },
+    transactionStatus: async () => next(statuses) ?? 'final',
     custody,
     tokens,
     search: { search: async () => ({ tokens: [], next: null }) },
@@ -63,8 +82,8 @@ function service(parts: Parts) {
   app.route('/api', listingRoutes);
   app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
   const env = { LIMITER: { limit: async () => ({ success: true }) } };
-  return async (path: string, body?: unknown) => {
-    const headers = { 'content-type': 'application/json' };
+  return async (path: string, body?: unknown, prefer?: string) => {
+    const headers = { 'content-type': 'application/json', ...(prefer === undefined ? {} : { prefer }) };
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers };
     const response = await app.request(`https://sluice.test${path}`, init, env);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
@@ -109,7 +128,7 @@ describe('an invoice that is looked up', () => {
   });
 });
 
-describe('a payment that is pointed at', () => {
+describe('confirming a payment', () => {
   const done = {
     status: 'completed',
     tokenId: 7,
@@ -123,15 +142,65 @@ describe('a payment that is pointed at', () => {
     ['/api/listings/confirm', { listing_request_id: 'a', tx_signature: 'b' }, 'listing'],
     ['/api/listings/confirm', { listingRequestId: 'a', txSignature: 'b' }, 'listing'],
   ] as const)('%s takes %j, for a %s only', async (path, body, kind) => {
-    const other = kind === 'token' ? 'listing' : 'token';
-    expect(await service({ confirmed: view({ ...done, kind }) })(path, body)).toMatchObject({
-      status: 200,
-      body: { ok: true },
-    });
-    expect(await service({ confirmed: view({ ...done, kind: other }) })(path, body)).toMatchObject({
-      status: 404,
-      body: { error_code: 'NOT_FOUND' },
-    });
+    const asked: ConfirmRequest[] = [];
+    const answers = [{ type: 'confirmed', request: view({ ...done, kind }) } as const];
+    expect(await service({ asked, answers })(path, body)).toMatchObject({ status: 200, body: { ok: true } });
+    expect(asked).toMatchObject([{ id: 'a', signature: 'b', kind }]);
     expect(await service({})(path, {})).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
+
+  const refused = (code: string): PaymentConfirmed => ({ type: 'refused', refusal: { code, message: '' } });
+  const completed: PaymentConfirmed = { type: 'confirmed', request: view({ ...done }) };
+  const BODY = { invoice_id: 'a', tx_signature: 'b' };
+
+  it('waits for finality, then for the token, and returns it', async () => {
+    const clock = { ms: 0 };
+    const answers = [
+      refused('PAYMENT_NOT_FINAL'),
+      refused('INVOICE_IN_PROGRESS'),
+      refused('INVOICE_IN_PROGRESS'),
+      completed,
+    ];
+    const call = service({ answers, clock, statuses: ['unknown', 'pending', 'pending', 'final'] });
+    expect(await call('/api/invoices/confirm', BODY)).toMatchObject({
+      status: 200,
+      body: { status: 'completed', token_id: 7 },
+    });
+    expect(clock.ms).toBeGreaterThan(0);
+    expect(clock.ms).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['55 seconds without a preference', undefined, 55],
+    ['as long as the caller prefers', 'wait=9', 9],
+    ['not at all with wait=0', 'wait=0', 0],
+  ])('waits %s, then says what is missing', async (_name, prefer, seconds) => {
+    for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS']) {
+      const clock = { ms: 0 };
+      const call = service({ answers: [refused(code)], clock, statuses: ['pending'] });
+      const answer = await call('/api/invoices/confirm', BODY, prefer);
+      expect(answer).toMatchObject({ status: 409, body: { error_code: code } });
+      expect(clock.ms).toBeGreaterThanOrEqual(seconds * 1_000);
+      expect(clock.ms).toBeLessThan(seconds * 1_000 + 2_000);
+    }
+  });
+
+  it('stops after 15 seconds for a transaction that every node denies', async () => {
+    const clock = { ms: 0 };
+    const call = service({ answers: [refused('PAYMENT_NOT_FINAL')], clock, statuses: ['unknown'] });
+    expect(await call('/api/invoices/confirm', BODY)).toMatchObject({
+      body: { error_code: 'PAYMENT_NOT_FINAL' },
+    });
+    expect(clock.ms).toBeLessThan(17_000);
+  });
+
+  it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'])(
+    'does not wait when waiting cannot help: %s',
+    async (code) => {
+      const clock = { ms: 0 };
+      const answer = await service({ answers: [refused(code)], clock })('/api/invoices/confirm', BODY);
+      expect(answer.body.error_code).toBe(code);
+      expect(clock.ms).toBe(0);
+    },
+  );
 });

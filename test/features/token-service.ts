@@ -53,6 +53,9 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   publicBaseUrl: 'https://sluice.test',
   tokens: { invoice: async () => undefined },
   requirePayments: () => TREASURY,
+  transactionStatus: async () => 'final',
+  now: () => 0,
+  sleep: async () => undefined,
 });
 
 export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): RequestView => ({

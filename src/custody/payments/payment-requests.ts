@@ -6,9 +6,16 @@
  */
 import { encodeBase58, isSignature } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
-import { DAY_MS, MAX_WAIT_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/limits.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type { OpenRequest, PaymentConfirmed, Refusal, RequestOpened, RequestView } from '../api.ts';
+import type {
+  ConfirmRequest,
+  OpenRequest,
+  PaymentConfirmed,
+  Refusal,
+  RequestOpened,
+  RequestView,
+} from '../api.ts';
 import type { Desk, DeskTools } from '../kernel/desk.ts';
 import type { Facts } from '../kernel/operation.ts';
 import type { Mirror } from '../kernel/ports.ts';
@@ -295,25 +302,26 @@ export function createPaymentDesk(
       return request ? requestView(request, store.refundsOf(id, SHOWN_REFUNDS)) : null;
     },
 
-    /** Books the payment that somebody points at, then waits for what it buys. */
+    /** Books the payment of a request and begins what it buys. */
     async confirm(
-      id: string,
-      signature: string,
+      { id, kind, signature, waitMs }: ConfirmRequest,
       within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>,
     ): Promise<PaymentConfirmed> {
       const request = store.get(id);
-      if (!request) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
+      if (request?.kind !== kind) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
       const refusal = await bind(request, signature);
       if (refusal) return refuse(refusal);
       const paid = store.get(id);
-      if (paid?.kind === 'token' && paid.state === 'paid') await within(create(paid), MAX_WAIT_MS);
+      if (waitMs > 0 && paid?.kind === 'token' && paid.state === 'paid') await within(create(paid), waitMs);
       const end = store.get(id);
       if (end?.state === 'completed') {
         await storage.sync();
         return { type: 'confirmed', request: requestView(end, store.refundsOf(id, SHOWN_REFUNDS)) };
       }
-      const message = 'The payment is there and the work is under way; repeat the call or read the request.';
-      return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5 });
+      const message =
+        'The payment is final and the token is being created. Repeat the call or read the invoice.';
+      const details = { reason: end?.reason ?? null };
+      return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5, details });
     },
   } satisfies Desk & Record<string, unknown>;
 
@@ -321,9 +329,9 @@ export function createPaymentDesk(
   async function bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
     if (!isSignature(signature))
       return { code: 'INVALID_SIGNATURE', message: 'tx_signature is no Solana signature.' };
-    // A payment that is booked needs no chain: it was final then.
-    if (request.state === 'completed' && journal.claimant(`payment:${signature}`) === purposeOf(request))
-      return undefined;
+    // A booked payment was final when it was booked.
+    const isBooked = journal.claimant(`payment:${signature}`) === purposeOf(request);
+    if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
     const transaction = await scan.look(signature);
     if (!transaction) {
       const message = 'This transaction is not final yet, or the chain does not know it.';

@@ -1,60 +1,36 @@
 import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { ClaimAnswer, ClaimRequest, CustodianApi } from '../../custody/api.ts';
 
-/** What the nodes together know of a transaction. */
-export type DepositStatus = 'unknown' | 'pending' | 'final';
-
-export type ClaimFromDepositDeps = {
+export type ClaimFromDepositDeps = FinalityPorts & {
   readonly custody: Pick<CustodianApi, 'claimDeposit' | 'findClaim'>;
-  /** @throws AppError UPSTREAM_FAILED when no node answers */
-  readonly depositStatus: (signature: string) => Promise<DepositStatus>;
-  readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
 };
 
-/** Finality takes about 13 seconds; a caller who comes right after sending is not sent away. */
+/** Finality takes about 13 seconds, so a caller who comes right after sending waits that long. */
 const FINALITY_WAIT_MS = 20_000;
-/** A transaction that was just sent is known within a second or two. */
+/** Nodes know a transaction within a second or two after it was sent. */
 const UNKNOWN_WAIT_MS = 5_000;
-const POLL_MS = 800;
 
 /**
- * Claims a deposit once it is final. The wait is here, not in the custodian, which only ever reads what is final.
+ * Claims a deposit once it is final.
  * @throws AppError DEPOSIT_NOT_FOUND, or UPSTREAM_FAILED when the chain cannot be read
  */
 export async function claimFromDeposit(d: ClaimFromDepositDeps, request: ClaimRequest): Promise<ClaimAnswer> {
   const started = d.now();
-  const left = (limit: number): boolean => d.now() - started < limit;
-  // What is claimed needs no chain any more.
-  if (!(await d.custody.findClaim(request.signature))) await untilFinal(d, request.signature, left);
+  // A claimed deposit is final: its record alone answers.
+  if (!(await d.custody.findClaim(request.signature))) {
+    const waits = { unknownMs: UNKNOWN_WAIT_MS, pendingMs: FINALITY_WAIT_MS };
+    const status = await waitForFinality(d, request.signature, waits).catch((error: unknown) => {
+      throw unreadable(error);
+    });
+    if (status === 'unknown')
+      throw new AppError('DEPOSIT_NOT_FOUND', 'No node knows this transaction.', { retryAfterSeconds: 5 });
+  }
   for (;;) {
     const answer = await d.custody.claimDeposit(request);
     const early = answer.type === 'refused' && answer.refusal.code === 'DEPOSIT_NOT_FINAL';
-    // Final for one node, not for all: the custodian asks every one of them.
-    if (!early || !left(FINALITY_WAIT_MS)) return answer;
-    await d.sleep(POLL_MS);
-  }
-}
-
-/** Returns once the transaction is final, or the time is up. */
-async function untilFinal(
-  d: ClaimFromDepositDeps,
-  signature: string,
-  left: (limit: number) => boolean,
-): Promise<void> {
-  for (;;) {
-    let failure: unknown;
-    const status = await d.depositStatus(signature).catch((error: unknown) => {
-      failure = error;
-      return undefined;
-    });
-    if (status === 'final') return;
-    if (!left(UNKNOWN_WAIT_MS)) {
-      if (failure !== undefined) throw unreadable(failure);
-      if (status === 'unknown')
-        throw new AppError('DEPOSIT_NOT_FOUND', 'No node knows this transaction.', { retryAfterSeconds: 5 });
-    }
-    if (!left(FINALITY_WAIT_MS)) return;
+    // Final on one node is not yet final on every node that the custodian reads.
+    if (!early || d.now() - started >= FINALITY_WAIT_MS) return answer;
     await d.sleep(POLL_MS);
   }
 }

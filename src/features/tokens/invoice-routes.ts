@@ -5,13 +5,16 @@ import { numberText } from '../../core/json.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
+import { preferredWaitMs } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
+  type ConfirmPaymentDeps,
   confirmErrors,
+  confirmHeaders,
   confirmPayment,
   instant,
   paymentFields,
@@ -21,6 +24,7 @@ import {
 import { invoiceAnswer } from './token-answer.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
+  ConfirmPaymentDeps &
   GetInvoiceDeps & {
     readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
@@ -140,9 +144,10 @@ const confirmRoute = createRoute({
   path: '/invoices/confirm',
   operationId: 'confirmInvoice',
   tags: ['tokens'],
-  summary: 'Point at the payment; payments are found without it too',
+  summary: 'Confirm the payment and wait for the token; payments are found without this call too',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
+    headers: confirmHeaders,
     body: jsonRequest(
       z
         .object({
@@ -207,7 +212,12 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
     const id = body.invoice_id ?? body.invoiceId;
     const signature = body.tx_signature ?? body.txSignature;
     if (!id || !signature) throw new AppError('INVALID_INPUT', 'invoice_id and tx_signature are required.');
-    const { tokenId, mintAddress } = await confirmPayment(c.var.deps.custody, 'token', { id, signature });
+    const { tokenId, mintAddress } = await confirmPayment(c.var.deps, {
+      kind: 'token',
+      id,
+      signature,
+      waitMs: preferredWaitMs(c.req.valid('header').prefer),
+    });
     if (tokenId === null || mintAddress === null)
       throw new AppError('INTERNAL', 'A completed invoice has no token.');
     const message = 'The token is created and listed.';

@@ -6,11 +6,14 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { integerParam } from '../../http/params.ts';
+import { preferredWaitMs } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 import {
+  type ConfirmPaymentDeps,
   confirmErrors,
+  confirmHeaders,
   confirmPayment,
   instant,
   paymentAnswer,
@@ -26,13 +29,14 @@ import { tokenAnswer } from './token-answer.ts';
 import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
-export type ListingDeps = RequestListingDeps & {
-  readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
-  readonly tokens: TokenStore;
-  readonly search: SearchStore;
-  readonly tokenFacts: ReadTokenFacts;
-  readonly requirePayments: () => string;
-};
+export type ListingDeps = RequestListingDeps &
+  ConfirmPaymentDeps & {
+    readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
+    readonly tokens: TokenStore;
+    readonly search: SearchStore;
+    readonly tokenFacts: ReadTokenFacts;
+    readonly requirePayments: () => string;
+  };
 
 const Listing = z
   .object({
@@ -157,9 +161,10 @@ const confirmRoute = createRoute({
   path: '/listings/confirm',
   operationId: 'confirmListing',
   tags: ['tokens'],
-  summary: 'Point at the payment of a listing; payments are found without it too',
+  summary: 'Confirm the payment of a listing and wait for it; payments are found without this call too',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
+    headers: confirmHeaders,
     body: jsonRequest(
       z
         .object({
@@ -225,7 +230,12 @@ export const listingRoutes = newRouter<ListingDeps>()
     const signature = body.tx_signature ?? body.txSignature;
     if (!id || !signature)
       throw new AppError('INVALID_INPUT', 'listing_request_id and tx_signature are required.');
-    const request = await confirmPayment(c.var.deps.custody, 'listing', { id, signature });
+    const request = await confirmPayment(c.var.deps, {
+      kind: 'listing',
+      id,
+      signature,
+      waitMs: preferredWaitMs(c.req.valid('header').prefer),
+    });
     return c.json(
       { ok: true as const, listing: listingAnswer(request), message: 'The token is listed.' },
       200,

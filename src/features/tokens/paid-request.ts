@@ -1,12 +1,13 @@
 /**
- * What an invoice and a listing request have in common: what their payer is told, how a payment is pointed at, and what
- * both can be refused for.
+ * What invoices and listing requests share: the payment instructions, the confirmation of a payment, and their errors.
  * @module
  */
 import { z } from '@hono/zod-openapi';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError, BODY_ERRORS, refusalError, SHARED_ERRORS } from '../../core/errors.ts';
+import { BODY_ERRORS, refusalError, SHARED_ERRORS } from '../../core/errors.ts';
+import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { preferHeader } from '../../http/prefer.ts';
 import { pickErrors } from '../../http/router.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 
@@ -78,18 +79,55 @@ export const signatureFields = {
   txSignature: z.string().optional(),
 };
 
+/** Headers of a confirm. */
+export const confirmHeaders = z.object({ prefer: preferHeader });
+
+export type ConfirmPaymentDeps = FinalityPorts & {
+  readonly custody: Pick<CustodianApi, 'confirmPayment'>;
+};
+
+/** Nodes know a transaction within a second or two after it was sent; a dropped one is not waited for longer. */
+const UNKNOWN_WAIT_MS = 15_000;
+/** One call to the custodian waits this long at most, so that the next poll sees what the background has done. */
+const BEGIN_WAIT_MS = 5_000;
+
 /**
- * Points at the payment of a request and waits for what it buys.
- * @param kind of the request that the route is for: the other kind's ids are unknown to it
- * @throws AppError with the custodian's refusal, NOT_FOUND
+ * Confirms the payment of a request: waits until the payment is final and what it buys is made.
+ *
+ * @param p.kind   of the request that the route serves; ids of the other kind are not found
+ * @param p.waitMs longest wait in all; 0 returns the state as it is
+ * @throws AppError what is missing when the time is up, or why the payment does not pay for the request
  */
 export async function confirmPayment(
-  custody: Pick<CustodianApi, 'confirmPayment'>,
-  kind: RequestView['kind'],
-  { id, signature }: { readonly id: string; readonly signature: string },
+  d: ConfirmPaymentDeps,
+  p: {
+    readonly kind: RequestView['kind'];
+    readonly id: string;
+    readonly signature: string;
+    readonly waitMs: number;
+  },
 ): Promise<RequestView> {
-  const answer = await custody.confirmPayment(id, signature);
-  if (answer.type === 'refused') throw refusalError(answer.refusal);
-  if (answer.request.kind !== kind) throw new AppError('NOT_FOUND', 'No request has this id.');
-  return answer.request;
+  const { kind, id, signature } = p;
+  const deadline = d.now() + p.waitMs;
+  for (;;) {
+    const left = Math.max(deadline - d.now(), 0);
+    const answer = await d.custody.confirmPayment({
+      id,
+      kind,
+      signature,
+      waitMs: Math.min(left, BEGIN_WAIT_MS),
+    });
+    if (answer.type === 'confirmed') return answer.request;
+    const { refusal } = answer;
+    const pendingMs = deadline - d.now();
+    if (pendingMs <= 0) throw refusalError(refusal);
+    if (refusal.code === 'PAYMENT_NOT_FINAL') {
+      const unknownMs = Math.min(UNKNOWN_WAIT_MS, pendingMs);
+      const status = await waitForFinality(d, signature, { unknownMs, pendingMs });
+      if (status === 'unknown') throw refusalError(refusal);
+    } else if (refusal.code !== 'INVOICE_IN_PROGRESS') {
+      throw refusalError(refusal);
+    }
+    await d.sleep(POLL_MS);
+  }
 }

@@ -27,7 +27,7 @@ const ask =
   (signature: string, { request }: Party) =>
   (custody: Parameters<Parameters<RequestSimulation['call']>[0]>[0]): Promise<Answer> =>
     request
-      ? custody.confirmPayment(request.id, signature)
+      ? custody.confirmPayment({ id: request.id, kind: request.kind, signature, waitMs: 5_000 })
       : custody.claimDeposit({ signature, asset: 'USDC', skipReward: false, client: 'ip' });
 
 /** One payment that two purposes ask for; who of them has it in the end, and what the other is told. */

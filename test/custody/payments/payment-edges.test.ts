@@ -211,18 +211,19 @@ describe('a payment that is claimed before it is booked', () => {
 });
 
 describe('confirm', () => {
-  it('waits twenty-five seconds for a creation, then says when to come back', async () => {
+  it('waits for the creation to begin as long as the caller allows, then says when to repeat the call', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     const waits: number[] = [];
-    const answer = await world.desk.confirm(request.id, paid, async (work, ms) => {
+    const asked = { id: request.id, kind: 'token', signature: paid, waitMs: 5_000 } as const;
+    const answer = await world.desk.confirm(asked, async (work, ms) => {
       waits.push(ms);
       await work;
       return undefined;
     });
     expect(answer).toMatchObject({ refusal: { code: 'INVOICE_IN_PROGRESS', retryAfterSeconds: 5 } });
-    expect(waits).toEqual([25_000]);
+    expect(waits).toEqual([5_000]);
     world.finish(`token:${request.id}`, 'done');
     expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
     expect(world.created).toEqual([`token:${request.id}`]);
@@ -232,9 +233,39 @@ describe('confirm', () => {
     const world = createPaymentWorld();
     const request = world.open({ kind: 'listing' });
     const paid = world.pay(fee(request), [request.reference]);
-    const answer = await world.desk.confirm(request.id, paid, () => Promise.reject(new Error('waited')));
+    const asked = { id: request.id, kind: 'listing', signature: paid, waitMs: 5_000 } as const;
+    const answer = await world.desk.confirm(asked, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('confirmed');
     expect(world.created).toEqual([]);
+  });
+
+  it('without a wait books the payment and leaves the creation to the next run', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const signature = world.pay(fee(request), [request.reference]);
+    const asked = { id: request.id, kind: 'token', signature, waitMs: 0 } as const;
+    const answer = await world.desk.confirm(asked, () => Promise.reject(new Error('waited')));
+    expect(codeOf(answer)).toBe('INVOICE_IN_PROGRESS');
+    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating' });
+    await world.desk.run();
+    expect(codeOf(await world.confirm(request.id, signature))).toBe('confirmed');
+  });
+
+  it('reads no chain once the payment is booked', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    await world.confirm(request.id, paid);
+    world.state.unreadable = true;
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
+  });
+
+  it('does not find a request of the other kind', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const signature = world.pay(fee(request), [request.reference]);
+    const asked = { id: request.id, kind: 'listing', signature, waitMs: 0 } as const;
+    expect(codeOf(await world.desk.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
   it('gives the same record for ever, without a node, and changes nothing', async () => {

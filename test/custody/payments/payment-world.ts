@@ -148,7 +148,8 @@ export function createPaymentWorld(
     return signature(n);
   };
   const within = <T>(work: Promise<T>) => work;
-  const confirm = (id: string, text: string) => desk.confirm(id, text, within);
+  const confirm = (id: string, text: string) =>
+    desk.confirm({ id, kind: desk.find(id)?.kind ?? 'token', signature: text, waitMs: 5_000 }, within);
   /** What waits for D1 is written there. */
   const flush = () => flushOutbox(journal, storage, mirror, () => undefined);
   return {
