@@ -1,5 +1,6 @@
 /** Asks every upstream one question that costs nothing, and compares those that should say the same. */
-import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
+import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
+import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeMint } from '../../src/chain/solana/mint.ts';
 import { readConfig } from '../../src/config.ts';
@@ -173,9 +174,40 @@ async function checkBridge(
     bitcoinAddress: bitcoin,
     now: Date.now,
   });
+  const keyless = jwt
+    ? []
+    : [
+        note(
+          'bridge-keyless',
+          `Without NEAR_INTENTS_JWT the bridge takes ${KEYLESS_FEE_BPS} basis points of each swap; our cap on such fees is ${MAX_APP_FEES_BPS}.`,
+          'Set NEAR_INTENTS_JWT. If the bridge raises this fee above the cap, all swaps of the route stop.',
+        ),
+      ];
   try {
     const quote = await route.quote({ amount: PROBE_LAMPORTS, dry: true });
-    if (quote.ok || quote.reason === 'amount_too_low') return [];
+    if (quote.ok || quote.reason === 'amount_too_low') return keyless;
+    if (withoutQuoteRefusal(quote.reason)) {
+      return [
+        ...keyless,
+        note(
+          'bridge-no-route',
+          `The bridge is up and has no quote for the test amount now (${quote.reason}).`,
+          'Run the doctor again in some minutes.',
+        ),
+      ];
+    }
+    if (quote.reason === 'quote_app_fees') {
+      return [
+        ...keyless,
+        problem(
+          'bridge-fees-over-cap',
+          `The fees inside a dry quote of the bridge pass our cap of ${MAX_APP_FEES_BPS} basis points: no swap would pass.`,
+          jwt
+            ? 'Ask the bridge which fee your token pays.'
+            : 'Set NEAR_INTENTS_JWT: callers without it pay the platform fee.',
+        ),
+      ];
+    }
     return quote.reason === 'quote_signature'
       ? [
           problem(

@@ -63,6 +63,7 @@ export type VaultSwapRefusal =
   | 'chainflip_refund_address'
   | 'chainflip_amount'
   | 'chainflip_minimum'
+  | 'chainflip_unfillable'
   | 'chainflip_retry'
   | 'chainflip_dca'
   | 'chainflip_fees';
@@ -177,11 +178,13 @@ export type VaultSwapExpectation = {
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
   readonly minimumSats: Sats;
+  /** The output that the quote expects. */
+  readonly expectedSats: Sats;
   /** Broker and affiliates together. */
   readonly maxFeesBps: number;
 };
 
-/** Holds a decoded order against our own record. */
+/** Compares a decoded order with our own record and with the quote. */
 export function judgeVaultSwap(
   swap: VaultSwap,
   accounts: readonly string[],
@@ -205,6 +208,8 @@ export function judgeVaultSwap(
   if (swap.lamports === 0n) return refusal('chainflip_amount');
   const minimumSats = minimumOutput(swap);
   if (swap.minimumPrice === 0n || minimumSats < expected.minimumSats) return refusal('chainflip_minimum');
+  // A minimum above the expected output is never filled: the swap would only cost its fees and come back.
+  if (minimumSats > expected.expectedSats) return refusal('chainflip_unfillable');
   if (swap.retryBlocks > MAX_RETRY_BLOCKS) return refusal('chainflip_retry');
   if (swap.dca) return refusal('chainflip_dca');
   const fees = swap.affiliatesBps.reduce((sum, bps) => sum + bps, swap.brokerBps);

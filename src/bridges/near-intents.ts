@@ -5,11 +5,11 @@
  */
 import { isAddress, isOnCurve } from '../chain/solana/address.ts';
 import { type Lamports, lamports, sats } from '../core/amount.ts';
-import { AppError } from '../core/errors.ts';
 import {
   BTC_ASSET,
   BTC_ASSET_IDS,
   type NearIntents,
+  noQuoteReasonOf,
   type OneClickQuote,
   type OneClickRequest,
   SOL_ASSET,
@@ -21,8 +21,10 @@ import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
-/** Fees for somebody else inside our quote, all together. */
-const MAX_APP_FEES_BPS = 25;
+/** Upper bound of the sum of `appFees`, in basis points. */
+export const MAX_APP_FEES_BPS = 25;
+/** What 1Click adds to `appFees` of callers without a JWT or an API key, in basis points (recorded 2026-09-30). */
+export const KEYLESS_FEE_BPS = 20;
 
 type Options = {
   readonly provider: NearIntents;
@@ -33,6 +35,8 @@ type Options = {
   /** Where the BTC must go. */
   readonly bitcoinAddress: string;
   readonly now: () => number;
+  /** Called with level `alarm` when the fees of a quote pass our cap, which stops all swaps of this route. */
+  readonly log?: (line: Readonly<Record<string, unknown>>) => void;
 };
 
 export function createNearIntentsRoute(opts: Options): SwapRoute {
@@ -52,11 +56,20 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       };
       try {
         const answer = await opts.provider.quote(request);
-        return await judgeQuote(answer, request, opts.quoteKey, opts.now());
-      } catch (error) {
-        if (error instanceof AppError && error.details?.reason === 'amount_too_low') {
-          return { ok: false, reason: 'amount_too_low' };
+        const verdict = await judgeQuote(answer, request, opts.quoteKey, opts.now());
+        if (!verdict.ok && verdict.reason === 'quote_app_fees') {
+          const appFees = answer.quoteRequest.appFees ?? [];
+          opts.log?.({
+            level: 'alarm',
+            event: 'bridge_fees_over_cap',
+            feesBps: appFees.map(({ fee }) => fee),
+            maximumBps: MAX_APP_FEES_BPS,
+          });
         }
+        return verdict;
+      } catch (error) {
+        const reason = noQuoteReasonOf(error);
+        if (reason !== undefined) return { ok: false, reason };
         throw error;
       }
     },

@@ -63,3 +63,25 @@ export type SwapRoute = {
   /** @throws AppError UPSTREAM_FAILED */
   report(swap: SentSwap): Promise<BridgeReport>;
 };
+
+/** Reasons of bridges that are up and have no quote, and what the caller reads for each. */
+const WITHOUT_QUOTE: Readonly<
+  Record<string, { readonly code: string; readonly message: string; readonly retryAfterSeconds?: number }>
+> = {
+  amount_too_low: {
+    code: 'AMOUNT_TOO_SMALL',
+    message: 'The amount is below the minimum of the bridge. See GET /api/swap/min.',
+  },
+  amount_too_high: {
+    code: 'AMOUNT_TOO_LARGE',
+    message: 'The amount is above what the bridge takes now. Request a smaller one.',
+  },
+  no_route: {
+    code: 'QUOTE_REFUSED',
+    message: 'No bridge has liquidity for this amount now. Retry in a minute, or request a smaller amount.',
+    retryAfterSeconds: 60,
+  },
+};
+
+/** The error for a reason that means no quote; undefined for a quote that was refused or an upstream that failed. */
+export const withoutQuoteRefusal = (reason: string) => WITHOUT_QUOTE[reason];

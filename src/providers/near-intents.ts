@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { ask, type Fetch, shaped } from './http.ts';
+import { type Answer, ask, type Fetch, shaped } from './http.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
 /** The id that quotes are requested with and that signatures of production cover. */
@@ -99,6 +99,39 @@ export type OneClickRequest = {
   readonly deadline: string;
 };
 
+const Refusal = z.object({ message: z.union([text, z.array(text)]) });
+
+/** Why the service is up and has no quote. */
+export type NoQuoteReason = 'amount_too_low' | 'amount_too_high' | 'no_route';
+
+/**
+ * Messages of 400 answers. Seen in clients: "Amount is too low for bridge, try at least 1264000", "Temporary swap
+ * limits: minimum swap amount is $1,000", "No liquidity available", "Failed to get quote".
+ */
+const NO_QUOTE: readonly (readonly [NoQuoteReason, RegExp])[] = [
+  ['amount_too_low', /too (low|small)|minimum (swap )?amount|try at least/i],
+  ['amount_too_high', /too (high|large|big)|maximum (swap )?amount|try at most|exceeds/i],
+  ['no_route', /liquidity|no (route|quote)|failed to get quote/i],
+];
+
+function noQuoteReason({ status, text: body }: Answer): NoQuoteReason | undefined {
+  if (status !== 400) return undefined;
+  let refusal: unknown;
+  try {
+    refusal = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const message = String(Refusal.safeParse(refusal).data?.message ?? '');
+  return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];
+}
+
+/** The reason of a failed quote, if it is that the service has none. */
+export function noQuoteReasonOf(error: unknown): NoQuoteReason | undefined {
+  const reason = error instanceof AppError ? error.details?.reason : undefined;
+  return NO_QUOTE.find(([name]) => name === reason)?.[0];
+}
+
 export type NearIntents = ReturnType<typeof createNearIntents>;
 
 export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefined; fetch: Fetch }) {
@@ -107,7 +140,10 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
   const common = { fetch: opts.fetch, upstream, headers };
 
   return {
-    /** A quote; one that is not dry also opens a one-time deposit address. */
+    /**
+     * A quote; one that is not dry also opens a one-time deposit address.
+     * @throws AppError UPSTREAM_FAILED; `details.reason` is a `NoQuoteReason` when the service has no quote
+     */
     async quote(request: OneClickRequest): Promise<OneClickQuote> {
       const { slippageBps, amount, ...rest } = request;
       const body = {
@@ -123,11 +159,8 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       };
       const url = `${opts.baseUrl}/v0/quote`;
       const answer = await ask({ ...common, method: 'POST', url, body });
-      if (answer.status === 400 && /too low/i.test(answer.text)) {
-        throw new AppError('UPSTREAM_FAILED', 'near-intents: the amount is too low for the bridge', {
-          details: { upstream, reason: 'amount_too_low' },
-        });
-      }
+      const reason = noQuoteReason(answer);
+      if (reason !== undefined) throw upstreamFailed(upstream, reason);
       return shaped(upstream, answer, Quote);
     },
 

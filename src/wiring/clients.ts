@@ -64,7 +64,7 @@ export function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
   const common = { reserveAddress, bitcoinAddress, now: Date.now };
   const routes = {
     'near-intents': () =>
-      createNearIntentsRoute({ ...common, provider: near, quoteKey: config.NEAR_INTENTS_QUOTE_KEY }),
+      createNearIntentsRoute({ ...common, provider: near, quoteKey: config.NEAR_INTENTS_QUOTE_KEY, log }),
     lifi: () => {
       const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
       const provider = createLifi({ baseUrl, apiKey, fetch: fetchFor(config, 'LIFI_API_URL') });

@@ -28,6 +28,7 @@ const EXPECTED = {
   reserveAddress: RESERVE,
   bitcoinAddress: ADDRESS,
   minimumSats: sats(62_000n),
+  expectedSats: sats(63_000n),
   maxFeesBps: 50,
 };
 
@@ -111,6 +112,12 @@ it.each<[string, Partial<VaultSwap>, string]>([
   ['nothing to swap', { lamports: 0n }, 'chainflip_amount'],
   ['no limit on the price', { minimumPrice: 0n }, 'chainflip_minimum'],
   ['a limit below the floor', { minimumPrice: swap.minimumPrice - (1n << 118n) }, 'chainflip_minimum'],
+  [
+    'a limit above the output that the quote expects',
+    { minimumPrice: (swap.minimumPrice * 63_001n) / 62_000n },
+    'chainflip_unfillable',
+  ],
+  ['a limit that nothing can fill', { minimumPrice: (1n << 256n) - 1n }, 'chainflip_unfillable'],
   ['retries for days', { retryBlocks: 601 }, 'chainflip_retry'],
   ['payment in parts', { dca: { chunks: 1, intervalBlocks: 2 } }, 'chainflip_dca'],
   ['a boost fee', { boostFeeBps: 5 }, 'chainflip_fees'],

@@ -5,7 +5,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { createNearIntents, type OneClickRequest } from '../../src/providers/near-intents.ts';
 import { type Recorded, replay } from '../providers/replay.ts';
-import { answerTo, QUOTE_KEY } from './signed-quote.ts';
+import { answerTo, type Change, QUOTE_KEY } from './signed-quote.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:02.000Z');
 const RESERVE = base58.encode(new Uint8Array(32).fill(3));
@@ -73,19 +73,49 @@ describe('a quote', () => {
     });
   });
 
-  it('that the bridge finds too low is a verdict, not a failure', async () => {
-    const { route } = quoteWith({
-      status: 400,
-      body: { message: 'Amount is too low for bridge, try at least 1264000' },
-    });
-    expect(await route.quote({ amount: lamports(1n), dry: false })).toEqual({
-      ok: false,
-      reason: 'amount_too_low',
-    });
+  it.each([
+    ['Amount is too low for bridge, try at least 1264000', 'amount_too_low'],
+    ['Temporary swap limits: minimum swap amount is $1,000', 'amount_too_low'],
+    ['Amount is too high for bridge, try at most 1264000', 'amount_too_high'],
+    ['Temporary swap limits: maximum swap amount is $1,000', 'amount_too_high'],
+    ['No liquidity available', 'no_route'],
+    ['Failed to get quote', 'no_route'],
+  ])('refused with %j is a reason of its own, not a failed upstream', async (message, reason) => {
+    const body = { message, error: 'Bad Request', statusCode: 400, timestamp: 'x', path: '/v0/quote' };
+    for (const shown of [body, { ...body, message: [message] }, { message }]) {
+      const { route } = quoteWith({ status: 400, body: shown });
+      expect(await route.quote({ amount: lamports(1n), dry: false })).toEqual({ ok: false, reason });
+    }
+  });
+
+  it('whose fees pass the cap raises an alarm, and no other refusal does', async () => {
+    const alarms: unknown[] = [];
+    const alarmed = async (change: Change) => {
+      const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { body: answerTo(asked, DEPOSIT, change) } });
+      const route = createNearIntentsRoute({
+        provider: createNearIntents({ baseUrl: BASE, fetch }),
+        quoteKey: QUOTE_KEY,
+        reserveAddress: RESERVE,
+        bitcoinAddress: BITCOIN,
+        now: () => NOW,
+        log: (line) => alarms.push(line),
+      });
+      return route.quote({ amount: lamports(asked.amount), dry: false });
+    };
+    const appFees = (fee: number) => ({ quoteRequest: { appFees: [{ recipient: 'a', fee }] } });
+    expect(await alarmed(appFees(25))).toMatchObject({ ok: true });
+    expect(await alarmed({ quoteRequest: { recipient: 'bc1qother' } })).toMatchObject({ ok: false });
+    expect(alarms).toEqual([]);
+    expect(await alarmed(appFees(26))).toEqual({ ok: false, reason: 'quote_app_fees' });
+    expect(alarms).toEqual([
+      { level: 'alarm', event: 'bridge_fees_over_cap', feesBps: [26], maximumBps: 25 },
+    ]);
   });
 
   it.each<[string, Recorded | Error, string]>([
     ['any other 400', { status: 400, body: { message: 'tokenIn is not valid' } }, 'status_400'],
+    ['a 400 that is no JSON', { status: 400, body: 'No liquidity available' }, 'status_400'],
+    ['a 500 without liquidity', { status: 500, body: { message: 'No liquidity available' } }, 'status_500'],
     ['no token', { status: 401, body: { message: 'Unauthorized' } }, 'status_401'],
     ['a 429', { status: 429, body: 'slow down' }, 'rate_limited'],
     ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],

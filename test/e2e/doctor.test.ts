@@ -192,9 +192,20 @@ describe('finds what goes wrong outside', () => {
     ['esplora-disagree', () => world.faults.set('esplora2', { kind: 'wrongBalance', by: 5 })],
     ['bridge-quote-refused', () => world.faults.set('oneclick', { kind: 'wrongRecipient' })],
     ['bridge-key-unproven', () => world.faults.set('oneclick', { kind: 'wrongSignature' })],
+    ['bridge-fees-over-cap', () => world.faults.set('oneclick', { kind: 'fee', by: 26 })],
   ] as const)('%s', async (name, plant) => {
     plant();
     expect((await look()).problems).toContain(name);
+  });
+
+  it('notes what callers without a token pay, and a bridge without liquidity', async () => {
+    const noted = async (change: Readonly<Record<string, string | undefined>> = {}) =>
+      (await look(change)).findings.filter(({ level }) => level === 'note').map(({ name }) => name);
+    expect(await noted()).not.toContain('bridge-keyless');
+    expect(await noted({ NEAR_INTENTS_JWT: undefined })).toContain('bridge-keyless');
+    world.faults.set('oneclick', { kind: 'refusal' });
+    expect(await noted()).toContain('bridge-no-route');
+    expect((await look()).problems).toEqual([]);
   });
 
   it('esplora-apart', async () => {

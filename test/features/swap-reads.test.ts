@@ -112,6 +112,8 @@ describe('a quote for reading', () => {
 
   it.each([
     ['amount_too_low', 'AMOUNT_TOO_SMALL'],
+    ['amount_too_high', 'AMOUNT_TOO_LARGE'],
+    ['no_route', 'QUOTE_REFUSED'],
     ['quote_signature', 'QUOTE_REFUSED'],
   ])('that is refused for %s is %s', async (reason, code) => {
     const { deps, bridge } = setUp();

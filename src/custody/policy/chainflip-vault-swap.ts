@@ -13,7 +13,7 @@ const FROM = 2;
 export function judgeChainflip(
   { accounts, data }: ResolvedInstruction,
   desk: ScreenDesk,
-  minimumSats: Sats,
+  { minimumSats, expectedSats }: { readonly minimumSats: Sats; readonly expectedSats: Sats },
 ): Judgement {
   const decoded = decodeVaultSwap(data);
   if (!decoded.ok) return denied(decoded.reason);
@@ -22,6 +22,7 @@ export function judgeChainflip(
     reserveAddress: desk.reserveAddress,
     bitcoinAddress: desk.bitcoinAddress,
     minimumSats,
+    expectedSats,
     maxFeesBps: desk.limits.maxBrokerBps,
   });
   if (!verdict.ok) return denied(verdict.reason);

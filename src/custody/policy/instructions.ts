@@ -55,6 +55,8 @@ export type InstructionEvidence = {
   readonly desk: ScreenDesk;
   /** What must come out at the least: the quote's own guarantee, which our floor has passed. */
   readonly minimumSats: Sats;
+  /** What LI.FI's quote expects to come out. */
+  readonly expectedSats: Sats;
   readonly tables: TableViews;
   readonly deployments: Deployments;
   /** Solana's epoch now. */
@@ -103,7 +105,7 @@ function judge(instruction: ResolvedInstruction, p: InstructionEvidence): Judgem
     case TRACKER_PROGRAM:
       return judgeTracker(instruction, p);
     case SWAP_ENDPOINT_PROGRAM:
-      return judgeChainflip(instruction, p.desk, p.minimumSats);
+      return judgeChainflip(instruction, p.desk, p);
     default:
       return denied('program_unknown');
   }

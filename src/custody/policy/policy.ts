@@ -105,6 +105,7 @@ export function screenBytes(
     order,
     desk,
     minimumSats,
+    expectedSats: sats(BigInt(quote.estimate.toAmount)),
     tables: p.tables,
     deployments: p.deployments,
     epoch: p.epoch,

@@ -98,6 +98,7 @@ export const SCREEN_REASONS = {
   chainflip_refund_address: 'S19',
   chainflip_amount: 'S19',
   chainflip_minimum: 'S19',
+  chainflip_unfillable: 'S19',
   chainflip_retry: 'S19',
   chainflip_dca: 'S19',
   chainflip_fees: 'S19',

@@ -3,6 +3,7 @@
  * reads the same answer for as long as the row exists.
  * @module
  */
+import { withoutQuoteRefusal } from '../../bridges/route.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
@@ -61,13 +62,8 @@ export const isTooSmall = (reason: string | null): boolean =>
 
 /** A reason of the journal as the caller sees it. */
 export function refusalOf(reason: string): Refusal {
-  if (reason === 'amount_too_low') {
-    return {
-      code: 'AMOUNT_TOO_SMALL',
-      message: 'The bridge does not carry so small an amount.',
-      details: { reason },
-    };
-  }
+  const withoutQuote = withoutQuoteRefusal(reason);
+  if (withoutQuote) return { ...withoutQuote, details: { reason } };
   if (reason === 'amount_below_cost') {
     return {
       code: 'AMOUNT_TOO_SMALL',

@@ -3,7 +3,7 @@
  * screen has passed; then the wait for the Bitcoin payment.
  * @module
  */
-import type { SwapQuote } from '../../bridges/route.ts';
+import { type SwapQuote, withoutQuoteRefusal } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import {
@@ -114,13 +114,14 @@ export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): 
       const verdict = await route.quote({ amount, dry });
       const passed = verdict.ok ? await judged(p, verdict.quote, await prices) : verdict;
       if (passed.ok) return passed;
-      refusal = passed.reason;
+      // That one route has none says less than another route's reason.
+      if (passed.reason !== 'no_route') refusal = passed.reason;
     } catch (error) {
       failure = error;
     }
   }
-  // A route that did not answer might have taken what the other one found too small.
-  if (failure && (refusal === 'no_route' || refusal === 'amount_too_low')) throw failure;
+  // The route that failed might have taken what the other one has no quote for.
+  if (failure && withoutQuoteRefusal(refusal)) throw failure;
   return { ok: false, reason: refusal };
 }
 

@@ -11,13 +11,14 @@ export const SWAP_ERRORS = {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: "Below minAmountSol of GET /api/swap/min: the bridge's fixed cost would take too large a part.",
+    meaning: 'Below minAmountSol of GET /api/swap/min, or below the minimum of the bridge.',
   },
   AMOUNT_TOO_LARGE: {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: 'Above the cap of one swap; details.maxAmountLamports tells it.',
+    meaning:
+      'Above the cap of one swap, which details.maxAmountLamports holds, or above what the bridge takes now.',
   },
   SWAP_LIMIT_REACHED: {
     status: 503,
@@ -43,7 +44,7 @@ export const SWAP_ERRORS = {
     action: 'retry_with_new_key',
     retryable: true,
     meaning:
-      "The routing provider's quote did not pass our checks; details.reason names the check. Nothing was signed.",
+      "The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed.",
   },
   PRICE_UNAVAILABLE: {
     status: 502,

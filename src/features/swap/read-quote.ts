@@ -2,7 +2,7 @@
  * Quotes for reads: dry, cached, one at a time for equal amounts, within a budget. Never for a payment.
  * @module
  */
-import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';
+import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
@@ -67,8 +67,8 @@ async function askRoutes(d: ReadQuoteDeps, amount: Lamports): Promise<StoredQuot
     try {
       const verdict = await route.quote({ amount, dry: true });
       if (verdict.ok) return stored(verdict.quote);
-      // A route that did not answer might have taken what this one finds too small.
-      if (failure === undefined || verdict.reason !== 'amount_too_low') failure = refused(verdict.reason);
+      // An earlier route's failure or reason says more than that this route has no quote.
+      if (failure === undefined || !withoutQuoteRefusal(verdict.reason)) failure = refused(verdict.reason);
     } catch (error) {
       failure ??= error;
     }
@@ -84,14 +84,16 @@ const stored = (quote: SwapQuote): StoredQuote => ({
   etaSeconds: quote.etaSeconds,
 });
 
-const refused = (reason: string): AppError =>
-  reason === 'amount_too_low'
-    ? new AppError('AMOUNT_TOO_SMALL', 'The bridge does not carry so small an amount.', {
-        details: { reason },
-      })
-    : new AppError('QUOTE_REFUSED', `The bridge's quote did not pass our checks (${reason}).`, {
-        details: { reason },
-      });
+function refused(reason: string): AppError {
+  const { code, message, retryAfterSeconds } = withoutQuoteRefusal(reason) ?? {
+    code: 'QUOTE_REFUSED',
+    message: `The bridge's quote did not pass our checks (${reason}).`,
+  };
+  return new AppError(code, message, {
+    details: { reason },
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
 
 /** The amount that readers ask about when they need the bridge's terms, not a figure of their own: 1 SOL. */
 export const REFERENCE_AMOUNT = lamports(1_000_000_000n);

@@ -68,6 +68,7 @@ it.each([
       transactionId: relay.transactionId,
       desk,
       minimumSats: input.order.floorSats,
+      expectedSats: input.order.floorSats,
     };
     expect(screenInstructions(opened.transaction, evidence)).toMatchObject({ ok: false, reason });
     // Without what stands in its tables it falls to the first program that no route of ours has.

@@ -20,6 +20,7 @@ describe('a refusal', () => {
     ['quote_too_expensive', 'QUOTE_REFUSED'],
     ['quote_signature', 'QUOTE_REFUSED'],
     ['quote_reused', 'QUOTE_REFUSED'],
+    ['amount_too_high', 'AMOUNT_TOO_LARGE'],
     ['no_route', 'QUOTE_REFUSED'],
     ['price_unavailable', 'PRICE_UNAVAILABLE'],
     ['price_divergent', 'PRICE_UNAVAILABLE'],
@@ -42,6 +43,11 @@ describe('a refusal', () => {
     [null, false],
   ])('%s would meet any smaller amount: %s', (reason, small) => {
     expect(isTooSmall(reason)).toBe(small);
+  });
+
+  it('without liquidity says when to retry, and does not call the quote refused', () => {
+    expect(refusalOf('no_route')).toMatchObject({ retryAfterSeconds: 60, details: { reason: 'no_route' } });
+    expect(refusalOf('no_route').message).toContain('liquidity');
   });
 
   it('while swaps are stopped names why, and when to come back', () => {

@@ -80,10 +80,35 @@ describe('a quote with foreign bytes', () => {
     expect(await quoteSwap(ports, oneSol, false)).toEqual({ ok: false, reason: 'quote_too_expensive' });
   });
 
-  it('of too small an amount says nothing of a route that did not answer', async () => {
-    const w = world(async () => screened());
-    w.second.nextQuote = () => ({ ok: false, reason: 'amount_too_low' });
-    await expect(quoteSwap(w.ports, oneSol, false)).rejects.toMatchObject({ details: { reason: 'timeout' } });
+  it.each(['amount_too_low', 'amount_too_high', 'no_route'])(
+    'that a route does not have (%s) says nothing of a route that failed',
+    async (reason) => {
+      const w = world(async () => screened());
+      w.second.nextQuote = () => ({ ok: false, reason });
+      await expect(quoteSwap(w.ports, oneSol, false)).rejects.toMatchObject({
+        details: { reason: 'timeout' },
+      });
+    },
+  );
+
+  it('falls to the next route when the first has no liquidity, and keeps the more telling reason', async () => {
+    const refusing = (reason: string) => {
+      const bridge = createFakeBridge();
+      bridge.nextQuote = () => ({ ok: false, reason });
+      return bridge;
+    };
+    const quoted = (...routes: ReturnType<typeof createFakeBridge>[]) =>
+      quoteSwap(createSwapPorts(routes), oneSol, false);
+    expect(await quoted(refusing('no_route'), createFakeBridge())).toMatchObject({ ok: true });
+    for (const routes of [
+      [refusing('amount_too_low'), refusing('no_route')],
+      [refusing('no_route'), refusing('amount_too_low')],
+    ])
+      expect(await quoted(...routes)).toEqual({ ok: false, reason: 'amount_too_low' });
+    expect(await quoted(refusing('no_route'), refusing('no_route'))).toEqual({
+      ok: false,
+      reason: 'no_route',
+    });
   });
 });
 

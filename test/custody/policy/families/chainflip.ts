@@ -20,6 +20,11 @@ const order =
     });
   };
 chainflip(
+  'a limit above what the quote expects',
+  'chainflip_unfillable',
+  order((d, r) => ({ minimum: BigInt(d.quote.estimate.toAmount) + BigInt(r.between(1, 1_000_000)) })),
+);
+chainflip(
   'BTC to the thief',
   'chainflip_destination',
   order(() => ({ address: 'bc1qthief0qejxtdg4y5r3zarvary0c5xw7kv8f3t4' })),

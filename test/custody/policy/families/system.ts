@@ -123,7 +123,7 @@ chainflip('a swap of more', 'payment_total', (d, r) => {
   const amount = d.amount - d.fee + BigInt(r.between(1, 1_000_000));
   d.instructions[LEG] = vaultSwap({
     amount,
-    minimum: d.amount,
+    minimum: BigInt(d.quote.estimate.toAmountMin) + 1n,
     seed: new Uint8Array(32).fill(r.between(0, 255)),
   });
 });
