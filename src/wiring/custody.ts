@@ -2,6 +2,7 @@
  * What the custodian runs on.
  * @module
  */
+import type { SwapRoute } from '../bridges/route.ts';
 import { depositTerms } from '../chain/solana/deposit.ts';
 import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
 import { decodeMint } from '../chain/solana/mint.ts';
@@ -19,36 +20,82 @@ import {
   createSigner,
   isBitcoinKey,
   type MintKeys,
+  type ProofSigner,
 } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentDeskPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-search.ts';
 import { createReservePorts } from '../custody/reserve/upstream-views.ts';
+import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
+import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';
 import { missingForAsry, missingForMint, missingForPayments, missingForSwaps } from './configured.ts';
 import { foreignSwaps } from './third-party-swaps.ts';
 
+/** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
+export type CustodyPlatform = {
+  readonly rpc: SolanaRpc;
+  readonly esploras: readonly Esplora[];
+  readonly readPrices: SwapPorts['readPrices'];
+  readonly routes: readonly SwapRoute[];
+  readonly database: D1Database;
+  readonly signer: Signer;
+  /** Undefined where no MINT_KEY_SEED is set. */
+  readonly mintKeys: MintKeys | undefined;
+  /** Undefined where the Bitcoin key is not the key of the reserve's address. */
+  readonly proofSigner: ProofSigner | undefined;
+} & Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'log'> &
+  Pick<PaymentDeskPorts, 'randomBytes'>;
+
 /** @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {
   const config = readConfig(env);
-  const { SOLANA_PRIVATE_KEY: secret, RESERVE_BTC_ADDRESS: bitcoinAddress } = config;
+  const {
+    SOLANA_PRIVATE_KEY: secret,
+    RESERVE_BTC_ADDRESS: bitcoinAddress,
+    BTC_PRIVATE_KEY_WIF: wif,
+  } = config;
   const missing = missingForSwaps(config);
   if (!secret || !bitcoinAddress || missing.length > 0) throw notConfigured(missing);
-  const { rpc, esploras, readPrices } = clients(config);
   const signer = createSigner(secret);
+  const reserve = { solanaAddress: signer.address, bitcoinAddress };
+  return composeCustody(config, bitcoinAddress, {
+    ...clients(config),
+    routes: swapRoutes(config, reserve),
+    database: env.DB,
+    signer,
+    mintKeys: config.MINT_KEY_SEED === undefined ? undefined : createMintKeys(config.MINT_KEY_SEED),
+    proofSigner: isBitcoinKey(wif, bitcoinAddress)
+      ? createProofSigner({ solana: signer, bitcoinAddress, wif })
+      : undefined,
+    now: Date.now,
+    randomId: () => crypto.randomUUID(),
+    randomBytes,
+    within,
+    log,
+  });
+}
+
+/** The custody modules over a platform, as the configuration switches them on. */
+export function composeCustody(
+  config: Config,
+  bitcoinAddress: string,
+  platform: CustodyPlatform,
+): CustodyDeps {
+  const { rpc, esploras, readPrices, signer, mintKeys, now } = platform;
   const reserveAddress = signer.address;
-  const solana = createSolanaView({ nodes: rpc.nodes, reserveAddress, now: Date.now, log });
+  const solana = createSolanaView({ nodes: rpc.nodes, reserveAddress, now, log: platform.log });
   const { latestBlockhash, transaction } = solana;
   return {
     chain: solana,
-    mirror: createD1Mirror(env.DB),
+    mirror: createD1Mirror(platform.database),
     signer,
     swap: {
       reserveAddress,
       bitcoinAddress,
-      routes: swapRoutes(config, { solanaAddress: reserveAddress, bitcoinAddress }),
+      routes: platform.routes,
       maxCostBps: config.SWAP_MAX_COST_BPS,
       readPrices,
       latestBlockhash,
@@ -59,13 +106,13 @@ export function custodyDeps(env: Env): CustodyDeps {
       transaction,
     },
     ...foreignSwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
-    ...reserveDesks(config, solana, { signer, bitcoinAddress }),
+    ...reserveDesks(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, reserveAddress),
-    ...(config.MINT_KEY_SEED && config.PUBLIC_BASE_URL && missingForPayments(config).length === 0
-      ? paidRequests(rpc, solana, {
+    ...(mintKeys && config.PUBLIC_BASE_URL && missingForPayments(config).length === 0
+      ? paidRequests(platform, solana, {
           reserveAddress,
           treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
-          mintKeys: createMintKeys(config.MINT_KEY_SEED),
+          mintKeys,
           publicBaseUrl: config.PUBLIC_BASE_URL,
           maxRefundsDay: config.REFUND_MAX_SOL_DAY,
           heldPayers: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
@@ -86,10 +133,10 @@ export function custodyDeps(env: Env): CustodyDeps {
       const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
       return { wire: toBase64(wire), signature: text };
     },
-    now: Date.now,
-    randomId: () => crypto.randomUUID(),
-    within,
-    log,
+    now,
+    randomId: platform.randomId,
+    within: platform.within,
+    log: platform.log,
   };
 }
 
@@ -122,11 +169,10 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
 function reserveDesks(
   config: Config,
   solana: SolanaView,
-  p: { signer: Signer; bitcoinAddress: string },
+  bitcoinAddress: string,
+  { rpc, esploras, readPrices, signer, proofSigner, now }: CustodyPlatform,
 ): Pick<CustodyDeps, 'absr' | 'proof'> {
-  const { rpc, esploras, readPrices } = clients(config);
-  const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl, BTC_PRIVATE_KEY_WIF: wif } = config;
-  const { signer, bitcoinAddress } = p;
+  const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl } = config;
   const { reserveViews, supplyViews, solanaFigures } = createReservePorts({
     indexes: esploras,
     nodes: rpc.nodes,
@@ -147,16 +193,16 @@ function reserveDesks(
             supplyViews,
             readPrices,
             latestBlockhash: solana.latestBlockhash,
-            now: Date.now,
+            now,
           },
         }
       : {}),
-    ...(publicBaseUrl && isBitcoinKey(wif, bitcoinAddress)
+    ...(publicBaseUrl && proofSigner
       ? {
           proof: {
             service: new URL(publicBaseUrl).host,
             bitcoinAddress,
-            signer: createProofSigner({ solana: signer, bitcoinAddress, wif }),
+            signer: proofSigner,
             indexes: esploras.length,
             reserveViews,
             solanaFigures,
@@ -168,7 +214,7 @@ function reserveDesks(
 
 /** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
 function paidRequests(
-  rpc: SolanaRpc,
+  { rpc, randomBytes, randomId }: Pick<CustodyPlatform, 'rpc' | 'randomBytes' | 'randomId'>,
   { balanceOf, transaction, latestBlockhash, agreed }: SolanaView,
   p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'maxRefundsDay' | 'heldPayers'> & {
     mintKeys: MintKeys;
@@ -195,7 +241,7 @@ function paidRequests(
         rpc.first((node) => node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' })),
       transaction,
       randomBytes,
-      randomId: () => crypto.randomUUID(),
+      randomId,
       mintAddress: mintKeys.address,
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
       creationCost: (subject) => BigInt(String(subject.costLamports)),
