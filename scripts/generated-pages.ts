@@ -2,7 +2,7 @@ import { createApp, type Deps, ERRORS } from '../src/app.ts';
 import { apiDocument } from '../src/features/openapi/api-document.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
-import { skillPage } from './skill-page.ts';
+import { skillModule, skillPage } from './skill-page.ts';
 
 /** Pages that are made from the source, by file. */
 export function generatedPages(): Record<string, string> {
@@ -10,9 +10,11 @@ export function generatedPages(): Record<string, string> {
     throw new Error('routes are listed, not called');
   });
   const document = apiDocument(app, ERRORS, {}, '');
+  const skill = skillPage(ERRORS, document);
   return {
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),
-    'SKILL.md': skillPage(ERRORS, document),
+    'SKILL.md': skill,
+    'src/mcp/skill-text.ts': skillModule(skill),
   };
 }

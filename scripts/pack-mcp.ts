@@ -1,6 +1,7 @@
 /**
- * `npm run -s mcp:pack`: one file with all that the MCP server needs, as a package whose bin runs with npx. Prints the
- * path of the tarball.
+ * `npm run -s mcp:pack [-- FOLDER] [--origin URL] [--repository URL]`: the MCP server as one file, packed for npm and as a
+ * bundle (.mcpb) for desktop hosts. `--origin` and `--repository` replace the placeholders of packages/sluice-mcp. Prints
+ * the path of the tarball, then of the bundle; FOLDER/package is what `npm publish` takes.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -13,65 +14,83 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { TOOLS } from '../src/mcp/tools.ts';
+import { zipSync } from 'fflate';
+import { serverName } from '../src/mcp/server-card.ts';
+import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 
-const folder = resolve(process.argv[2] ?? 'dist/mcp');
+const TEMPLATES = 'packages/sluice-mcp';
+const PLACEHOLDER = {
+  origin: 'https://sluice.example',
+  repository: 'https://github.com/sluice-example/sluice',
+};
+const ENTRY = 'sluice-mcp.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    origin: { type: 'string', default: PLACEHOLDER.origin },
+    repository: { type: 'string', default: PLACEHOLDER.repository },
+  },
+});
+const { origin } = new URL(values.origin);
+const repository = values.repository.replace(/(\.git)?\/?$/, '');
+const folder = resolve(positionals[0] ?? 'dist/mcp');
 const source = join(folder, 'package');
-const { version, license, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
-  string,
-  unknown
->;
+
+const template = (file: string): string =>
+  readFileSync(join(TEMPLATES, file), 'utf8')
+    .replaceAll(PLACEHOLDER.origin, origin)
+    .replaceAll(serverName(PLACEHOLDER.origin), serverName(origin))
+    .replaceAll(PLACEHOLDER.repository, repository);
 
 rmSync(source, { recursive: true, force: true });
 mkdirSync(source, { recursive: true });
 const { metafile } = await build({
   entryPoints: ['src/mcp/stdio.ts'],
-  outfile: join(source, 'sluice-mcp.mjs'),
+  outfile: join(source, ENTRY),
   bundle: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
+  minifySyntax: true,
   banner: { js: '#!/usr/bin/env node' },
   legalComments: 'eof',
   logLevel: 'error',
   metafile: true,
 });
-chmodSync(join(source, 'sluice-mcp.mjs'), 0o755);
+chmodSync(join(source, ENTRY), 0o755);
 copyFileSync('LICENSE', join(source, 'LICENSE'));
 writeFileSync(join(source, 'THIRD-PARTY.txt'), notices(Object.keys(metafile.inputs)));
-writeFileSync(
-  join(source, 'package.json'),
-  `${JSON.stringify(
-    {
-      name: 'sluice-mcp',
-      version,
-      description:
-        'MCP server (stdio) of Sluice: reserve report, SOL to BTC swap bounds, estimate, creation and status',
-      license,
-      type: 'module',
-      engines,
-      bin: { 'sluice-mcp': 'sluice-mcp.mjs' },
-      files: ['sluice-mcp.mjs', 'THIRD-PARTY.txt'],
-      keywords: ['mcp', 'bitcoin', 'solana'],
-    },
-    null,
-    2,
-  )}\n`,
-);
-writeFileSync(
-  join(source, 'README.md'),
-  `# sluice-mcp\n\nSet \`API_BASE_URL\` to the origin of a Sluice service and run \`sluice-mcp\`.\n\n${TOOLS.map(
-    ({ name, title }) => `- \`${name}\`: ${title}`,
-  ).join('\n')}\n`,
-);
+for (const file of ['package.json', 'server.json']) writeFileSync(join(source, file), template(file));
+const tools = TOOLS.map(({ name, title }) => `- \`${name}\`: ${title}`).join('\n');
+writeFileSync(join(source, 'README.md'), `${template('README.md')}\n## Tools\n\n${tools}\n`);
+
 const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
   cwd: source,
   encoding: 'utf8',
   stdio: ['ignore', 'pipe', 'ignore'],
 });
-const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
-console.log(join(folder, filename));
+const [{ filename, version }] = JSON.parse(packed) as [{ filename: string; version: string }];
+const bundle = join(folder, `sluice-mcp-${version}.mcpb`);
+const manifest = {
+  ...(JSON.parse(template('manifest.json')) as object),
+  tools: TOOLS.map(({ name, title }) => ({ name, description: title })),
+};
+writeFileSync(
+  bundle,
+  zipSync({
+    'manifest.json': Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`),
+    ...Object.fromEntries(
+      [ENTRY, 'LICENSE', 'README.md', 'THIRD-PARTY.txt'].map((file) => [
+        file,
+        readFileSync(join(source, file)),
+      ]),
+    ),
+  }),
+);
+console.log(`${join(folder, filename)}\n${bundle}`);
 
 /** The licenses of all packages whose code is in the file. */
 function notices(inputs: readonly string[]): string {

@@ -60,9 +60,9 @@ description: Swap SOL of a Sluice reserve into BTC and explain what became of it
 
 <!-- Written by \`npm run docs\` from the routes and the error table; a test compares them and runs every step. -->
 
-The service swaps SOL that its own reserve holds; the BTC goes to the reserve's own address. Nobody can name another
-destination, and no key or account is needed. With the MCP server of this repository the tools \`swap_min\`,
-\`swap_estimate\`, \`swap_create\` and \`swap_status\` are the same four calls. \`$API\` is the origin of the service.
+The service swaps SOL that its own reserve holds; the BTC goes to the reserve's own address. No other destination is
+possible, and no key or account is needed. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`,
+\`swap_estimate\`, \`swap_create\` and \`swap_status\`. \`$API\` is the origin of the service.
 
 ## 1. Check what is possible
 
@@ -135,3 +135,7 @@ ${actions.map((action) => `| \`${action}\` | ${nextStep(action)} |`).join('\n')}
 ${codeRows.join('\n')}
 `;
 }
+
+/** The same text as a module, for the MCP server: neither a Worker nor one bundled file can read SKILL.md. */
+export const skillModule = (page: string): string =>
+  `/** SKILL.md. Written by \`npm run docs\`. */\nexport const SKILL = \`${page.replace(/[\\`]|\$\{/g, '\\$&')}\`;\n`;

@@ -10,7 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   custody: ['core', 'chain', 'providers', 'bridges'],
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
-  mcp: ['core'],
+  mcp: ['core', 'chain', 'providers'],
   wiring: [
     'core',
     'chain',

@@ -1,11 +1,11 @@
 /**
- * Arguments of the tools: what is published for a model, and what is taken beside it.
+ * Arguments of the tools: the published schemas, the accepted aliases, and what a refused argument is told.
  * @module
  */
 import * as z from 'zod';
 import { formatAmount, parseAmount, SOL_DECIMALS } from '../core/amount.ts';
 
-/** Other spellings that prompts for services of this kind use; never published. */
+/** Spellings that prompts for similar services use; accepted, never published. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['amount_sol', 'amountSol'],
   ['dryRun', 'dry_run'],
@@ -13,12 +13,12 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const REASONS = {
-  not_a_decimal: 'is not a plain decimal number without sign or exponent',
-  too_many_digits: `has more than ${SOL_DECIMALS} digits after the point`,
+  not_a_decimal: 'must be a plain decimal number without sign or exponent',
+  too_many_digits: 'has too many digits after the point',
   too_large: 'is too large',
 } as const;
 
-/** A JSON number loses its exponent, since the API takes plain digits only: 1e-3 is `0.001`. */
+/** Drops the exponent of a JSON number, because the API accepts plain digits only: 1e-3 is `0.001`. */
 function decimalText(value: string | number): string {
   if (typeof value === 'string') return value.trim();
   const text = String(value);
@@ -26,21 +26,59 @@ function decimalText(value: string | number): string {
   return exponent === undefined ? text : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
 }
 
-export const amountSol = z
-  .union([z.number(), z.string()])
-  .describe(
-    'SOL to swap, at least 0.001, at most 9 digits after the point, as a number (0.5) or as text ("0.5") to keep every digit. ' +
-      'The bounds that hold now are minAmountSol and maxAmountSol of swap_min.',
-  )
-  .transform((value, context) => {
-    const parsed = parseAmount(decimalText(value), SOL_DECIMALS);
-    // One spelling an amount: by it a creation whose answer was lost is known again.
-    if (parsed.ok) return formatAmount(parsed.atoms, SOL_DECIMALS);
-    context.addIssue(REASONS[parsed.reason]);
-    return z.NEVER;
-  });
+/** Decimal text in its one spelling, so that equal amounts of repeated calls are recognised. */
+const decimalAmount = (decimals: number, description: string) =>
+  z
+    .union([z.number(), z.string()])
+    .describe(
+      `${description}, at most ${decimals} digits after the point, as a number (0.5) or as text ("0.5") to keep every digit`,
+    )
+    .transform((value, context) => {
+      const parsed = parseAmount(decimalText(value), decimals);
+      if (parsed.ok) return formatAmount(parsed.atoms, decimals);
+      const reason = REASONS[parsed.reason];
+      context.addIssue(
+        parsed.reason === 'too_many_digits' ? `${reason}: at most ${decimals} digits` : reason,
+      );
+      return z.NEVER;
+    });
 
-/** The same value under the published name; a value under both names is left for the schema to refuse. */
+export const amountSol = decimalAmount(
+  SOL_DECIMALS,
+  'SOL to swap, at least 0.001 and between minAmountSol and maxAmountSol of swap_min',
+);
+export const coinAmount = decimalAmount(18, 'Amount of `from` in whole coins');
+export const dollarAmount = decimalAmount(6, 'Amount that was deposited, in whole USDC or USDT');
+
+export const dryRun = z
+  .boolean()
+  .optional()
+  .describe('true: check everything and move nothing. The answer has dry_run: true');
+export const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 visible ASCII characters')
+  .optional()
+  .describe('Key of an earlier call of this tool with the same arguments: returns its outcome');
+
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+export const solanaAddress = z.string().trim().regex(ADDRESS, 'must be a Solana address (base58)');
+export const solanaSignature = z
+  .string()
+  .trim()
+  .regex(SIGNATURE, 'must be a Solana transaction signature (base58)');
+/** An id of this service, which becomes one segment of a path. */
+export const recordId = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must have at most 200 characters');
+export const currency = z
+  .string()
+  .trim()
+  .regex(/^[A-Za-z0-9._-]{2,32}$/, 'must be a currency code such as btc, sol or usdterc20');
+
+/** Renames aliases to the published names. Where both are given, the schema refuses the alias. */
 export function canonical(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   return Object.fromEntries(
@@ -49,4 +87,54 @@ export function canonical(given: unknown): unknown {
       return [published === undefined || published in given ? name : published, value];
     }),
   );
+}
+
+const MAX_ISSUES = 5;
+
+/** Why arguments were refused, naming each argument. */
+export function refusalText({ issues }: z.ZodError, given: unknown): string {
+  return issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => issueText(issue, given))
+    .join('; ');
+}
+
+function issueText(issue: z.core.$ZodIssue, given: unknown): string {
+  const name = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys')
+    return `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
+  if (name === '') return 'the arguments must be one JSON object';
+  if (valueAt(given, issue.path) === undefined) return `${name} is missing`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${name} must be ${EXPECTED[issue.expected] ?? issue.expected}`;
+    case 'invalid_union':
+      return `${name} must be a number or text`;
+    case 'invalid_value':
+      return `${name} must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `${name} ${messageOr(issue, `must be at least ${issue.minimum}`)}`;
+    case 'too_big':
+      return `${name} ${messageOr(issue, `must be at most ${issue.maximum}`)}`;
+    default:
+      return `${name} ${issue.message}`;
+  }
+}
+
+/** Own messages start with a verb; the library's start with a capital. */
+const messageOr = ({ message }: { readonly message: string }, text: string): string =>
+  /^[a-z]/.test(message) ? message : text;
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+};
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = given;
+  for (const part of path)
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined;
+  return value;
 }

@@ -1,39 +1,58 @@
 /**
- * The entry: `npm run -s mcp`, or the packed `sluice-mcp`. stdout carries protocol only; everything else goes to stderr.
- * Reads API_BASE_URL, the origin of the service.
+ * The entry on the agent's machine: `npx sluice-mcp`, or `npm run -s mcp`. stdout carries protocol only; everything else
+ * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof.
  * @module
  */
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
+import { createKeyMemory } from './key-memory.ts';
+import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
 import { createServer } from './server.ts';
+import { createProofVerifier } from './verify-proof.ts';
 
 const LAST_WORDS_MS = 100;
 const DEFAULT_ORIGIN = 'http://127.0.0.1:8787';
 
-// Whatever a library has to say, stdout belongs to the protocol.
+// stdout belongs to the protocol, so whatever a library logs goes to stderr.
 console.log = console.info = console.debug = console.error;
 
 const complain = (error: unknown): void =>
   console.error(`sluice-mcp: ${error instanceof Error ? error.message : String(error)}`);
 
-/** Scheme, host and port of a URL. @throws Error when it is none */
-function originOf(text: string): string {
+/** @throws Error naming the variable */
+function webUrl(name: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.origin;
-  throw new Error(`API_BASE_URL must be an http or https URL such as ${DEFAULT_ORIGIN}`);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new Error(`${name} must be an http or https URL such as ${DEFAULT_ORIGIN}`);
 }
 
 function start(): void {
-  const origin = originOf(process.env.API_BASE_URL || DEFAULT_ORIGIN);
-  const api = createApi({ origin, fetch });
-  const connection = serveStdio(() => createServer(api), { onerror: complain });
-  /** What was written is let out first; sockets to the service do not keep this process. */
+  const { origin, host } = webUrl('API_BASE_URL', process.env.API_BASE_URL || DEFAULT_ORIGIN);
+  const explorerUrls = (process.env.PROOF_EXPLORER_URLS || PUBLIC_EXPLORERS)
+    .split(',')
+    .map((text) => webUrl('PROOF_EXPLORER_URLS', text.trim()).href);
+  const rpcUrl = webUrl('PROOF_RPC_URL', process.env.PROOF_RPC_URL || PUBLIC_RPC).href;
+  const api = createApi({
+    origin,
+    fetch,
+    unreachableRepair: `Check that the service runs and that API_BASE_URL (now ${origin}) is its origin, then make the same call.`,
+  });
+  const keys = createKeyMemory();
+  const verifyProof = createProofVerifier()({
+    sources: { explorerUrls, rpcUrl, fetch },
+    host,
+    now: Date.now,
+  });
+  const connection = serveStdio(() => createServer({ api, keys, verifyProof, client: 'stdio' }), {
+    onerror: complain,
+  });
+  /** Flushes what was written; open sockets to the service do not keep the process alive. */
   const stop = (): void => {
     void connection.close().finally(() => setTimeout(() => process.exit(0), LAST_WORDS_MS).unref());
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // A host that closes our stdin has gone: what is still under way has nobody to be told.
+  // A host that closes our stdin has gone, and nothing can receive what is still under way.
   process.stdin.once('end', stop);
 }
 

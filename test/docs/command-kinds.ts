@@ -27,6 +27,8 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
   ],
   [/^npx wrangler /, 'account', 'acts on an account'],
   [/^git pull$/, 'elsewhere', 'needs the repository’s remote'],
+  [/^(claude|codex) mcp add /, 'elsewhere', 'a program of another project; test/mcp/client-config.test.ts'],
+  [/^npm run -s mcp:pack -- /, 'resolved', 'run by test/mcp/pack.test.ts'],
 ];
 
 export function kindOf(command: string): Kind {

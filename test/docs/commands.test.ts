@@ -105,8 +105,8 @@ describe('each example of a file', () => {
       return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
     }
     const value = JSON.parse(text) as Record<string, unknown>;
-    // The README's are started by test/mcp/client-config.test.ts.
-    if (file === 'README.md') return expect(Object.keys(value)).toHaveLength(1);
+    // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
+    if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
     const { status: _status, meaning: _meaning, ...told } = ERRORS[String(value.error_code)] ?? {};
     return expect(value).toMatchObject(told);
   });

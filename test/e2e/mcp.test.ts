@@ -1,69 +1,109 @@
-import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { Client as ModernClient } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
-import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { base58 } from '@scure/base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { payInvoice } from '../../docs/examples/pay-invoice.ts';
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { startWorld, type World } from '../world/world.ts';
+import { inspect, inspectCall, type McpClient, modernClient, olderClient } from './mcp-clients.ts';
 import { until } from './swap-desk.ts';
+import { createTokenDesk } from './token-desk.ts';
 
-const run = promisify(execFile);
-const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
-const INSPECTOR = join(
-  createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'),
-  '../clients/launcher/build/index.js',
-);
-const NAMES = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
+const NAMES = TOOLS.map(({ name }) => name);
 
-type Result = {
-  readonly isError?: boolean;
-  readonly structuredContent?: Record<string, unknown>;
-  readonly text: string;
-};
+/** An address without a pool. */
+const NO_POOL = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ blockMs: 500, settleDelayMs: 200 });
+  world = await startWorld({ settleDelayMs: 200, mcp: true });
+  // No proof is signed while a new block makes the explorers differ; from the first one on there is always one.
+  await until('signed', async () => ((await world.fetch('/api/proof')).ok ? true : undefined));
 });
 afterAll(() => world?.stop());
 
-/** A tool's result as any client gives it. */
-function resultOf(given: unknown): Result {
-  const { isError, structuredContent, content } = given as {
-    isError?: boolean;
-    structuredContent?: Record<string, unknown>;
-    content: { type: string; text: string }[];
-  };
-  const text = content[0]?.text ?? '';
-  return { text, ...(isError ? { isError } : {}), ...(structuredContent ? { structuredContent } : {}) };
+/** Reading tools, with arguments that any world answers. */
+const READS: readonly (readonly [name: string, given: Record<string, unknown>])[] = [
+  ['get_reserves', {}],
+  ['swap_min', {}],
+  ['swap_estimate', { amountSol: '0.5' }],
+  ['verify_reserve_proof', {}],
+  ['token_search', { query: 'a' }],
+  ['asry_epoch', {}],
+  ['exchange_min', { from: 'sol', to: 'btc' }],
+  ['exchange_estimate', { from: 'sol', to: 'btc', amount: 0.5 }],
+  ['pool_get', { pool: 'default' }],
+  ['service_status', {}],
+];
+/** Tools that answer an error for an id that does not exist, with its code. */
+const UNKNOWN_IDS: readonly (readonly [name: string, given: Record<string, unknown>])[] = [
+  ['swap_status', { id: 'nobody' }],
+  ['token_get', { id: 999_999 }],
+  ['token_invoice_status', { invoice_id: 'nobody' }],
+  ['asry_claim_status', { depositTxSignature: '5'.repeat(88) }],
+];
+/** Rehearsals, which create nothing. */
+const DRY_RUNS: readonly (readonly [name: string, given: Record<string, unknown>, member: string])[] = [
+  ['swap_create', { amountSol: 0.5, dry_run: true }, 'initiated'],
+  [
+    'exchange_create',
+    { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy', dry_run: true },
+    'created',
+  ],
+];
+
+async function expectWorks(client: McpClient): Promise<void> {
+  expect(await client.tools()).toEqual(NAMES);
+  for (const [name, given] of READS) {
+    const { isError, structured, text } = await client.call(name, given);
+    expect(isError, `${name}: ${text}`).toBe(false);
+    expect(JSON.parse(text)).toEqual(structured);
+  }
+  for (const [name, given] of UNKNOWN_IDS) {
+    const { isError, text } = await client.call(name, given);
+    expect(isError, name).toBe(true);
+    expect(JSON.parse(text), name).toMatchObject({
+      error_code: 'NOT_FOUND',
+      next_step: expect.stringMatching(/\w{3}/),
+    });
+  }
+  for (const [name, given, member] of DRY_RUNS) {
+    const { structured, text } = await client.call(name, given);
+    expect(structured, text).toMatchObject({ dry_run: true, [member]: false });
+    expect(text).not.toMatch(/waiting/);
+    expect(structured).not.toHaveProperty('id');
+  }
+  expect(await client.resources()).toHaveLength(4);
+  expect(JSON.parse(await client.read('sluice://openapi.json'))).toMatchObject({ openapi: '3.0.3' });
+  expect(JSON.parse(await client.read('sluice://proof/newest.json'))).toHaveProperty('bitcoin.signature');
+  expect(await client.read('sluice://skill/swap.md')).toContain('Idempotency-Key');
+  expect(await client.read('sluice://llms.txt')).toContain('GET /api/reserves');
+  expect(await client.prompts()).toEqual(['swap_reserve_sol', 'check_reserve']);
+  expect(await client.prompt('swap_reserve_sol', { amountSol: '0.5' })).toContain('0.5 SOL');
 }
 
-/** Calls the server through the inspector's command line; its exit code is 5 when the result is an error. */
-async function inspect(...args: string[]): Promise<{ code: number; answer: unknown; stdout: string }> {
-  const all = ['--cli', '-e', `API_BASE_URL=${world.url}`, process.execPath, ENTRY, ...args];
-  const { stdout, code } = await run(process.execPath, [INSPECTOR, ...all]).then(
-    ({ stdout }) => ({ stdout, code: 0 }),
-    (error: { code: number; stdout: string }) => ({ stdout: error.stdout, code: error.code }),
-  );
-  return { code, answer: JSON.parse(stdout) as unknown, stdout };
-}
-const inspectCall = async (name: string, ...args: string[]) => {
-  const { code, answer } = await inspect(
-    '--method',
-    'tools/call',
-    '--tool-name',
-    name,
-    ...args.flatMap((arg) => ['--tool-arg', arg]),
-  );
-  return { code, ...resultOf(answer) };
-};
+describe.each(['stdio', 'http'] as const)('over %s', (over) => {
+  it('a client of the 2025 SDK uses every reading tool, resource and prompt', async () => {
+    const client = await olderClient(world, over);
+    try {
+      await expectWorks(client);
+    } finally {
+      await client.close();
+    }
+  });
 
-describe('the inspector', () => {
-  it('lists all five tools with schemas and annotations', async () => {
-    const { code, answer } = await inspect('--method', 'tools/list');
+  it.each(['auto', { pin: '2026-07-28' }] as const)(
+    'a client of the 2026 SDK in mode %j uses every reading tool, resource and prompt',
+    async (mode) => {
+      const client = await modernClient(world, over, mode);
+      try {
+        await expectWorks(client);
+      } finally {
+        await client.close();
+      }
+    },
+  );
+
+  it('the inspector lists every tool with schemas and annotations, and verifies the proof', async () => {
+    const { code, answer } = await inspect(world, over, '--method', 'tools/list');
     expect(code).toBe(0);
     const { tools } = answer as { tools: Record<string, unknown>[] };
     expect(tools.map(({ name }) => name)).toEqual(NAMES);
@@ -74,101 +114,125 @@ describe('the inspector', () => {
         outputSchema: { type: 'object' },
         annotations: { readOnlyHint: expect.any(Boolean), destructiveHint: expect.any(Boolean) },
       });
-  });
-
-  it('calls all five, and the swap ends finished with the BTC at the reserve', {
-    timeout: 120_000,
-  }, async () => {
-    const before = world.reserve;
-    const reserves = await inspectCall('get_reserves');
-    expect(reserves.structuredContent).toMatchObject({
-      bitcoin: { address: before.bitcoin },
-      solana: { address: before.solana },
-    });
-    expect((await inspectCall('swap_min')).structuredContent).toMatchObject({ available: true });
-    const estimate = await inspectCall('swap_estimate', 'amountSol=0.5');
-    expect(estimate.structuredContent).toMatchObject({ amountLamports: '500000000' });
-    const dry = await inspectCall('swap_create', 'amount_sol=0.5', 'dry_run=true');
-    expect(dry.structuredContent).toMatchObject({ initiated: false, id: null, idempotencyKey: null });
-    const created = await inspectCall('swap_create', 'amountSol=0.5');
-    const { id, idempotencyKey } = created.structuredContent ?? {};
-    expect(created.structuredContent).toMatchObject({ initiated: true, status: 'waiting', replayed: false });
-    const again = await inspectCall('swap_create', 'amountSol=0.5', `idempotencyKey=${idempotencyKey}`);
-    expect(again.structuredContent).toMatchObject({ id, idempotencyKey, replayed: true });
-    const done = await until('finished', async () => {
-      const { structuredContent } = await inspectCall('swap_status', `id=${id}`);
-      return structuredContent?.status === 'waiting' ? undefined : structuredContent;
-    });
-    expect(done).toMatchObject({ id, status: 'finished', nextPollSeconds: null });
-    expect(BigInt(String(done.btcSatoshis))).toBeGreaterThan(0n);
-  });
-
-  it.each([
-    ['swap_estimate', ['amountSol=much'], 'INVALID_ARGUMENTS'],
-    ['swap_estimate', [], 'INVALID_ARGUMENTS'],
-    ['swap_create', ['amountSol=0.0001', 'dry_run=true'], 'INVALID_INPUT'],
-    ['swap_create', ['amountSol=5', 'dry_run=true'], 'AMOUNT_TOO_LARGE'],
-    ['swap_status', ['id=nobody'], 'NOT_FOUND'],
-  ])('%s %j is an error result with %s and a next step', async (name, args, code) => {
-    const { isError, text, code: exit } = await inspectCall(name, ...args);
-    expect([isError, exit]).toEqual([true, 5]);
-    expect(JSON.parse(text)).toMatchObject({ error_code: code, next_step: expect.stringMatching(/\w{3}/) });
+    const { structured } = await inspectCall(world, over, 'verify_reserve_proof');
+    expect(structured).toMatchObject({ verified: true, age_seconds: expect.any(Number) });
   });
 });
 
-describe('a client of the older SDK', () => {
-  it('lists, reads, estimates, tries and asks, and checks each answer against its schema', async () => {
-    const client = new OlderClient({ name: 'older', version: '1' });
-    await client.connect(
-      new OlderTransport({
-        command: process.execPath,
-        args: [ENTRY],
-        env: { API_BASE_URL: world.url },
-        stderr: 'ignore',
-      }),
-    );
+it.each([
+  ['swap_estimate', { amountSol: 'much' }, 'INVALID_ARGUMENTS', 'amountSol'],
+  ['swap_estimate', {}, 'INVALID_ARGUMENTS', 'amountSol is missing'],
+  ['swap_create', { amountSol: 0.0001, dry_run: true }, 'INVALID_INPUT', 'amountSol'],
+  ['swap_create', { amountSol: 999 }, 'AMOUNT_TOO_LARGE', '2 SOL at most'],
+  ['pool_get', { address: NO_POOL }, 'UPSTREAM_REFUSED', 'status 404'],
+])('the inspector shows %s %j as an error with %s and its cause', async (name, given, code, cause) => {
+  const { isError, text, code: exit } = await inspectCall(world, 'http', name, given);
+  expect([isError, exit]).toEqual([true, 5]);
+  const failure = JSON.parse(text) as Record<string, unknown>;
+  expect(failure).toMatchObject({ error_code: code, next_step: expect.stringMatching(/\w{3}/) });
+  expect(failure.error).toContain(cause);
+});
+
+describe.each(['stdio', 'http'] as const)('a swap over %s', (over) => {
+  it('ends finished, and its key repeats its outcome instead of a second swap', async () => {
+    const client = await (over === 'http' ? modernClient(world, over) : olderClient(world, over));
     try {
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
-      const call = async (name: string, given: Record<string, unknown> = {}) =>
-        resultOf(await client.callTool({ name, arguments: given }));
-      expect((await call('get_reserves')).structuredContent).toMatchObject({ stale: false });
-      expect((await call('swap_min')).isError).toBeUndefined();
-      expect((await call('swap_estimate', { amount_sol: '0.5' })).structuredContent).toMatchObject({
-        amountSol: 0.5,
+      const { structured: dry } = await client.call('swap_create', { amountSol: 0.3, dry_run: true });
+      const given = { amountSol: 0.3, idempotencyKey: dry.idempotencyKey };
+      const { structured: created, text } = await client.call('swap_create', given);
+      expect(created, text).toMatchObject({ initiated: true, status: 'waiting', replayed: false });
+      const { structured: again } = await client.call('swap_create', given);
+      expect(again).toMatchObject({ id: created.id, replayed: true });
+      const done = await until('finished', async () => {
+        const { structured } = await client.call('swap_status', { id: created.id });
+        return structured.status === 'waiting' ? undefined : structured;
       });
-      expect((await call('swap_create', { amountSol: 0.5, dry_run: true })).structuredContent).toMatchObject({
-        initiated: false,
-      });
-      expect((await call('swap_status', { id: 'nobody' })).isError).toBe(true);
-      expect((await call('swap_estimate', { amountSol: [] })).isError).toBe(true);
+      expect(done).toMatchObject({ id: created.id, status: 'finished', nextPollSeconds: null });
+      expect(BigInt(String(done.btcSatoshis))).toBeGreaterThan(0n);
     } finally {
       await client.close();
     }
   });
 });
 
-describe('a client of 2026', () => {
-  it.each(['auto', { pin: '2026-07-28' }] as const)(
-    'in mode %j discovers the server and uses it',
-    async (mode) => {
-      const client = new ModernClient({ name: 'modern', version: '1' }, { versionNegotiation: { mode } });
-      await client.connect(
-        new ModernTransport({
-          command: process.execPath,
-          args: [ENTRY],
-          env: { API_BASE_URL: world.url },
-          stderr: 'ignore',
-        }),
-      );
-      try {
-        expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
-        const reserves = resultOf(await client.callTool({ name: 'get_reserves', arguments: {} }));
-        expect(reserves.structuredContent).toMatchObject({ solana: { address: world.reserve.solana } });
-        const refused = resultOf(await client.callTool({ name: 'swap_estimate', arguments: {} }));
-        expect(refused.isError).toBe(true);
-      } finally {
-        await client.close();
-      }
-    },
-  );
+it('an agent pays an invoice with its own key, and finds its token', async () => {
+  const client = await modernClient(world, 'http');
+  const [agent] = world.users;
+  if (!agent) throw new Error('no user');
+  try {
+    const { structured: invoice, text } = await client.call('token_invoice_create', {
+      name: 'Agent Cat',
+      symbol: 'ACAT',
+      decimals: 6,
+      supply: '5000000',
+      creator_address: agent.address,
+    });
+    expect(invoice, text).toMatchObject({ status: 'pending', detail: 'awaiting_payment' });
+    const signature = await payInvoice(
+      String(invoice.solana_pay_url),
+      world.endpoints.rpc1,
+      base58.decode(agent.secretKey),
+    );
+    const paid = await until('completed', async () => {
+      const { structured } = await client.call('token_invoice_status', { invoice_id: invoice.invoice_id });
+      return structured.status === 'completed' ? structured : undefined;
+    });
+    expect(paid).toMatchObject({ payment_tx_signature: signature, mint_address: expect.any(String) });
+    const { structured: token } = await client.call('token_get', { id: paid.token_id });
+    expect(token).toMatchObject({ symbol: 'ACAT', supply: '5000000', mint_address: paid.mint_address });
+    const { structured: found } = await client.call('token_search', { query: 'agent cat' });
+    expect(found.tokens).toEqual([expect.objectContaining({ id: paid.token_id })]);
+  } finally {
+    await client.close();
+  }
+});
+
+it('a deposit is claimed after a dry run, once', async () => {
+  const client = await olderClient(world, 'http');
+  const desk = createTokenDesk(world);
+  try {
+    const depositTxSignature = await desk.land(desk.user(1), await desk.deposit(desk.user(1), 100_000_000n));
+    const claim = { asset: 'USDC', depositTxSignature, amount: 100 };
+    await desk.finality();
+    const { structured: dry, text } = await client.call('asry_claim', { ...claim, dry_run: true });
+    expect(dry, text).toMatchObject({
+      claimed: false,
+      dry_run: true,
+      would_pay: { recipient: desk.user(1).address },
+    });
+    const { structured: claimed, text: said } = await client.call('asry_claim', claim);
+    expect(claimed, said).toMatchObject({ claimed: true, reward: { recipient: desk.user(1).address } });
+    const { structured: record } = await client.call('asry_claim_status', { depositTxSignature });
+    expect(record).toMatchObject({ asset: 'USDC', payouts: [expect.objectContaining({ part: 1 })] });
+    const again = await client.call('asry_claim', claim);
+    expect([again.isError, again.text]).toEqual([
+      true,
+      expect.stringMatching(/CLAIM_IN_PROGRESS|ALREADY_CLAIMED/),
+    ]);
+  } finally {
+    await client.close();
+  }
+});
+
+it('an exchange is opened once under the key of its dry run', async () => {
+  const client = await modernClient(world, 'http', { pin: '2026-07-28' });
+  try {
+    const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: world.reserve.bitcoin };
+    const { structured: dry } = await client.call('exchange_create', { ...order, dry_run: true });
+    const real = { ...order, idempotencyKey: dry.idempotencyKey };
+    const { structured: created, text } = await client.call('exchange_create', real);
+    expect(created, text).toMatchObject({
+      created: true,
+      status: 'waiting',
+      payinAddress: expect.any(String),
+    });
+    expect((await client.call('exchange_create', real)).structured).toMatchObject({
+      id: created.id,
+      replayed: true,
+    });
+    const { structured: state } = await client.call('exchange_status', { id: created.id });
+    expect(state).toMatchObject({ id: created.id, status: 'waiting' });
+  } finally {
+    await client.close();
+  }
 });

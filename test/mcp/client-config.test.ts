@@ -1,60 +1,48 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
-import { openLegacy, type StdioProcess, startStdio, strayOutput } from './stdio-process.ts';
+import { expect, it } from 'vitest';
+import { npxSnippets, urlSnippets } from '../../src/mcp/snippets.ts';
+import { blocksOf } from '../docs/markdown.ts';
 
-const README = readFileSync('README.md', 'utf8');
-const SECTION = README.slice(README.indexOf('## For agents'), README.indexOf('## Run your own'));
-const BLOCKS = [...SECTION.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-/** Where each client looks for its servers. */
-const ROOTS = ['mcpServers', 'servers', 'context_servers'];
+const ORIGIN = 'https://sluice.example';
+const PAGE = 'docs/agents.md';
+const blocks = blocksOf(PAGE);
+const snippets = [...urlSnippets(ORIGIN), ...npxSnippets(ORIGIN)];
 
-type Entry = { command: string; args: string[]; env: Record<string, string>; type?: string };
-
-function entryOf(text: string): { root: string; entry: Entry } {
-  const config = JSON.parse(text) as Record<string, Record<string, Entry>>;
-  const [[root = '', servers = {}] = [], ...otherRoots] = Object.entries(config);
-  const [entry, ...otherServers] = Object.values(servers);
-  if (!entry || otherRoots.length + otherServers.length > 0) throw new Error('not one server');
-  return { root, entry };
-}
-
-let server: StdioProcess | undefined;
-afterEach(() => server?.kill('SIGKILL'));
-
-it('the README has a snippet for each kind of client', () => {
-  expect(BLOCKS.map((text) => entryOf(text).root)).toEqual(ROOTS);
-  for (const client of [
-    'Claude Desktop',
-    'Claude Code',
-    'Cursor',
-    'Windsurf',
-    'Gemini CLI',
-    'Cline',
-    'VS Code',
-    'Zed',
-  ])
-    expect(SECTION).toContain(client);
-});
-
-describe.each(BLOCKS.map((text) => [entryOf(text).root, text] as const))(
-  'the snippet under %s',
-  (_root, text) => {
-    it('starts a server with the five tools from wherever the client runs', async () => {
-      const { entry } = entryOf(text);
-      const args = entry.args.map((arg) => arg.replace('/path/to/sluice', process.cwd()));
-      expect(args).not.toEqual(entry.args);
-      server = startStdio(entry.command, args, entry.env, '/');
-      await openLegacy(server);
-      const { result } = await server.request('tools/list');
-      expect((result as { tools: unknown[] }).tools).toHaveLength(5);
-      server.closeInput();
-      expect(await server.exited).toBe(0);
-      expect(strayOutput(server.stdout())).toEqual([]);
-    });
+it.each(snippets.map((snippet) => [snippet.clients, snippet] as const))(
+  'the page shows the snippet of %s',
+  (_clients, { language, text }) => {
+    expect(blocks.map((block) => [block.language, block.text])).toContainEqual([language, text]);
   },
 );
 
-it('the tarball that the README names is the one that is packed', () => {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-  expect(SECTION).toContain(`sluice-mcp-${version}.tgz`);
+it('the page shows no configuration of a client besides the snippets', () => {
+  const texts = snippets.map(({ text }) => text);
+  const shown = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
+  expect(shown.filter((text) => !texts.includes(text))).toEqual([]);
+});
+
+it('every snippet by URL names the endpoint, and every snippet by npx the package and the origin', () => {
+  for (const { text } of urlSnippets(ORIGIN)) expect(text).toContain(`${ORIGIN}/mcp`);
+  for (const { text } of npxSnippets(ORIGIN)) {
+    const [entry] = Object.values(Object.values(JSON.parse(text) as Record<string, object>)[0] ?? {});
+    expect(entry).toMatchObject({
+      command: 'npx',
+      args: ['-y', 'sluice-mcp'],
+      env: { API_BASE_URL: ORIGIN },
+    });
+  }
+});
+
+it.each(['Claude Code', 'Cursor', 'VS Code', 'Windsurf', 'Gemini CLI', 'Cline', 'Zed', 'Codex CLI'])(
+  '%s connects by URL',
+  (client) => {
+    expect(urlSnippets(ORIGIN).some(({ clients }) => clients.startsWith(client))).toBe(true);
+  },
+);
+
+it.each(['README.md', PAGE])('%s leads with the URL', (file) => {
+  const text = readFileSync(file, 'utf8');
+  const section = text.slice(text.indexOf('For agents'));
+  expect(section).toContain(`${ORIGIN}/mcp`);
+  expect(section.indexOf(`${ORIGIN}/mcp`)).toBeLessThan(section.indexOf('npx'));
 });

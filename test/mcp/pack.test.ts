@@ -3,29 +3,77 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { VERSION } from '../../src/mcp/server.ts';
+import { serverCard } from '../../src/mcp/server-card.ts';
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { openLegacy, startApi, startStdio, strayOutput } from './stdio-process.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
-let tarball: string;
+const ORIGIN = 'https://reserve.example';
+const REPOSITORY = 'https://github.com/someone/reserve';
+const NAMES = TOOLS.map(({ name }) => name);
+let tarball = '';
+let bundle = '';
 beforeAll(async () => {
-  const { stdout } = await run('npm', ['run', '-s', 'mcp:pack', '--', folder], { cwd: process.cwd() });
-  tarball = stdout.trim();
-}, 60_000);
+  const args = ['run', '-s', 'mcp:pack', '--', folder, '--origin', ORIGIN, '--repository', REPOSITORY];
+  const { stdout } = await run('npm', args, { cwd: process.cwd() });
+  [tarball = '', bundle = ''] = stdout.trim().split('\n');
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('the tarball needs no other package and names the licenses of what it contains', () => {
-  const manifest = JSON.parse(readFileSync(join(folder, 'package/package.json'), 'utf8')) as object;
+const packaged = (file: string): string => readFileSync(join(folder, 'package', file), 'utf8');
+
+it('needs no other package and names the licenses of what it contains', () => {
+  const manifest = JSON.parse(packaged('package.json')) as object;
   expect(manifest).toMatchObject({ name: 'sluice-mcp', bin: { 'sluice-mcp': 'sluice-mcp.mjs' } });
   expect(manifest).not.toHaveProperty('dependencies');
-  const notices = readFileSync(join(folder, 'package/THIRD-PARTY.txt'), 'utf8');
+  const notices = packaged('THIRD-PARTY.txt');
   expect(notices).toContain('@modelcontextprotocol/server');
   expect(notices).toContain('zod');
 });
 
+it('has one name and version in package.json, server.json and the server card, for the given origin', () => {
+  const manifest = JSON.parse(packaged('package.json')) as Record<string, unknown>;
+  const server = JSON.parse(packaged('server.json')) as Record<string, unknown>;
+  const card = serverCard(ORIGIN, '/mcp');
+  expect(manifest).toMatchObject({
+    version: VERSION,
+    mcpName: card.name,
+    repository: { url: `git+${REPOSITORY}.git` },
+    publishConfig: { provenance: true },
+  });
+  expect(server).toMatchObject({
+    name: card.name,
+    version: VERSION,
+    title: card.title,
+    description: card.description,
+    remotes: card.remotes,
+    packages: [{ registryType: 'npm', identifier: manifest.name, version: VERSION }],
+  });
+  for (const file of ['package.json', 'server.json', 'README.md'])
+    expect(packaged(file)).not.toMatch(/sluice\.example|example\.sluice|sluice-example/);
+});
+
+it('makes a desktop bundle whose manifest names its entry point and every tool', () => {
+  const files = unzipSync(readFileSync(bundle));
+  const manifest = JSON.parse(strFromU8(files['manifest.json'] ?? new Uint8Array())) as {
+    server: { entry_point: string };
+    tools: { name: string }[];
+  };
+  expect(manifest).toMatchObject({
+    manifest_version: '0.3',
+    version: VERSION,
+    user_config: { api_base_url: { default: ORIGIN } },
+  });
+  expect(manifest.tools.map(({ name }) => name)).toEqual(NAMES);
+  expect(strFromU8(files[manifest.server.entry_point] ?? new Uint8Array())).toBe(packaged('sluice-mcp.mjs'));
+});
+
 it('runs with npx, offline, from an empty folder, and writes protocol only', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const api = await startApi({});
   const env = { API_BASE_URL: api.url, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
@@ -34,7 +82,7 @@ it('runs with npx, offline, from an empty folder, and writes protocol only', {
   try {
     await openLegacy(server);
     const { result } = await server.request('tools/list');
-    expect((result as { tools: unknown[] }).tools).toHaveLength(5);
+    expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(NAMES);
     server.closeInput();
     expect(await server.exited).toBe(0);
     expect(strayOutput(server.stdout())).toEqual([]);

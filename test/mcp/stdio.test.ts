@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { openLegacy, type StdioProcess, startApi, startStdio, strayOutput } from './stdio-process.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
-const NAMES = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
+const NAMES = TOOLS.map(({ name }) => name);
 /** What every request of the 2026 protocol carries. */
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

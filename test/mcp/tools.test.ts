@@ -5,8 +5,9 @@ import { API_VERSION, apiDocument, operationsOf } from '../../src/features/opena
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 import { createApi } from '../../src/mcp/api-client.ts';
 import { nextStep } from '../../src/mcp/failure.ts';
+import { createKeyMemory } from '../../src/mcp/key-memory.ts';
 import { callTool, VERSION } from '../../src/mcp/server.ts';
-import { TOOLS } from '../../src/mcp/tools.ts';
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 
 type Sent = {
   readonly url: string;
@@ -19,19 +20,63 @@ type Answer = { readonly status?: number; readonly body?: unknown; readonly repl
 const exampleOf = (operationId: string, name = 'ok') =>
   EXAMPLES[operationId]?.responses.find((response) => response.name === name)?.body;
 const CREATED = exampleOf('createSwap');
-const OPERATIONS: Readonly<Record<string, string>> = {
-  get_reserves: 'getReserves',
-  swap_min: 'getSwapMinimum',
-  swap_estimate: 'getSwapEstimate',
-  swap_create: 'createSwap',
-  swap_status: 'getSwapStatus',
-};
+const CONTRACT_TOOLS = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
+const SIGNATURE = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
+const ADDRESS = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+/** Each tool that passes on one answer of the API: its operation and arguments that it accepts. */
+const PASSED_ON: readonly (readonly [tool: string, operationId: string, given: Record<string, unknown>])[] = [
+  ['get_reserves', 'getReserves', {}],
+  ['swap_min', 'getSwapMinimum', {}],
+  ['swap_estimate', 'getSwapEstimate', { amountSol: 0.5 }],
+  ['swap_create', 'createSwap', { amountSol: 0.5 }],
+  ['swap_status', 'getSwapStatus', { id: 'x' }],
+  ['token_search', 'searchTokens', { query: 'cat' }],
+  ['token_get', 'getToken', { id: 1 }],
+  [
+    'token_invoice_create',
+    'createInvoice',
+    { name: 'A', symbol: 'B', supply: '1', creator_address: ADDRESS },
+  ],
+  ['token_invoice_status', 'getInvoice', { invoice_id: 'x' }],
+  ['asry_claim', 'claimFromDeposit', { asset: 'USDC', depositTxSignature: SIGNATURE, amount: 1 }],
+  ['asry_claim_status', 'getAsryClaim', { depositTxSignature: SIGNATURE }],
+  ['asry_epoch', 'getAsryEpoch', {}],
+  ['exchange_min', 'getExchangeMinimum', { from: 'sol', to: 'btc' }],
+  ['exchange_estimate', 'getExchangeEstimate', { from: 'sol', to: 'btc', amount: 0.5 }],
+  ['exchange_create', 'createExchange', { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' }],
+  ['exchange_status', 'getExchangeStatus', { id: 'x' }],
+  ['pool_get', 'getPool', { address: ADDRESS }],
+  ['service_status', 'getStatus', {}],
+];
+/** Members that the tools add to the answer of the API. */
+const OWN_MEMBERS = [
+  'idempotencyKey',
+  'replayed',
+  'claimed',
+  'created',
+  'dry_run',
+  'would_pay',
+  'message',
+  'source',
+  'as_of',
+  'stale',
+];
 
-/** A service that gives these answers in turn; an Error is a connection that broke. */
+/** What a tool gets besides the API. */
+const contextOf = (api: ReturnType<typeof createApi>) => ({
+  api,
+  keys: KEYS,
+  client: 'test',
+  verifyProof: async () => ({}),
+});
+const KEYS = createKeyMemory();
+
+/** A service that gives these answers in turn; an Error is a broken connection. */
 function service(...answers: (Answer | Error)[]) {
   const sent: Sent[] = [];
   const api = createApi({
     origin: 'http://sluice.test',
+    unreachableRepair: 'Check API_BASE_URL, then make the same call.',
     fetch: async (input, init) => {
       const text = typeof init?.body === 'string' ? init.body : 'null';
       sent.push({
@@ -61,7 +106,7 @@ function toolNamed(name: string) {
 
 async function call(name: string, given: unknown, ...answers: (Answer | Error)[]) {
   const { api, sent } = service(...answers);
-  const result = await callTool(toolNamed(name), given, { api });
+  const result = await callTool(toolNamed(name), given, contextOf(api));
   const [content] = result.content;
   const text = content?.type === 'text' ? content.text : '';
   return { result, sent, body: JSON.parse(text) as Record<string, unknown> };
@@ -70,28 +115,43 @@ async function call(name: string, given: unknown, ...answers: (Answer | Error)[]
 const PROBLEM = { error: 'Why.', request_id: 'r-9', retryable: false };
 
 describe('the table', () => {
-  it('has exactly the five tools of the contract', () => {
-    expect(TOOLS.map(({ name }) => name)).toEqual(Object.keys(OPERATIONS));
+  it('starts with the five tools of the contract', () => {
+    expect(TOOLS.slice(0, 5).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
   });
 
-  it('speaks the version of the API', () => {
+  it('has each tool once, and an answer of the API for each but the proof', () => {
+    const names = TOOLS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(PASSED_ON.map(([name]) => name).sort()).toEqual(
+      names.filter((name) => name !== 'verify_reserve_proof').sort(),
+    );
+  });
+
+  it('has the version of the API', () => {
     expect(VERSION).toBe(API_VERSION);
   });
 
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    '%s says what it may do, all four ways',
-    (name, tool) => {
-      const spends = name === 'swap_create';
-      expect(tool.annotations).toEqual({
-        readOnlyHint: !spends,
-        destructiveHint: spends,
-        idempotentHint: !spends,
-        openWorldHint: true,
-      });
-      expect(tool.title).not.toBe('');
-      expect(tool.description.length).toBeGreaterThan(60);
-    },
-  );
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s sets all four hints', (name, tool) => {
+    const spends = ['swap_create', 'asry_claim'].includes(name);
+    const creates = spends || ['token_invoice_create', 'exchange_create'].includes(name);
+    expect(tool.annotations).toEqual({
+      readOnlyHint: !creates,
+      destructiveHint: spends,
+      idempotentHint: !creates || name === 'asry_claim',
+      openWorldHint: true,
+    });
+    expect(tool.title).not.toBe('');
+    expect(tool.description.length).toBeGreaterThan(60);
+  });
+
+  it.each(
+    TOOLS.filter(({ annotations }) => annotations.destructiveHint).map((tool) => [tool.name, tool] as const),
+  )('%s spends, so it requires an amount, has a dry run and says so first', (_name, tool) => {
+    const { required = [], properties = {} } = z.toJSONSchema(tool.input, { io: 'input' });
+    expect(required.some((field) => /^amount/.test(field))).toBe(true);
+    expect(properties).toHaveProperty('dry_run');
+    expect(tool.description).toMatch(/^SPENDS MONEY/);
+  });
 
   it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
     '%s publishes one closed object as input, which every host accepts',
@@ -99,8 +159,8 @@ describe('the table', () => {
       const schema = z.toJSONSchema(tool.input, { io: 'input' });
       expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
       for (const keyword of ['anyOf', 'oneOf', 'allOf']) expect(schema).not.toHaveProperty(keyword);
-      for (const property of Object.values(schema.properties ?? {}))
-        expect(property).toHaveProperty('description');
+      expect(Object.keys(schema.properties ?? {}).length).toBe(Object.keys(tool.input.shape).length);
+      expect(tool.example !== undefined || (schema.required ?? []).length === 0).toBe(true);
     },
   );
 
@@ -112,34 +172,35 @@ describe('the table', () => {
     {},
     '',
   );
-  const own = ['idempotencyKey', 'replayed'];
 
-  it.each(Object.entries(OPERATIONS))(
-    '%s answers members that %s of the API document has',
-    (name, operationId) => {
-      const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
-      const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
-      const ref = '$ref' in schema ? (schema.$ref.split('/').at(-1) ?? '') : '';
-      const component = document.components?.schemas?.[ref];
-      const documented =
-        component && 'properties' in component ? Object.keys(component.properties ?? {}) : [];
-      const told = Object.keys(toolNamed(name).output.shape).filter((member) => !own.includes(member));
-      expect(documented).toEqual(expect.arrayContaining(told));
-    },
-  );
+  it.each(PASSED_ON)('%s names only members that %s of the API document has', (name, operationId) => {
+    const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
+    const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
+    const documented = membersOf(schema, document);
+    const named = Object.keys(toolNamed(name).output.shape).filter((member) => !OWN_MEMBERS.includes(member));
+    expect(documented).toEqual(expect.arrayContaining(named));
+  });
 
-  it.each(Object.entries(OPERATIONS))('%s passes on what %s really answers', async (name, operationId) => {
-    const given = {
-      swap_estimate: { amountSol: 0.5 },
-      swap_create: { amountSol: 0.5 },
-      swap_status: { id: 'x' },
-    }[name];
-    const { result, body } = await call(name, given ?? {}, { body: exampleOf(operationId) });
-    expect(result.isError).toBeUndefined();
+  it.each(PASSED_ON)('%s passes on a recorded answer of %s', async (name, operationId, given) => {
+    const { result, body } = await call(name, given, { body: exampleOf(operationId) });
+    expect(result.isError, JSON.stringify(body)).toBeUndefined();
     expect(body).toMatchObject(exampleOf(operationId) as object);
     expect(result.structuredContent).toEqual(body);
   });
 });
+
+type Schema = { $ref?: string; properties?: object; allOf?: Schema[] };
+
+/** Names of the members of an object schema, through references. */
+function membersOf(schema: object, document: ReturnType<typeof apiDocument>): string[] {
+  const { $ref, properties = {}, allOf = [] } = schema as Schema;
+  const target = $ref && document.components?.schemas?.[$ref.split('/').at(-1) ?? ''];
+  return [
+    ...Object.keys(properties),
+    ...allOf.flatMap((part) => membersOf(part, document)),
+    ...(target ? membersOf(target, document) : []),
+  ];
+}
 
 describe('arguments', () => {
   it.each([
@@ -159,9 +220,18 @@ describe('arguments', () => {
   });
 
   it.each([
-    ['swap_estimate', {}, 'amountSol'],
-    ['swap_estimate', undefined, 'amountSol'],
-    ['swap_estimate', { amountSol: 'half' }, 'amountSol'],
+    ['swap_estimate', {}, 'amountSol is missing'],
+    ['swap_estimate', undefined, 'amountSol is missing'],
+    ['swap_create', { dry_run: true }, 'amountSol is missing'],
+    ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is missing; amount is missing'],
+    ['asry_claim', { asset: 'SOL', depositTxSignature: SIGNATURE, amount: 1 }, 'one of USDC, USDT'],
+    ['exchange_create', { from: 'sol', to: 'btc', payoutAddress: 'bc1qxy' }, 'amount is missing'],
+    ['token_invoice_create', { name: 'A', symbol: 'B', creator_address: ADDRESS }, 'supply is missing'],
+    ['token_get', { id: '1' }, 'id must be a number'],
+    ['token_search', { query: '' }, 'query must not be empty'],
+    ['token_search', { query: 'a', limit: 0 }, 'limit must be at least 1'],
+    ['pool_get', { address: 'nowhere' }, 'address must be a Solana address'],
+    ['swap_estimate', { amountSol: 'half' }, 'amountSol must be a plain decimal'],
     ['swap_estimate', { amountSol: -1 }, 'amountSol'],
     ['swap_estimate', { amountSol: Number.NaN }, 'amountSol'],
     ['swap_estimate', { amountSol: '0.0000000001' }, 'digits'],
@@ -267,12 +337,16 @@ describe('swap_create', () => {
     }
   });
 
-  it('takes no key for a dry run', async () => {
+  it('answers a dry run with terms and a key for the real call, and nothing that looks like a swap', async () => {
     for (const name of ['dry_run', 'dryRun']) {
       const dry = exampleOf('createSwap', 'dry_run');
       const { sent, body } = await call('swap_create', { amountSol: 0.5, [name]: true }, { body: dry });
       expect([keyOf(sent), sent[0]?.body]).toEqual([null, { amountSol: '0.5', dry_run: true }]);
-      expect(body).toMatchObject({ initiated: false, id: null, idempotencyKey: null, dry_run: true });
+      expect(body).toMatchObject({ initiated: false, dry_run: true, amountSol: 0.5 });
+      for (const member of ['id', 'status', 'solanaSignature', 'statusUrl'])
+        expect(body).not.toHaveProperty(member);
+      expect(JSON.stringify(body)).not.toMatch(/waiting|null/);
+      expect(body.idempotencyKey).toMatch(/^mcp-[\x21-\x7e]{16,}$/);
     }
   });
 
@@ -301,7 +375,7 @@ describe('swap_create', () => {
     const amountSol = `0.4${_what.length}`;
     const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
     const ask = async () => {
-      const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, { api });
+      const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
       const [part] = content;
       return {
         isError,
@@ -320,8 +394,8 @@ describe('swap_create', () => {
 
   it('knows an amount again in another spelling', async () => {
     const { api, sent } = service(new TypeError('fetch failed'), { body: CREATED, replayed: true });
-    await callTool(toolNamed('swap_create'), { amountSol: 0.9 }, { api });
-    await callTool(toolNamed('swap_create'), { amountSol: '0.90' }, { api });
+    await callTool(toolNamed('swap_create'), { amountSol: 0.9 }, contextOf(api));
+    await callTool(toolNamed('swap_create'), { amountSol: '0.90' }, contextOf(api));
     expect(sent.map(({ body }) => body)).toEqual([{ amountSol: '0.9' }, { amountSol: '0.9' }]);
     expect(keyOf(sent, 1)).toBe(keyOf(sent, 0));
   });
@@ -336,16 +410,92 @@ describe('swap_create', () => {
       body: { ...PROBLEM, error_code: 'QUOTE_REFUSED', action: 'retry_with_new_key', retryable: true },
     };
     const { api, sent } = service(refused, quote, { body: CREATED });
-    for (let at = 0; at < 3; at++) await callTool(toolNamed('swap_create'), { amountSol: '0.77' }, { api });
+    for (let at = 0; at < 3; at++)
+      await callTool(toolNamed('swap_create'), { amountSol: '0.77' }, contextOf(api));
     expect(new Set(sent.map((_, at) => keyOf(sent, at))).size).toBe(3);
+  });
+
+  it('never gives the unresolved key of one client to another client', async () => {
+    const { api, sent } = service(new TypeError('fetch failed'), { body: CREATED });
+    for (const client of ['198.51.100.1', '198.51.100.2'])
+      await callTool(toolNamed('swap_create'), { amountSol: '0.66' }, { ...contextOf(api), client });
+    expect(keyOf(sent, 1)).not.toBe(keyOf(sent, 0));
   });
 
   it('keeps the key of a call that the host has given up, whatever it brought', async () => {
     const given = new AbortController();
     const { api, sent } = service({ body: CREATED }, { body: CREATED, replayed: true });
     given.abort();
-    await callTool(toolNamed('swap_create'), { amountSol: '0.88' }, { api, signal: given.signal });
-    await callTool(toolNamed('swap_create'), { amountSol: '0.88' }, { api });
+    await callTool(
+      toolNamed('swap_create'),
+      { amountSol: '0.88' },
+      { ...contextOf(api), signal: given.signal },
+    );
+    await callTool(toolNamed('swap_create'), { amountSol: '0.88' }, contextOf(api));
     expect(keyOf(sent, 1)).toBe(keyOf(sent, 0));
+  });
+});
+
+describe('asry_claim', () => {
+  it('asks the API to validate only on a dry run, and answers nothing that looks like a payout', async () => {
+    const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', dry_run: true };
+    const { sent, body } = await call('asry_claim', given, { body: exampleOf('claimFromDeposit') });
+    expect(sent[0]?.body).toEqual({
+      asset: 'USDC',
+      depositTxSignature: SIGNATURE,
+      amount: '100.5',
+      skipReward: true,
+    });
+    expect(body).toMatchObject({
+      claimed: false,
+      dry_run: true,
+      would_pay: { recipient: expect.any(String) },
+    });
+    expect(body).not.toHaveProperty('reward');
+  });
+});
+
+describe('exchange_create', () => {
+  const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' };
+
+  it('only estimates on a dry run, and answers neither an id nor an address to pay', async () => {
+    const { sent, body } = await call(
+      'exchange_create',
+      { ...order, dry_run: true },
+      { body: exampleOf('getExchangeEstimate') },
+    );
+    expect(sent.map(({ method, url }) => [method, new URL(url).pathname])).toEqual([
+      ['GET', '/api/exchange/estimate'],
+    ]);
+    expect(body).toMatchObject({ created: false, dry_run: true });
+    for (const member of ['id', 'payinAddress', 'status']) expect(body).not.toHaveProperty(member);
+  });
+
+  it('sends the key of the dry run, and says when the answer is an old one', async () => {
+    const dry = await call(
+      'exchange_create',
+      { ...order, dry_run: true },
+      { body: exampleOf('getExchangeEstimate') },
+    );
+    const { idempotencyKey } = dry.body;
+    const { sent, body } = await call(
+      'exchange_create',
+      { ...order, idempotencyKey },
+      { body: exampleOf('createExchange'), replayed: true },
+    );
+    expect(sent[0]?.headers.get('idempotency-key')).toBe(idempotencyKey);
+    expect(body).toMatchObject({ created: true, replayed: true, idempotencyKey });
+  });
+});
+
+describe('pool_get', () => {
+  it('passes an error of the pool API on with its reason', async () => {
+    const { body } = await call(
+      'pool_get',
+      { address: ADDRESS },
+      { status: 404, body: { error: 'no such pool' } },
+    );
+    expect(body).toMatchObject({ error_code: 'UPSTREAM_REFUSED', action: 'check_id', retryable: false });
+    expect(body.error).toContain('no such pool');
   });
 });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { convertV4MiniflareOptions, Miniflare, Response as WorkerdResponse } from 'miniflare';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { onRequest } from '../../site/functions/api/[[path]].ts';
+import { onRequest as onMcpRequest } from '../../site/functions/mcp/[[path]].ts';
 
 const run = promisify(execFile);
 
@@ -43,20 +44,33 @@ describe('the site’s functions, built as for the platform', () => {
               },
               { status: 418, headers: { 'x-request-id': 'r-1' } },
             ),
+          MCP: async (request) =>
+            WorkerdResponse.json({ mcp: `${request.method} ${new URL(request.url).pathname}` }),
           ASSETS: () => new WorkerdResponse('a page'),
         },
       }),
     );
     await pages.ready;
-  });
+  }, 60_000);
   afterAll(async () => {
     await pages?.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('run for exactly the paths that the Worker answers itself; every other request is a file', () => {
+  it('run for exactly the paths of the two Workers; every other request is a file', () => {
     const worker = /run_worker_first = (\[.*\])/.exec(readFileSync('wrangler.toml', 'utf8'))?.[1] ?? '[]';
-    expect([...routes.include].sort()).toEqual((JSON.parse(worker) as string[]).sort());
+    expect([...routes.include].sort()).toEqual(
+      [...(JSON.parse(worker) as string[]), '/mcp/*', '/.well-known/mcp/*'].sort(),
+    );
+  });
+
+  it.each([
+    ['POST', '/mcp'],
+    ['GET', '/mcp/server-card'],
+    ['GET', '/.well-known/mcp/server-card.json'],
+  ])('pass %s %s on to the MCP server', async (method, path) => {
+    const response = await pages.dispatchFetch(`https://site.test${path}`, { method });
+    expect(await response.json()).toEqual({ mcp: `${method} ${path}` });
   });
 
   it.each(['/api/reserves?x=1', '/api/swap/status/abc', '/docs', '/llms.txt'])(
@@ -95,5 +109,14 @@ it('a Worker that cannot be reached is an error of the usual shape', async () =>
     retry_after_s: 5,
     request_id: response.headers.get('x-request-id'),
   });
+  expect(text).not.toContain('secret');
+});
+
+it('answers a JSON-RPC error when the MCP server cannot be reached', async () => {
+  const MCP = { fetch: () => Promise.reject(new Error('internal error; reference = secret')) };
+  const response = await onMcpRequest({ request: new Request('https://site.test/mcp'), env: { MCP } });
+  const text = await response.text();
+  expect([response.status, response.headers.get('retry-after')]).toEqual([502, '5']);
+  expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
   expect(text).not.toContain('secret');
 });

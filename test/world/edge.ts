@@ -22,6 +22,7 @@ const CLIENT_IP_HEADER = 'x-world-client-ip';
 /** The beginning of a large body, after which the edge waits a while for an answer to it. */
 const PROBE_BYTES = 32 * 1024;
 const PROBE_WAIT_MS = 2000;
+const IDLE_MS = 60_000;
 
 /**
  * What stands in front of a Worker: it alone says who the caller is (CF-Connecting-IP), and answers 502 while the
@@ -63,7 +64,10 @@ export async function startEdge(options: { port: number; target: () => string | 
     upload(incoming, upstream).catch(() => upstream.destroy());
   }
 
-  const { port, stop } = await listen(createServer(pass), options.port);
+  const server = createServer(pass);
+  // A client on a busy machine must not reuse a connection in the moment in which this side closes it.
+  server.keepAliveTimeout = IDLE_MS;
+  const { port, stop } = await listen(server, options.port);
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -36,6 +36,7 @@ function start(): Promise<World> {
     slotMs: number('WORLD_SLOT_MS', 100),
     blockMs: number('WORLD_BLOCK_MS', 3000),
     settleDelayMs: number('WORLD_SETTLE_MS', 2000),
+    mcp: true,
     onLog: process.env.WORLD_LOG === '1' ? (line) => console.error(line) : () => undefined,
   });
 }
@@ -62,6 +63,7 @@ try {
   curl ${url}/api/reserves
   curl -X POST ${url}/api/swap/create -H 'content-type: application/json' -d '{"amountSol":0.5}'
   curl ${url}/api/swap/status/<id>
+MCP server for agents: ${url}/mcp
 World control: ${controlUrl}/info`);
 } catch (error) {
   if (!stopping) console.error(error instanceof Error ? error.message : error);

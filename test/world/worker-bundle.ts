@@ -5,10 +5,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Bundles the Worker as a deploy would, without deploying it; answers the path of the one module. */
-export async function bundleWorker(root: string, outDir: string, tempDir: string): Promise<string> {
+/** Bundles a Worker as a deploy would, without deploying it. @returns the path of its one module */
+export async function bundleWorker(
+  root: string,
+  outDir: string,
+  tempDir: string,
+  config = 'wrangler.toml',
+): Promise<string> {
   const wrangler = createRequire(import.meta.url).resolve('wrangler');
-  await run(process.execPath, ['--no-warnings', wrangler, 'deploy', '--dry-run', '--outdir', outDir], {
+  const args = ['deploy', '--dry-run', '--config', config, '--outdir', outDir];
+  await run(process.execPath, ['--no-warnings', wrangler, ...args], {
     cwd: root,
     env: {
       ...process.env,

@@ -42,6 +42,22 @@ const inside = ({ compatibility_date, d1_databases }: ReturnType<typeof unstable
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
 
+/** Paths that a deployment routes to the MCP server's Worker. */
+const MCP_ROUTES = ['*/mcp', '*/mcp/*', '*/.well-known/mcp/*'];
+
+const mcpWorker = ({ configPath, bundlePath, bindings }: NonNullable<WorkerSetup['mcp']>) => {
+  const config = unstable_readConfig({ config: configPath });
+  const { modulesRules: _rules, ...fromConfig } = unstable_getMiniflareWorkerOptions(config).workerOptions;
+  return {
+    ...fromConfig,
+    name: 'sluice-mcp',
+    routes: MCP_ROUTES,
+    modulesRoot: dirname(bundlePath),
+    modules: [{ type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') }],
+    bindings: { ...config.vars, ...bindings },
+  };
+};
+
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const config = unstable_readConfig({ config: setup.configPath });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config);
@@ -71,6 +87,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
           bindings: { ...config.vars, ...setup.bindings },
         },
         inside(config),
+        ...(setup.mcp === undefined ? [] : [mcpWorker(setup.mcp)]),
       ],
     }),
   );

@@ -30,4 +30,10 @@ export interface WorkerSetup {
   /** Where the process may leave temporary files when it is killed. */
   readonly tempPath: string;
   readonly bindings: Readonly<Record<string, string>>;
+  /** The MCP server's Worker; absent where the world has none. */
+  readonly mcp?: {
+    readonly configPath: string;
+    readonly bundlePath: string;
+    readonly bindings: Readonly<Record<string, string>>;
+  };
 }

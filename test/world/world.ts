@@ -38,6 +38,8 @@ export interface WorldOptions {
   readonly vars?: Readonly<Record<string, string | undefined>>;
   /** Whether the scheduled handler is called by the clock. */
   readonly cron?: boolean;
+  /** Whether the MCP server answers at /mcp. */
+  readonly mcp?: boolean;
   readonly onLog?: (line: string) => void;
 }
 
@@ -145,6 +147,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
     const bundle = bundleWorker(ROOT, join(folder, 'bundle'), folder);
     bundle.catch(() => undefined);
+    const mcpConfig = join(ROOT, 'wrangler.mcp.toml');
+    const mcpBundle = options.mcp
+      ? bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, mcpConfig)
+      : undefined;
+    mcpBundle?.catch(() => undefined);
     const siteBuilt = buildSite();
     siteBuilt.catch(() => undefined);
     const solana = await startSolanaWorld({
@@ -215,6 +222,19 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         storagePath: join(folder, 'storage'),
         tempPath: folder,
         bindings,
+        ...(mcpBundle === undefined
+          ? {}
+          : {
+              mcp: {
+                configPath: mcpConfig,
+                bundlePath: await mcpBundle,
+                bindings: {
+                  PUBLIC_BASE_URL: edge.url,
+                  PROOF_EXPLORER_URLS: sources.explorers.join(','),
+                  PROOF_RPC_URL: rpc1,
+                },
+              },
+            }),
       },
       options.onLog ?? (() => undefined),
     );

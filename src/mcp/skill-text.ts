@@ -1,0 +1,123 @@
+/** SKILL.md. Written by `npm run docs`. */
+export const SKILL = `---
+name: sluice-swap
+description: Swap SOL of a Sluice reserve into BTC and explain what became of it. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
+---
+
+# Swap reserve SOL into BTC
+
+<!-- Written by \`npm run docs\` from the routes and the error table; a test compares them and runs every step. -->
+
+The service swaps SOL that its own reserve holds; the BTC goes to the reserve's own address. No other destination is
+possible, and no key or account is needed. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`,
+\`swap_estimate\`, \`swap_create\` and \`swap_status\`. \`$API\` is the origin of the service.
+
+## 1. Check what is possible
+
+\`\`\`sh
+curl -sS "$API/api/swap/min"
+\`\`\`
+
+\`available: false\` means that no swap can start now: tell the user \`reason\` and \`nextAvailableAt\`, and stop. The amount must be
+between \`minAmountSol\` and \`maxAmountSol\`.
+
+## 2. Quote
+
+\`\`\`sh
+curl -sS "$API/api/swap/estimate?amountSol=0.5"
+\`\`\`
+
+\`estimatedBtcSats\` is expected, \`minimumSatoshis\` is what the bridge guarantees. Show both. Nothing is reserved.
+
+## 3. Dry run
+
+\`\`\`sh
+curl -sS -X POST "$API/api/swap/create" -H 'content-type: application/json' -d '{"amountSol":0.5,"dry_run":true}'
+\`\`\`
+
+Everything but the reservation and the signature. Ask the user before you go on: the next call spends.
+
+## 4. Create, with a key
+
+Make one key, keep it until the outcome is known, and use it for every repeat of this one swap.
+
+\`\`\`sh
+KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
+curl -sS -X POST "$API/api/swap/create" -H 'content-type: application/json' -H "Idempotency-Key: $KEY" -d '{"amountSol":0.5}'
+\`\`\`
+
+Keep \`id\`. Was the answer lost? Send the same call with the same key: it moves nothing twice and says \`Idempotency-Replayed: true\`.
+Never make a new key because an answer was lost.
+
+## 5. Poll
+
+\`\`\`sh
+curl -sS "$API/api/swap/status/$ID"
+\`\`\`
+
+Ask again after \`nextPollSeconds\` while \`status\` is \`waiting\`. Only \`finished\` means that the BTC has arrived. Do not create
+another swap because one is slow.
+
+## 6. Explain it
+
+| status | detail | tell the user |
+|---|---|---|
+| \`waiting\` | \`signed\` | Signed and stored; about to be sent. Nothing has left yet. |
+| \`waiting\` | \`sent\` | Sent to Solana, and sent again until the chain has decided. |
+| \`waiting\` | \`landed\` | In a Solana block; the SOL has left, or will within seconds. |
+| \`waiting\` | \`settling\` | Final on Solana; the bridge is paying the BTC. Minutes, sometimes hours. |
+| \`waiting\` | \`refunding\` | The bridge says that it gave the SOL back; the reserve does not show it yet. |
+| \`waiting\` | \`held\` | Six hours without the BTC: the operator looks at it. Nobody needs to act on the API. |
+| \`finished\` | \`done\` | The BTC is at the address of the reserve, in \`btcSats\`, paid by \`txId\`. |
+| \`failed\` | \`refunded\` | The bridge gave the SOL back, less its fee. The reserve has it; no BTC will come. |
+| \`failed\` | \`partial\` | Less BTC came than the bridge had guaranteed; \`btcSats\` and \`txId\` tell what did. |
+| \`failed\` | \`bridge_failed\` | The bridge gave up and returned nothing yet. The operator claims it there. |
+| \`failed\` | \`late\` | It had failed, and the BTC arrived afterwards; \`btcSats\` and \`txId\` tell what did. |
+| \`failed\` | \`expired\` | No block took the transaction. Nothing was spent; create a new swap if still wanted. |
+| \`failed\` | \`rejected\` | The chain refused the transaction. Only its network fee was spent. |
+
+Go by \`status\` where \`detail\` is another word.
+
+A refund is not a loss of the amount, and not a finished swap: say that the SOL is back in the reserve less the bridge's fee, that no BTC
+will come from this id, and that a new swap needs a new key.
+
+## When a call fails
+
+The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s\`. Do what \`action\` says (over HTTP, \`idempotencyKey\` is the header
+\`Idempotency-Key\` and a tool is its call above):
+
+| action | do |
+|---|---|
+| \`check_id\` | Check the id: use the exact value that the creating call returned. |
+| \`contact_operator\` | The operator of the service must act. Tell the user what the error says; do not retry. |
+| \`fix_request\` | Correct the argument that the error names and call the tool again. |
+| \`report_request_id\` | Tell the user the request_id, so that the operator can find the cause. Do not retry at once. |
+| \`retry_later\` | Nothing was lost. Wait for retry_after_s seconds (30 if it is absent), then make the same call. |
+| \`retry_with_new_key\` | This call moved nothing. Call again without idempotencyKey, so that a new key is made. |
+| \`top_up_wallet\` | The reserve holds too little SOL. Use a smaller amount, or tell the operator to top it up. |
+
+| code | means | action |
+|---|---|---|
+| \`AMOUNT_TOO_LARGE\` | Above the cap of one swap, which details.maxAmountLamports holds, or above what the bridge takes now. | \`fix_request\` |
+| \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the minimum of the bridge. | \`fix_request\` |
+| \`BODY_TOO_LARGE\` | The body is over 16 KiB. | \`fix_request\` |
+| \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
+| \`DATABASE_UNAVAILABLE\` | The database of records does not answer. Nothing was lost; reads from cache still work. | \`retry_later\` |
+| \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running; repeat it with the same key. | \`retry_later\` |
+| \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was used before with another request. | \`retry_with_new_key\` |
+| \`INSUFFICIENT_BALANCE\` | The reserve SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
+| \`INTERNAL\` | An unexpected failure; report the request_id. | \`report_request_id\` |
+| \`INVALID_IDEMPOTENCY_KEY\` | Idempotency-Key must be 16 to 128 visible ASCII characters. | \`fix_request\` |
+| \`INVALID_INPUT\` | A parameter or body field is missing, unknown or out of range; details.issues names it. | \`fix_request\` |
+| \`INVALID_JSON\` | The body is not valid JSON. | \`fix_request\` |
+| \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables names what is missing. | \`contact_operator\` |
+| \`NOT_FOUND\` | Nothing is known under this id. | \`check_id\` |
+| \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be judged. Nothing was signed. | \`retry_with_new_key\` |
+| \`QUOTE_BUDGET_SPENT\` | The share of the routing provider's quote quota is used up for now. | \`retry_later\` |
+| \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
+| \`RATE_LIMITED\` | Too many requests from this address; wait for Retry-After seconds. | \`retry_later\` |
+| \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells which. | \`retry_later\` |
+| \`SWAP_LIMIT_REACHED\` | A cap leaves no room: details.limit is hour, day, unsettled or cost_day; Retry-After tells when to come back. | \`retry_later\` |
+| \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
+| \`UPSTREAM_FAILED\` | A service that the answer depends on failed or answered nonsense; details.upstream names it. | \`retry_later\` |
+`;

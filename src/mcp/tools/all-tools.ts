@@ -1,0 +1,18 @@
+import { ASRY_TOOLS } from './asry-tools.ts';
+import { EXCHANGE_TOOLS } from './exchange-tools.ts';
+import { getReserves, verifyReserveProof } from './reserve-tools.ts';
+import { SERVICE_TOOLS } from './service-tools.ts';
+import { SWAP_TOOLS } from './swap-tools.ts';
+import { TOKEN_TOOLS } from './token-tools.ts';
+import type { Tool } from './tool.ts';
+
+/** In the order of `tools/list`: the five of the contract first. No tool holds a key; each calls the public API. */
+export const TOOLS: readonly Tool[] = [
+  getReserves,
+  ...SWAP_TOOLS,
+  verifyReserveProof,
+  ...TOKEN_TOOLS,
+  ...ASRY_TOOLS,
+  ...EXCHANGE_TOOLS,
+  ...SERVICE_TOOLS,
+];

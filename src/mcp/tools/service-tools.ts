@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { solanaAddress } from '../arguments.ts';
+import { freshness, get, READS, read, tool } from './tool.ts';
+
+const NAMED_POOLS = {
+  default: '/api/dex/pool-default',
+  'saeth-sausd': '/api/dex/pool-saeth-sausd-default',
+  'sausd-usdc': '/api/dex/pool-sausd-usdc-default',
+} as const;
+
+const poolGet = tool({
+  name: 'pool_get',
+  title: 'Read a liquidity pool',
+  description:
+    'A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of the pools of this service. source says whether the ' +
+    'pool API or the chain was read, and as_of when.',
+  annotations: READS,
+  input: z.strictObject({
+    address: solanaAddress.optional().describe('Address of a pool; takes precedence over `pool`'),
+    pool: z
+      .enum(['default', 'saeth-sausd', 'sausd-usdc'])
+      .optional()
+      .describe('A pool of this service; default when both are absent'),
+  }),
+  example: { pool: 'default' },
+  output: z.looseObject({
+    data: z.looseObject({}).describe('The pool as the pool API or the chain has it'),
+    source: z.string().nullable().describe('orca or chain_rpc'),
+    as_of: z.string().nullable().describe('When it was read, ISO 8601'),
+    stale: z.boolean().describe('true when the source is down and an older value is shown'),
+  }),
+  run: async ({ address, pool = 'default' }, { api, signal }) => {
+    const path = address === undefined ? NAMED_POOLS[pool] : `/api/dex/pool/${address}`;
+    const { body, headers } = await api.call(get(path, signal));
+    return {
+      ...body,
+      source: headers.get('x-data-source'),
+      as_of: headers.get('x-data-as-of'),
+      stale: headers.get('x-data-stale') === 'true',
+    };
+  },
+});
+
+const serviceStatus = tool({
+  name: 'service_status',
+  title: 'State of the service',
+  description:
+    'Whether the service works: upstreams, caps used and left, pauses, backing of ABSR, the newest operations. Call it when another tool ' +
+    'fails and the cause is not clear. Takes no arguments.',
+  annotations: READS,
+  input: z.strictObject({}),
+  output: z.looseObject({
+    ok: z.boolean().describe('false when something that money needs does not work'),
+    upstreams: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
+    custody: z.looseObject({}).nullable().describe('Pauses and caps; null when it cannot be read'),
+    backing: z.looseObject({ ok: z.boolean() }),
+    ...freshness,
+  }),
+  run: (_input, context) => read('/api/status', context),
+});
+
+export const SERVICE_TOOLS = [poolGet, serviceStatus];

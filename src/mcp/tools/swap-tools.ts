@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import { amountSol, dryRun, idempotencyKey, recordId } from '../arguments.ts';
+import { createOnce } from '../create-once.ts';
+import { newKey } from '../key-memory.ts';
+import { atoms, dryRunMark, freshness, READS, read, tool, withQuery } from './tool.ts';
+
+const swapMin = tool({
+  name: 'swap_min',
+  title: 'Bounds of a swap',
+  description:
+    'The smallest and largest SOL amount that one swap may have now, whether a swap can start at all, and if not why and when. ' +
+    'Call it before swap_estimate. Takes no arguments.',
+  annotations: READS,
+  input: z.strictObject({}),
+  output: z.looseObject({
+    minAmountSol: z.number().describe('Smallest SOL of a swap'),
+    minAmountLamports: atoms('lamports'),
+    maxAmountSol: z.number().describe('Largest SOL that the caps allow now; 0 when none'),
+    maxAmountLamports: atoms('lamports'),
+    balanceSol: z.number().nullable().describe('SOL of the reserve'),
+    available: z.boolean().describe('Whether a swap can start now'),
+    reason: z.string().nullable().describe('Code of why not'),
+    nextAvailableAt: z.string().nullable().describe('When to try again, ISO 8601'),
+    ...freshness,
+  }),
+  run: (_input, context) => read('/api/swap/min', context),
+});
+
+const swapEstimate = tool({
+  name: 'swap_estimate',
+  title: 'Estimate a swap',
+  description:
+    'How many sats an amount of SOL would bring, fees of the bridge included. Moves nothing and reserves nothing.',
+  annotations: READS,
+  input: z.strictObject({ amountSol }),
+  example: { amountSol: 0.5 },
+  output: z.looseObject({
+    amountSol: z.number(),
+    amountLamports: atoms('lamports'),
+    estimatedBtcSats: z.number().describe('Sats expected'),
+    estimatedSatoshis: atoms('sats'),
+    minimumSatoshis: z.string().describe('Sats that the bridge guarantees'),
+    etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
+    ...freshness,
+  }),
+  run: (input, context) => read(withQuery('/api/swap/estimate', { amountSol: input.amountSol }), context),
+});
+
+const swapCreate = tool({
+  name: 'swap_create',
+  title: 'Swap SOL of the reserve into BTC',
+  description:
+    'SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the address of the reserve in minutes to hours. ' +
+    'Call it with dry_run: true first: that checks everything, moves nothing and returns an idempotencyKey for the real call. ' +
+    'When the outcome is not known, repeat the call with the same key: the swap happens at most once. Afterwards poll swap_status ' +
+    'with the id.',
+  // A repeat without the same key spends again.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  input: z.strictObject({ amountSol, dry_run: dryRun, idempotencyKey }),
+  example: { amountSol: 0.5, dry_run: true },
+  output: z.looseObject({
+    initiated: z.boolean().describe('true when a swap exists; false on a dry run'),
+    dry_run: dryRunMark,
+    id: z.string().optional().describe('Of the swap, for swap_status; absent on a dry run'),
+    status: z.literal('waiting').optional().describe('Absent on a dry run'),
+    amountSol: z.number(),
+    amountLamports: atoms('lamports'),
+    expectedBtcSats: z.number().describe('Sats expected'),
+    expectedSatoshis: atoms('sats'),
+    minimumSatoshis: z.string().describe('Sats that the bridge guarantees'),
+    solanaSignature: z.string().optional(),
+    statusUrl: z.string().optional(),
+    message: z.string(),
+    idempotencyKey: z
+      .string()
+      .describe('Keep it until the outcome is known. From a dry run: for the real call'),
+    replayed: z
+      .boolean()
+      .optional()
+      .describe('true when this is the outcome of an earlier call with the same key'),
+  }),
+  run: async ({ amountSol: amount, dry_run: rehearse, idempotencyKey: key }, context) => {
+    const path = '/api/swap/create';
+    if (!rehearse) return createOnce({ path, body: { amountSol: amount }, idempotencyKey: key }, context);
+    const { body } = await context.api.call({
+      method: 'POST',
+      path,
+      body: { amountSol: amount, dry_run: true },
+      ...(context.signal && { signal: context.signal }),
+    });
+    const { id: _id, status: _status, solanaSignature: _signature, statusUrl: _url, ...terms } = body;
+    return {
+      ...terms,
+      dry_run: true,
+      initiated: false,
+      message: 'Dry run: this swap would pass now. No swap exists, nothing was reserved or signed.',
+      idempotencyKey: key ?? newKey(),
+    };
+  },
+});
+
+const swapStatus = tool({
+  name: 'swap_status',
+  title: 'State of a swap',
+  description:
+    'Whether a swap is waiting, finished or failed. Only finished means that the BTC is at the address of the reserve; `detail` says ' +
+    'more (settling, refunded, partial, held ...). Repeat after nextPollSeconds while it is waiting.',
+  annotations: READS,
+  input: z.strictObject({ id: recordId.describe('The id that swap_create returned: a Solana signature') }),
+  example: { id: 'the id that swap_create returned' },
+  output: z.looseObject({
+    id: z.string(),
+    status: z.enum(['waiting', 'finished', 'failed']),
+    detail: z.string(),
+    reason: z.string().nullable(),
+    amountSol: z.number().nullable(),
+    amountLamports: atoms('lamports'),
+    btcSats: z.number().nullable().describe('Sats that arrived; null until then'),
+    btcSatoshis: atoms('sats').nullable(),
+    txId: z.string().nullable().describe('Bitcoin transaction that paid'),
+    nextPollSeconds: z
+      .number()
+      .nullable()
+      .describe('Seconds to wait before the next call; null when it is over'),
+  }),
+  run: ({ id }, context) => read(`/api/swap/status/${encodeURIComponent(id)}`, context),
+});
+
+export const SWAP_TOOLS = [swapMin, swapEstimate, swapCreate, swapStatus];

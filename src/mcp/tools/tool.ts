@@ -1,0 +1,87 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import type { Api, ApiRequest } from '../api-client.ts';
+import type { KeyMemory } from '../key-memory.ts';
+import type { VerifyProof } from '../verify-proof.ts';
+
+export type ToolContext = {
+  readonly api: Api;
+  /** Idempotency keys whose outcome the caller does not know. */
+  readonly keys: KeyMemory;
+  /** Separates the keys of clients that share a process: the caller's address over HTTP, one constant over stdio. */
+  readonly client: string;
+  readonly verifyProof: VerifyProof;
+  readonly signal?: AbortSignal;
+};
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+export type Tool = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: Required<Omit<ToolAnnotations, 'title'>>;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  /** Arguments of a correct call, shown when arguments are refused. */
+  readonly example?: Answer;
+  /** Idempotency key and dry run where the tool has them. */
+  run(input: unknown, context: ToolContext): Promise<Answer>;
+};
+
+/** Ties the type of `run`'s input to the schema. */
+export function tool<I extends z.ZodObject>(
+  definition: Omit<Tool, 'input' | 'run'> & {
+    readonly input: I;
+    run(input: z.output<I>, context: ToolContext): Promise<Answer>;
+  },
+): Tool {
+  const { input, run } = definition;
+  return { ...definition, run: (given, context) => run(input.parse(given), context) };
+}
+
+export const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true,
+};
+/** Creates a record and moves no money. A repeat creates another one. */
+export const CREATES = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** The body of a GET. */
+export const read = async (path: string, { api, signal }: ToolContext): Promise<Answer> =>
+  (await api.call(get(path, signal))).body;
+
+export const get = (path: string, signal: AbortSignal | undefined): ApiRequest => ({
+  method: 'GET',
+  path,
+  ...(signal && { signal }),
+});
+
+/** A path with the given query parameters; undefined ones are left out. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+export const atoms = (unit: string) => z.string().describe(`The same in ${unit}, exact`);
+export const freshness = {
+  as_of: z.string().describe('When the figures were read from their sources, ISO 8601'),
+  stale: z.boolean().describe('true when a source is down and an older value is shown'),
+};
+/** Marks the answer of a rehearsal, which has no id and no status. */
+export const dryRunMark = z
+  .literal(true)
+  .optional()
+  .describe('Present on a dry run only: nothing was created');

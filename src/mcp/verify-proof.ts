@@ -1,0 +1,99 @@
+/**
+ * Verifies the newest proof of the reserve without trusting the service: signatures here, figures against public sources.
+ * @module
+ */
+import * as z from 'zod';
+import { checkProof, type ProofEvidence } from '../chain/bitcoin/proof-check.ts';
+import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
+import type { Api } from './api-client.ts';
+import { gatherEvidence, type ProofSources } from './proof-evidence.ts';
+import type { Answer } from './tools/tool.ts';
+
+export type VerifyProof = (api: Api, signal?: AbortSignal) => Promise<Answer>;
+
+export type VerifyProofOptions = {
+  readonly sources: ProofSources;
+  /** Host of the service, which the message must name. */
+  readonly host: string;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+};
+
+/** Public explorers are asked about one proof once in this time, however many clients ask. */
+const EVIDENCE_KEPT_MS = 60_000;
+
+const signed = z.looseObject({ address: z.string(), signature: z.string() });
+const Proof = z.looseObject({
+  message: z.string(),
+  hash: z.string().nullable().default(null),
+  bitcoin: signed,
+  solana: signed,
+});
+
+type Evidence = Pick<ProofEvidence, 'explorers' | 'supply'>;
+
+/** Keeps the evidence of the last proof; make one per process. */
+export function createProofVerifier(): (options: VerifyProofOptions) => VerifyProof {
+  let kept:
+    | { readonly message: string; readonly at: number; readonly evidence: Promise<Evidence> }
+    | undefined;
+
+  function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {
+    if (kept?.message !== text || now() - kept.at > EVIDENCE_KEPT_MS)
+      kept = { message: text, at: now(), evidence: gatherEvidence(message, sources) };
+    return kept;
+  }
+
+  return (options) => async (api, signal) => {
+    const { host, now, sources } = options;
+    const proof = Proof.parse(
+      (await api.call({ method: 'GET', path: '/api/proof', ...(signal && { signal }) })).body,
+    );
+    const message = parsed(proof.message);
+    const asked = [...sources.explorerUrls, sources.rpcUrl].map((url) => new URL(url).host);
+    if (typeof message === 'string')
+      return report({ proof, host, checks: unreadable(message), message: undefined, asked, at: now() });
+    const { at, evidence } = evidenceOf(proof.message, message, options);
+    const { explorers, supply } = await evidence;
+    const checks = checkProof({ proof, host, explorers, supply, now: at });
+    return report({ proof, host, checks, message, asked, at });
+  };
+}
+
+/** The message, or why it is not the text of a proof. */
+function parsed(text: string): ProofMessage | string {
+  try {
+    return parseProofMessage(text);
+  } catch (error) {
+    return error instanceof RangeError ? error.message : 'unreadable';
+  }
+}
+
+const CHECKS = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
+const unreadable = (reason: string) =>
+  CHECKS.map((name) => ({ name, ok: false, text: `the message is not the text of a proof: ${reason}` }));
+
+function report(p: {
+  readonly proof: z.output<typeof Proof>;
+  readonly host: string;
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly text: string }[];
+  readonly message: ProofMessage | undefined;
+  readonly asked: readonly string[];
+  readonly at: number;
+}): Answer {
+  const { message, hash, bitcoin, solana } = p.proof;
+  return {
+    verified: p.checks.every(({ ok }) => ok),
+    checks: p.checks,
+    proof: {
+      message,
+      hash,
+      bitcoin: { address: bitcoin.address, signature: bitcoin.signature },
+      solana: { address: solana.address, signature: solana.signature },
+    },
+    signed_at: p.message?.time ?? null,
+    age_seconds: p.message ? Math.floor((p.at - Date.parse(p.message.time)) / 1_000) : null,
+    sources: p.asked,
+    checked_at: new Date(p.at).toISOString(),
+  };
+}

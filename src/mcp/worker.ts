@@ -1,0 +1,68 @@
+/**
+ * The Worker `sluice-mcp`: the MCP server at /mcp, in front of the API Worker, which it calls over a service binding. It
+ * holds no key and no state.
+ * @module
+ */
+import { createApi } from './api-client.ts';
+import { clientOf, createHttpHandler } from './http-handler.ts';
+import { createKeyMemory } from './key-memory.ts';
+import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
+import { createServer } from './server.ts';
+import { createProofVerifier } from './verify-proof.ts';
+
+type McpEnv = {
+  readonly API: { fetch: typeof globalThis.fetch };
+  readonly LIMITER: { limit(options: { key: string }): Promise<{ success: boolean }> };
+  /** Origin of the service as clients see it; the request's own when absent. */
+  readonly PUBLIC_BASE_URL?: string;
+  /** Comma list of hostnames whose pages may call, or `*`. */
+  readonly MCP_ALLOWED_ORIGINS?: string;
+  /** Comma list of Esplora APIs, two or more. */
+  readonly PROOF_EXPLORER_URLS?: string;
+  readonly PROOF_RPC_URL?: string;
+};
+
+const PATH = '/mcp';
+
+const keys = createKeyMemory();
+const verifierFor = createProofVerifier();
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function handlerFor(env: McpEnv, request: Request): (request: Request) => Promise<Response> {
+  const { origin, host } = new URL(env.PUBLIC_BASE_URL || request.url);
+  const verifyProof = verifierFor({
+    sources: {
+      explorerUrls: list(env.PROOF_EXPLORER_URLS || PUBLIC_EXPLORERS),
+      rpcUrl: env.PROOF_RPC_URL || PUBLIC_RPC,
+      fetch: (input, init) => fetch(input, init),
+    },
+    host,
+    now: Date.now,
+  });
+  return createHttpHandler({
+    path: PATH,
+    publicOrigin: origin,
+    allowedOrigins: list(env.MCP_ALLOWED_ORIGINS ?? ''),
+    admit: async (client) => (await env.LIMITER.limit({ key: `mcp:${client}` })).success,
+    createServer(client) {
+      const api = createApi({
+        origin,
+        fetch: (input, init) => env.API.fetch(input, init),
+        // The API counts its limits by the client, not by this Worker.
+        headers: { 'cf-connecting-ip': clientOf(request) },
+        unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
+      });
+      return createServer({ api, keys, verifyProof, client });
+    },
+    log: (line) => console.log(JSON.stringify(line)),
+  });
+}
+
+export default {
+  fetch: (request: Request, env: McpEnv) => handlerFor(env, request)(request),
+};

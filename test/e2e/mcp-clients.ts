@@ -1,0 +1,144 @@
+/** Clients of the MCP server as hosts are: both SDKs and the inspector, over stdio and over HTTP. */
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { World } from '../world/world.ts';
+
+const run = promisify(execFile);
+const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
+const INSPECTOR = join(
+  createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'),
+  '../clients/launcher/build/index.js',
+);
+
+type Content = Record<string, unknown>;
+export type Result = {
+  readonly isError: boolean;
+  readonly structured: Content;
+  readonly text: string;
+};
+
+export type McpClient = {
+  tools(): Promise<string[]>;
+  call(name: string, given?: Content): Promise<Result>;
+  /** Text of a resource. */
+  read(uri: string): Promise<string>;
+  resources(): Promise<string[]>;
+  prompts(): Promise<string[]>;
+  prompt(name: string, given?: Record<string, string>): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** A tool's result as any client gives it. */
+export function resultOf(given: unknown): Result {
+  const { isError, structuredContent, content } = given as {
+    isError?: boolean;
+    structuredContent?: Content;
+    content: { type: string; text: string }[];
+  };
+  return { text: content[0]?.text ?? '', isError: isError ?? false, structured: structuredContent ?? {} };
+}
+
+/** What the stdio server needs of its environment. */
+const environment = (world: World): Record<string, string> => ({
+  API_BASE_URL: world.url,
+  PROOF_EXPLORER_URLS: `${world.endpoints.esplora1}/api,${world.endpoints.esplora2}/api`,
+  PROOF_RPC_URL: world.endpoints.rpc1,
+});
+
+const stdioServer = (world: World) => ({
+  command: process.execPath,
+  args: [ENTRY],
+  env: environment(world),
+  stderr: 'ignore' as const,
+});
+
+const addressed = (ip: string) => ({ requestInit: { headers: { 'x-world-client-ip': ip } } });
+const endpoint = (world: World): URL => new URL('/mcp', world.url);
+
+type SdkClient = Pick<
+  ModernClient | OlderClient,
+  'listTools' | 'callTool' | 'listResources' | 'readResource' | 'listPrompts' | 'getPrompt' | 'close'
+>;
+
+function wrapped(client: SdkClient): McpClient {
+  return {
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, given = {}) => resultOf(await client.callTool({ name, arguments: given })),
+    resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+    async read(uri) {
+      const [first] = (await client.readResource({ uri })).contents;
+      return first && 'text' in first ? String(first.text) : '';
+    },
+    prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
+    async prompt(name, given = {}) {
+      const [first] = (await client.getPrompt({ name, arguments: given })).messages;
+      return first?.content.type === 'text' ? first.content.text : '';
+    },
+    close: () => client.close(),
+  };
+}
+
+export async function olderClient(world: World, over: 'stdio' | 'http', ip = '10.9.0.1'): Promise<McpClient> {
+  const client = new OlderClient({ name: 'older', version: '1' });
+  await client.connect(
+    over === 'stdio' ? new OlderStdio(stdioServer(world)) : new OlderHttp(endpoint(world), addressed(ip)),
+  );
+  return wrapped(client);
+}
+
+/** @param mode which protocol is spoken: negotiated, or the revision of 2026 only */
+export async function modernClient(
+  world: World,
+  over: 'stdio' | 'http',
+  mode: 'auto' | { pin: string } = 'auto',
+  ip = '10.9.0.2',
+): Promise<McpClient> {
+  const client = new ModernClient({ name: 'modern', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(
+    over === 'stdio' ? new ModernStdio(stdioServer(world)) : new ModernHttp(endpoint(world), addressed(ip)),
+  );
+  return wrapped(client);
+}
+
+/** Runs the inspector's command line; its exit code is 5 when the result of a tool is an error. */
+export async function inspect(
+  world: World,
+  over: 'stdio' | 'http',
+  ...args: string[]
+): Promise<{ code: number; answer: unknown }> {
+  const server =
+    over === 'stdio'
+      ? [
+          ...Object.entries(environment(world)).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
+          process.execPath,
+          ENTRY,
+        ]
+      : [endpoint(world).href, '--transport', 'http'];
+  const { stdout, code } = await run(process.execPath, [INSPECTOR, '--cli', ...server, ...args]).then(
+    (done) => ({ stdout: done.stdout, code: 0 }),
+    (error: { code: number; stdout: string; stderr: string }) => {
+      if (error.stdout === '') throw new Error(error.stderr);
+      return { stdout: error.stdout, code: error.code };
+    },
+  );
+  return { code, answer: JSON.parse(stdout) as unknown };
+}
+
+export async function inspectCall(world: World, over: 'stdio' | 'http', name: string, given: Content = {}) {
+  const args = Object.entries(given).flatMap(([key, value]) => [
+    '--tool-arg',
+    `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  ]);
+  const { code, answer } = await inspect(world, over, '--method', 'tools/call', '--tool-name', name, ...args);
+  return { code, ...resultOf(answer) };
+}

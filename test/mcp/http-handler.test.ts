@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createApi } from '../../src/mcp/api-client.ts';
+import { createHttpHandler } from '../../src/mcp/http-handler.ts';
+import { createKeyMemory } from '../../src/mcp/key-memory.ts';
+import { createServer, VERSION } from '../../src/mcp/server.ts';
+
+const ORIGIN = 'https://sluice.test';
+const JSON_RPC = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+const logged: Readonly<Record<string, unknown>>[] = [];
+afterEach(() => {
+  logged.length = 0;
+});
+
+function handler({
+  allowedOrigins = [],
+  admit = async () => true,
+  broken = false,
+}: {
+  allowedOrigins?: string[];
+  admit?: (client: string) => Promise<boolean>;
+  broken?: boolean;
+} = {}) {
+  const api = createApi({
+    origin: ORIGIN,
+    fetch: async () => Response.json({ ok: true }),
+    unreachableRepair: 'Wait.',
+  });
+  return createHttpHandler({
+    path: '/mcp',
+    publicOrigin: ORIGIN,
+    allowedOrigins,
+    admit,
+    createServer(client) {
+      if (broken) throw new Error('broken');
+      return createServer({ api, client, keys: createKeyMemory(), verifyProof: async () => ({}) });
+    },
+    log: (line) => logged.push(line),
+  });
+}
+
+const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  new Request(`${ORIGIN}/mcp`, {
+    method: 'POST',
+    headers: { ...JSON_RPC, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+describe('origins', () => {
+  it.each([
+    ['no Origin, as programs send', {}, 200],
+    ["the service's own", { origin: ORIGIN }, 200],
+    ["a developer's page", { origin: 'http://localhost:6274' }, 200],
+    ['another site', { origin: 'https://evil.example' }, 403],
+    ['the opaque origin', { origin: 'null' }, 403],
+    ['a name that only begins like ours', { origin: 'https://sluice.test.evil.example' }, 403],
+    ['a file', { origin: 'file:///tmp/page.html' }, 403],
+  ])('%s', async (_name, headers: Record<string, string>, status) => {
+    const response = await handler()(post(PING, headers));
+    expect(response.status).toBe(status);
+    expect(response.headers.get('access-control-allow-origin')).toBe(
+      status === 200 ? (headers.origin ?? null) : null,
+    );
+    if (status === 403)
+      expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
+  });
+
+  it('an operator may allow a page, or every page', async () => {
+    const evil = { origin: 'https://agents.example' };
+    expect((await handler({ allowedOrigins: ['agents.example'] })(post(PING, evil))).status).toBe(200);
+    expect((await handler({ allowedOrigins: ['*'] })(post(PING, evil))).status).toBe(200);
+    expect((await handler({ allowedOrigins: ['*'] })(post(PING, { origin: 'null' }))).status).toBe(403);
+  });
+
+  it('answers a preflight with the headers that the protocol needs', async () => {
+    const request = new Request(`${ORIGIN}/mcp`, { method: 'OPTIONS', headers: { origin: ORIGIN } });
+    const response = await handler()(request);
+    expect(response.status).toBe(204);
+    const allowed = response.headers.get('access-control-allow-headers') ?? '';
+    for (const name of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Content-Type'])
+      expect(allowed).toContain(name);
+  });
+});
+
+describe('requests', () => {
+  it.each([
+    ['GET', 405],
+    ['DELETE', 405],
+    ['PUT', 405],
+  ])('%s is refused: there is no session', async (method, status) => {
+    const response = await handler()(new Request(`${ORIGIN}/mcp`, { method }));
+    expect([response.status, response.headers.get('allow')]).toEqual([status, 'POST, OPTIONS']);
+  });
+
+  it.each([
+    ['not JSON', '{', 400, -32_700],
+    ['nothing', '', 400, -32_700],
+    ['deep nesting', '['.repeat(30_000) + ']'.repeat(30_000), 400, -32_600],
+    ['a body over 64 KiB', JSON.stringify({ ...PING, params: { pad: 'x'.repeat(70_000) } }), 413, -32_000],
+    ['a batch of eleven', JSON.stringify(Array(11).fill(PING)), 400, -32_600],
+  ])('%s', async (_name, body, status, code) => {
+    const response = await handler()(post(body));
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
+  });
+
+  it('a body without the media type of JSON', async () => {
+    expect((await handler()(post(PING, { 'content-type': 'text/plain' }))).status).toBe(415);
+  });
+
+  it('over the limit of its client, and of no other client', async () => {
+    const asked: string[] = [];
+    const limited = handler({
+      admit: async (client) => {
+        asked.push(client);
+        return client !== '198.51.100.1';
+      },
+    });
+    const refused = await limited(post(PING, { 'cf-connecting-ip': '198.51.100.1', 'x-real-ip': '1.1.1.1' }));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    expect((await limited(post(PING, { 'cf-connecting-ip': '198.51.100.2' }))).status).toBe(200);
+    expect(asked).toEqual(['198.51.100.1', '198.51.100.2']);
+  });
+
+  it('answers an unexpected failure with a code and without its cause', async () => {
+    const response = await handler({ broken: true })(post(PING));
+    expect(response.status).toBe(500);
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ error: { code: -32_603 } });
+    expect(text).not.toContain('broken');
+    expect(logged.length).toBeGreaterThan(0);
+  });
+
+  it('any other path is not found', async () => {
+    const response = await handler()(new Request(`${ORIGIN}/mcp/other`, { method: 'POST' }));
+    expect(response.status).toBe(404);
+  });
+});
+
+describe('discovery', () => {
+  it.each(['/mcp/server-card', '/.well-known/mcp/server-card.json'])('%s is the card', async (path) => {
+    const response = await handler()(
+      new Request(`${ORIGIN}${path}`, { headers: { origin: 'https://a.example' } }),
+    );
+    expect(response.headers.get('content-type')).toBe('application/mcp-server-card+json');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const card = (await response.json()) as Record<string, unknown>;
+    expect(card).toMatchObject({
+      name: 'test.sluice/sluice-mcp',
+      version: VERSION,
+      remotes: [{ type: 'streamable-http', url: `${ORIGIN}/mcp` }],
+    });
+    // Bounds of the schema of SEP-2127.
+    expect(card.name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+    expect(String(card.description).length).toBeLessThanOrEqual(100);
+  });
+
+  it('the catalog names the card', async () => {
+    const response = await handler()(new Request(`${ORIGIN}/.well-known/mcp/catalog.json`));
+    expect(await response.json()).toMatchObject({ entries: [{ url: `${ORIGIN}/mcp/server-card` }] });
+  });
+
+  it('is read only', async () => {
+    const request = new Request(`${ORIGIN}/mcp/server-card`, { method: 'POST' });
+    expect((await handler()(request)).status).toBe(405);
+  });
+});
