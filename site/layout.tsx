@@ -11,57 +11,187 @@ export type Page = {
   readonly Content: () => Child;
 };
 
-const PLACES = [
-  ['/', 'Overview'],
-  ['/reserves', 'Reserves'],
-  ['/swap', 'Swap'],
-  ['/tokens', 'Tokens'],
-  ['/asry', 'ASRY'],
-  ['/pools', 'Pools'],
-  ['/nostr', 'Nostr'],
-  ['/agents', 'Agents'],
-  ['/status', 'Status'],
-  ['/visitors', 'Visitors'],
-] as const;
+type Place = readonly [path: string, name: string, about: string];
+
+const GROUPS: readonly (readonly [id: string, name: string, places: readonly Place[]])[] = [
+  [
+    'reserve',
+    'Reserve',
+    [
+      ['/', 'Overview', 'SOL, BTC and ABSR now'],
+      ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
+      ['/status', 'Status', 'Upstreams, limits, last operations'],
+    ],
+  ],
+  [
+    'use',
+    'Use',
+    [
+      ['/swap', 'Swap', 'Turn SOL of the reserve into BTC'],
+      ['/exchange', 'Exchange', 'Exchange your own coins'],
+      ['/tokens', 'Tokens', 'Find, create or list a token'],
+      ['/asry', 'ASRY', 'Deposit dollars, earn rewards'],
+    ],
+  ],
+  [
+    'read',
+    'Read',
+    [
+      ['/pools', 'Pools', 'Prices and depth'],
+      ['/nostr', 'Nostr', 'Posts about the reserve'],
+      ['/visitors', 'Visitors', 'Page views, without cookies'],
+    ],
+  ],
+  [
+    'build',
+    'Build',
+    [
+      ['/agents', 'Agents', 'MCP server and snippets'],
+      ['/docs', 'API reference', 'Every operation, with examples'],
+      ['/llms.txt', 'llms.txt', 'The API on one page of text'],
+    ],
+  ],
+];
 
 const isUnder = (path: string, place: string): boolean =>
   path === place ||
   (place !== '/' && path.startsWith(`${place}/`)) ||
   (place === '/tokens' && path === '/token');
 
-const Places = ({ path }: { path: string }) => (
+const Places = ({ path, places }: { path: string; places: readonly Place[] }) => (
   <ul>
-    {PLACES.map(([place, name]) => (
+    {places.map(([place, name, about]) => (
       <li>
         <a href={place} {...(isUnder(path, place) ? { 'aria-current': 'page' as const } : {})}>
           {name}
+          <small>{about}</small>
         </a>
       </li>
     ))}
   </ul>
 );
 
+/** Two posts, a raised gate, and the water behind and in front of it. */
 const Mark = () => (
-  <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false">
-    <path d="M3 4h18v3H3z" fill="currentColor" />
-    <path d="M5 9h3v11H5zM16 9h3v11h-3z" fill="currentColor" />
-    <path d="M8 14c1.4-1.3 2.6-1.3 4 0s2.6 1.3 4 0v6H8z" class="mark-water" />
+  <svg viewBox="0 0 32 32" width="30" height="30" aria-hidden="true" focusable="false">
+    <path class="mark-sol" d="M1 13q3-2 6 0v15H3a2 2 0 0 1-2-2z" />
+    <path class="mark-btc" d="M12 17q4-2 8 0v11h-8z" />
+    <path class="mark-absr" d="M25 19q3-2 6 0v7a2 2 0 0 1-2 2h-4z" />
+    <rect class="mark-gate" x="8" y="3" width="3" height="25" rx="1.5" />
+    <rect class="mark-gate" x="21" y="3" width="3" height="25" rx="1.5" />
   </svg>
+);
+
+/** Popovers open without scripts, close by Escape or a press outside, and never push the header. */
+const Header = ({ path }: { path: string }) => (
+  <header class="top">
+    <div class="wide">
+      <a class="brand" href="/">
+        <Mark />
+        Sluice
+      </a>
+      <nav class="groups" aria-label="Pages">
+        {GROUPS.map(([id, name, places]) => (
+          <>
+            <button
+              type="button"
+              popovertarget={`group-${id}`}
+              class={places.some(([place]) => isUnder(path, place)) ? 'here' : ''}
+            >
+              {name}
+              <span class="caret" aria-hidden="true" />
+            </button>
+            <div id={`group-${id}`} popover="auto" class="panel group-panel">
+              <Places path={path} places={places} />
+            </div>
+          </>
+        ))}
+      </nav>
+      <button type="button" popovertarget="menu" class="menu-button">
+        Menu
+      </button>
+      <div id="menu" popover="auto" class="panel menu-panel">
+        <nav aria-label="All pages">
+          {GROUPS.map(([, name, places]) => (
+            <section>
+              <h2>{name}</h2>
+              <Places path={path} places={places} />
+            </section>
+          ))}
+        </nav>
+      </div>
+    </div>
+  </header>
+);
+
+const Footer = () => (
+  <footer class="bottom">
+    <div class="wide">
+      <nav aria-label="Pages by subject">
+        {GROUPS.map(([, name, places]) => (
+          <section>
+            <h2>{name}</h2>
+            <ul>
+              {places.map(([place, title]) => (
+                <li>
+                  <a href={place}>{title}</a>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+        <section>
+          <h2>As JSON</h2>
+          <ul>
+            <li>
+              <a href="/api/proof">Proof</a>
+            </li>
+            <li>
+              <a href="/api/status">Status</a>
+            </li>
+            <li>
+              <a href="/api/openapi.json">OpenAPI</a>
+            </li>
+          </ul>
+        </section>
+      </nav>
+      <p class="fine">
+        No cookies, and nothing is loaded from other sites. Page views are counted unless your browser sends
+        Do Not Track or Global Privacy Control. <a href="/visitors">What is counted</a> ·{' '}
+        <a href="/licenses.md">Licences</a>
+      </p>
+    </div>
+  </footer>
 );
 
 export function Document({ page, assets }: { page: Page; assets: Assets }) {
   const { path, title, description, Content } = page;
   const script = page.script === undefined ? undefined : assets.scripts[page.script];
   if (page.script !== undefined && script === undefined) throw new Error(`${path}: no script ${page.script}`);
+  const heading = path === '/' ? `Sluice: ${title}` : `${title} · Sluice`;
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{path === '/' ? `Sluice: ${title}` : `${title} · Sluice`}</title>
+        <title>{heading}</title>
         <meta name="description" content={description} />
         <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#fafaf7" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#0c1312" media="(prefers-color-scheme: dark)" />
+        <meta property="og:title" content={heading} />
+        <meta property="og:description" content={description} />
+        <meta property="og:type" content="website" />
+        <meta property="og:image" content="/card.png" />
+        <meta property="og:image:width" content="1200" />
+        <meta property="og:image:height" content="630" />
+        <meta property="og:image:alt" content="SOL becomes BTC, and BTC becomes ABSR" />
+        <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/icon.svg" type="image/svg+xml" />
+        <link rel="icon" href="/icon-32.png" sizes="32x32" type="image/png" />
+        <link rel="apple-touch-icon" href="/icon-180.png" />
+        <link rel="manifest" href="/site.webmanifest" />
+        <link rel="preload" href={assets.font} as="font" type="font/woff2" crossorigin="anonymous" />
         <link rel="stylesheet" href={assets.style} />
         <noscript>
           <link rel="stylesheet" href="/noscript.css" />
@@ -76,48 +206,17 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
         <a class="skip" href="#content">
           Skip to the content
         </a>
-        <header class="top">
-          <div class="wide">
-            <a class="brand" href="/">
-              <Mark />
-              Sluice
-            </a>
-            <nav class="places" aria-label="Pages">
-              <Places path={path} />
-            </nav>
-            <details class="menu">
-              <summary>Menu</summary>
-              <nav aria-label="Pages">
-                <Places path={path} />
-              </nav>
-            </details>
-          </div>
-        </header>
+        <Header path={path} />
         <main id="content" class="wide" tabindex={-1}>
           <Content />
         </main>
-        <footer class="bottom">
-          <div class="wide">
-            <p>
-              <a href="/docs">API reference</a>
-              <a href="/llms.txt">llms.txt</a>
-              <a href="/api/openapi.json">OpenAPI</a>
-              <a href="/api/proof">Proof as JSON</a>
-              <a href="/api/status">Status as JSON</a>
-              <a href="/licenses.md">Licences</a>
-            </p>
-            <p class="fine">
-              No cookies, nothing loaded from other sites. Page views are counted without them, and not at all
-              with Do Not Track or Global Privacy Control. <a href="/visitors">What is counted</a>
-            </p>
-          </div>
-        </footer>
+        <Footer />
       </body>
     </html>
   );
 }
 
-/** A part that scripts bring to life; without scripts it is left out, and `instead` says where to read the same. */
+/** A part that scripts bring to life. Without scripts it is hidden, and the notice links the same data as JSON. */
 export const Live = ({ name, children, json }: { name: string; children?: Child; json?: string }) => (
   <>
     <div data-island={name} class="live">
@@ -126,7 +225,7 @@ export const Live = ({ name, children, json }: { name: string; children?: Child;
     {json === undefined ? null : (
       <noscript>
         <p class="notice info">
-          Live figures need JavaScript. The same as text: <a href={json}>{json}</a>
+          Live figures need JavaScript. The same data as text: <a href={json}>{json}</a>
         </p>
       </noscript>
     )}

@@ -1,11 +1,13 @@
 /**
- * Every page as text. Runs at build time, in Node.
+ * Every page as a route of a Hono app, which Hono's static site generation writes to files at build time.
  * @module
  */
+import { Hono } from 'hono';
 import type { Assets } from './build/assets.ts';
 import { Document, type Page } from './layout.tsx';
 import { agents } from './pages/agents.tsx';
 import { asry } from './pages/asry.tsx';
+import { exchange } from './pages/exchange.tsx';
 import { missing } from './pages/missing.tsx';
 import { nostr } from './pages/nostr.tsx';
 import { overview } from './pages/overview.tsx';
@@ -20,6 +22,7 @@ export const PAGES: readonly Page[] = [
   overview,
   reserves,
   swap,
+  exchange,
   tokens,
   newToken,
   token,
@@ -32,12 +35,11 @@ export const PAGES: readonly Page[] = [
   missing,
 ];
 
-/** File name to content. */
-export function prerender(assets: Assets): ReadonlyMap<string, string> {
-  return new Map(
-    PAGES.map((page) => [
-      page.path === '/' ? 'index.html' : `${page.path.slice(1)}.html`,
-      `<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`,
-    ]),
-  );
+export function pagesApp(assets: Assets): Hono {
+  const app = new Hono();
+  for (const page of PAGES)
+    app.get(page.path, (c) =>
+      c.html(`<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`),
+    );
+  return app;
 }

@@ -1,5 +1,5 @@
 /**
- * One answer of the API on a page: loading, shown, refreshed, kept while the service is away.
+ * One API answer on a page: loading, shown, refreshed, and kept while the service is away.
  * @module
  */
 import { useEffect, useRef, useState } from 'hono/jsx';
@@ -9,14 +9,14 @@ export type Answer<T> = {
   /** Null until the first answer. Kept when a later refresh fails. */
   readonly value: T | null;
   readonly headers: Headers | null;
-  /** Of the newest try. */
+  /** Of the newest attempt. */
   readonly failure: Failure | null;
   readonly loading: boolean;
   refresh(): void;
 };
 
 type State<T> = Omit<Answer<T>, 'refresh'> & {
-  /** What was asked: an answer to another question is never shown for this one. */
+  /** The path that the answer belongs to: it is never shown for a different path. */
   readonly of: string | null;
 };
 
@@ -28,10 +28,17 @@ const unasked = <T>(path: string | null): State<T> => ({
   loading: path !== null,
 });
 
+const CHANGED = 'sluice:changed';
+/** The API caches reads for a few seconds: one refresh at once could miss the change. */
+const REFRESH_AFTER_MS = [0, 1500, 3500];
+
+/** Refreshes every answer on the page after a swap, payment, mint or claim has changed figures. */
+export const announceChange = (): boolean => window.dispatchEvent(new Event(CHANGED));
+
 /**
- * @param path  null while there is nothing to ask
- * @param pollMs asks again so long after an answer; absent: once
- * @param isOver whether an answer is the last: nothing will change any more
+ * @param path  null while there is nothing to fetch
+ * @param pollMs pause between an answer and the next request; absent: no polling
+ * @param isOver whether an answer is final
  */
 export function useAnswer<T>(
   path: string | null,
@@ -46,27 +53,38 @@ export function useAnswer<T>(
     if (path === null) return;
     let over = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const timers: ReturnType<typeof setTimeout>[] = [];
     const before = (): State<T> => (kept.current?.of === path ? kept.current : unasked(path));
     const show = (change: Partial<State<T>>): void => {
       if (over) return;
       kept.current = { ...before(), ...change };
       setState(kept.current);
     };
-    const ask = async (): Promise<void> => {
+    let final = false;
+    const fetchOnce = async (): Promise<void> => {
       try {
         const { value, headers } = await call<T>(path);
         show({ value, headers, failure: null, loading: false });
-        if (isOver(value)) return;
+        final = isOver(value);
       } catch (thrown) {
         show({ failure: failureFrom(thrown), loading: false });
       }
-      if (!over && pollMs !== undefined) timer = setTimeout(() => whenSeen(ask), pollMs);
+    };
+    const poll = async (): Promise<void> => {
+      await fetchOnce();
+      if (!over && !final && pollMs !== undefined) timer = setTimeout(() => whenVisible(poll), pollMs);
+    };
+    const refetch = (): void => {
+      if (!final)
+        for (const delay of REFRESH_AFTER_MS) timers.push(setTimeout(() => void fetchOnce(), delay));
     };
     show({ failure: null, loading: true });
-    void ask();
+    void poll();
+    window.addEventListener(CHANGED, refetch);
     return () => {
       over = true;
-      clearTimeout(timer);
+      window.removeEventListener(CHANGED, refetch);
+      for (const pending of [timer, ...timers]) clearTimeout(pending);
     };
   }, [path, round]);
 
@@ -77,8 +95,8 @@ export function useAnswer<T>(
   };
 }
 
-/** A page in the background asks nothing until it is seen again. */
-function whenSeen(run: () => Promise<void>): void {
+/** A page in the background makes no requests until it is visible again. */
+function whenVisible(run: () => Promise<void>): void {
   if (!document.hidden) return void run();
   document.addEventListener('visibilitychange', () => void run(), { once: true });
 }

@@ -1,145 +1,95 @@
 /**
- * Builds the site: scripts and style by Vite, pages prerendered, everything into one folder. Skipped when what it is
- * made of has not changed.
+ * Builds the site: scripts and style by Vite, pages by Hono's static site generation. Skips the build when no source
+ * file has changed.
  * @module
  */
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build as bundle } from 'esbuild';
+import * as fs from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Hono } from 'hono';
+import { toSSG } from 'hono/ssg';
 import type { Assets, Script } from './assets.ts';
+import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
 
-const SITE = join(dirname(fileURLToPath(import.meta.url)), '..');
+const SITE = join(import.meta.dirname, '..');
 const ROOT = join(SITE, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/sluice-site');
-/** Kept in git, so that the folder is always there. */
+/** Kept in git, so that the folder exists in a fresh clone. */
 const KEPT = '.assetsignore';
 const STAMP = 'build-stamp';
 
 export const SITE_FOLDER = join(SITE, 'dist');
 
-const MADE_OF = ['site', 'src/chain', 'src/core', 'src/custody/asry/reward-curve.ts', 'package-lock.json'];
+const SOURCES = ['site', 'src/chain', 'src/core', 'src/custody/asry', 'package-lock.json'];
 
-function filesUnder(path: string): string[] {
-  const at = join(ROOT, path);
-  if (!existsSync(at)) return [];
-  if (/\.\w+$/.test(path)) return [at];
-  return readdirSync(at, { recursive: true, withFileTypes: true })
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !file.startsWith(SITE_FOLDER));
-}
+    .map((entry) => join(entry.parentPath, entry.name));
 
 function fingerprint(): string {
   const hash = createHash('sha256');
-  for (const file of MADE_OF.flatMap(filesUnder).sort())
+  const files = SOURCES.map((path) => join(ROOT, path))
+    .flatMap((path) => (path.endsWith('.json') ? [path] : filesIn(path)))
+    .filter((file) => !file.startsWith(SITE_FOLDER));
+  for (const file of files.sort())
     hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');
 }
 
 type Manifest = Readonly<
-  Record<string, { file: string; src?: string; isEntry?: boolean; imports?: string[]; css?: string[] }>
+  Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>
 >;
 
 function readAssets(manifest: Manifest): Assets {
   const scripts: Record<string, Script> = {};
-  let style = '';
   const importsOf = (key: string): string[] =>
-    (manifest[key]?.imports ?? []).flatMap((next) => [`/${manifest[next]?.file}`, ...importsOf(next)]);
-  for (const [key, chunk] of Object.entries(manifest)) {
-    if (key.endsWith('.css')) style = `/${chunk.file}`;
-    const name = /islands\/([\w-]+)\.tsx$/.exec(key)?.[1];
-    if (chunk.isEntry && name !== undefined)
-      scripts[name] = { file: `/${chunk.file}`, imports: [...new Set(importsOf(key))] };
+    (manifest[key]?.imports ?? []).flatMap((name) => [`/${manifest[name]?.file ?? ''}`, ...importsOf(name)]);
+  for (const [key, { file, isEntry }] of Object.entries(manifest)) {
+    const island = /^islands\/(.+)\.tsx$/.exec(key)?.[1];
+    if (isEntry && island !== undefined)
+      scripts[island] = { file: `/${file}`, imports: [...new Set(importsOf(key))] };
   }
-  if (style === '') throw new Error('the build made no style sheet');
-  return { style, scripts };
+  const named = (pattern: RegExp): string => {
+    const found = Object.entries(manifest).find(([key]) => pattern.test(key));
+    if (found === undefined) throw new Error(`the manifest has no ${pattern}`);
+    return `/${found[1].file}`;
+  };
+  return { style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
 }
 
-async function bundleScripts(outDir: string): Promise<Assets> {
-  const { build } = await import('vite');
-  const islands = readdirSync(join(SITE, 'islands')).filter((file) => file !== 'mount.tsx');
-  await build({
-    root: SITE,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: join(SITE, 'public'),
-    resolve: { alias: [{ find: /^hono\/jsx$/, replacement: 'hono/jsx/dom' }] },
-    // Said outright: where NODE_ENV is not production, as in a test, each element would carry its file and line.
-    oxc: { jsx: { runtime: 'automatic', importSource: 'hono/jsx/dom', development: false } },
-    build: {
-      outDir,
-      emptyOutDir: true,
-      manifest: 'manifest.json',
-      license: { fileName: 'licenses.md' },
-      target: 'es2022',
-      modulePreload: { polyfill: false },
-      assetsInlineLimit: 0,
-      reportCompressedSize: false,
-      rolldownOptions: {
-        input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
-      },
-    },
-  });
-  const assets = readAssets(JSON.parse(readFileSync(join(outDir, 'manifest.json'), 'utf8')));
-  rmSync(join(outDir, 'manifest.json'));
-  return assets;
-}
-
-async function prerenderPages(assets: Assets): Promise<ReadonlyMap<string, string>> {
-  const outfile = join(CACHE, `prerender-${process.pid}.mjs`);
-  await bundle({
-    entryPoints: [join(SITE, 'prerender.tsx')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    jsx: 'automatic',
-    jsxImportSource: 'hono/jsx',
-    logLevel: 'warning',
-    loader: { '.css': 'empty' },
-  });
-  try {
-    const module = await import(`${pathToFileURL(outfile).href}?${Date.now()}`);
-    return module.prerender(assets);
-  } finally {
-    rmSync(outfile, { force: true });
+/** Copies new files before it removes old ones, so that no reader meets a page without its script. */
+function publish(from: string): void {
+  mkdirSync(SITE_FOLDER, { recursive: true });
+  cpSync(from, SITE_FOLDER, { recursive: true });
+  for (const file of filesIn(SITE_FOLDER)) {
+    const name = relative(SITE_FOLDER, file);
+    if (name !== KEPT && !existsSync(join(from, name))) rmSync(file);
   }
 }
 
-function publish(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  const fresh = new Set(
-    readdirSync(from, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(from, join(entry.parentPath, entry.name))),
-  );
-  // New files first: a reader never meets a page whose script is not there yet.
-  cpSync(from, to, { recursive: true });
-  for (const entry of readdirSync(to, { recursive: true, withFileTypes: true })) {
-    const name = relative(to, join(entry.parentPath, entry.name));
-    if (entry.isFile() && !fresh.has(name) && name !== KEPT) rmSync(join(to, name));
-  }
-}
-
-/** Answers whether anything had to be made. */
+/** Returns whether anything was built. */
 export async function buildSite(): Promise<boolean> {
   const stamp = fingerprint();
   const stampFile = join(SITE_FOLDER, STAMP);
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false;
+  const { build, runnerImport } = await import('vite');
+  const { siteConfig, prerenderConfig } = await import('../vite.config.ts');
   const work = join(CACHE, `build-${process.pid}`);
-  mkdirSync(CACHE, { recursive: true });
   try {
-    const assets = await bundleScripts(work);
-    for (const [name, html] of await prerenderPages(assets)) {
-      mkdirSync(dirname(join(work, name)), { recursive: true });
-      writeFileSync(join(work, name), html);
-    }
-    const { hostFiles, PUBLIC_SOURCES } = await import('./host-files.ts');
+    await build({ ...siteConfig, build: { ...siteConfig.build, outDir: work } });
+    const assets = readAssets(JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8')));
+    const { module } = await runnerImport<{ pagesApp(assets: Assets): Hono }>(
+      join(SITE, 'prerender.tsx'),
+      prerenderConfig,
+    );
+    const made = await toSSG(module.pagesApp(assets), fs, { dir: work });
+    if (!made.success) throw made.error ?? new Error('the pages could not be rendered');
     for (const [name, text] of hostFiles(PUBLIC_SOURCES)) writeFileSync(join(work, name), text);
     writeFileSync(join(work, STAMP), stamp);
-    publish(work, SITE_FOLDER);
+    rmSync(join(work, 'manifest.json'));
+    publish(work);
     return true;
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
- * What the host is told: headers, redirects, and the strangers that a visitor's browser asks when it verifies. All of
- * it follows from those strangers, so that the policy names exactly whom the page may ask.
+ * Files for the host: headers, redirects, and the public explorers and nodes that a visitor's browser reads. The policy
+ * is derived from these sources, so it names exactly the origins that a page may contact.
  * @module
  */
 
@@ -17,13 +17,16 @@ export const PUBLIC_SOURCES: Sources = {
   rpcUrls: ['https://solana-rpc.publicnode.com', 'https://api.mainnet-beta.solana.com'],
 };
 
-export function contentPolicy({ explorers, rpcUrls }: Sources): string {
+/** @param images sources of pictures: the page of a token loads the creator's picture when the visitor asks for it */
+export function contentPolicy({ explorers, rpcUrls }: Sources, images = "'self' data:"): string {
   const origins = [...new Set([...explorers, ...rpcUrls].map((url) => new URL(url).origin))];
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self'",
+    `img-src ${images}`,
+    "font-src 'self'",
+    "manifest-src 'self'",
     `connect-src 'self' ${origins.join(' ')}`,
     "form-action 'self'",
     "base-uri 'none'",
@@ -32,6 +35,9 @@ export function contentPolicy({ explorers, rpcUrls }: Sources): string {
   ].join('; ');
 }
 
+/** Pages that show a token's picture; a second policy would only narrow the first, so it is removed. */
+const PICTURE_PAGES = ['/token', '/tokens/new'];
+
 const headers = (sources: Sources): string => `/*
   Content-Security-Policy: ${contentPolicy(sources)}
   X-Content-Type-Options: nosniff
@@ -39,7 +45,12 @@ const headers = (sources: Sources): string => `/*
   Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=()
   Cross-Origin-Opener-Policy: same-origin
   Strict-Transport-Security: max-age=31536000
-/assets/*
+${PICTURE_PAGES.map(
+  (path) => `${path}
+  ! Content-Security-Policy
+  Content-Security-Policy: ${contentPolicy(sources, "'self' data: https:")}
+`,
+).join('')}/assets/*
   Cache-Control: public, max-age=31536000, immutable
 /vendor/*
   Cache-Control: public, max-age=31536000, immutable
@@ -56,8 +67,8 @@ const MOVED = [
   ['/proof.html', '/reserves'],
   ['/arbitrage.html', '/reserves'],
   ['/swap.html', '/swap'],
-  ['/exchange.html', '/swap'],
-  ['/exchanges.html', '/swap'],
+  ['/exchange.html', '/exchange'],
+  ['/exchanges.html', '/exchange'],
   ['/explorer.html', '/tokens'],
   ['/repository.html', '/tokens'],
   ['/tokens.html', '/tokens'],

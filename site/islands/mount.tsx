@@ -1,7 +1,7 @@
 import { render } from 'hono/jsx/dom';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 
-/** Brings the parts of a page to life that were prerendered in their first state. */
+/** Renders the live parts of a page over their prerendered first state. */
 export function mount(islands: Readonly<Record<string, () => JSX.Element | null>>): void {
   for (const [name, Island] of Object.entries(islands)) {
     const place = document.querySelector(`[data-island="${name}"]`);

@@ -1,13 +1,4 @@
-import { OverviewChart, OverviewFigures, RecentEvents, ServiceState } from '../parts/overview-live.tsx';
+import { Flow, OverviewChart, RecentEvents, ServiceState } from '../parts/overview-live.tsx';
 import { mount } from './mount.tsx';
 
-mount({
-  figures: OverviewFigures,
-  chart: OverviewChart,
-  events: RecentEvents,
-  state: () => (
-    <div class="card">
-      <ServiceState />
-    </div>
-  ),
-});
+mount({ flow: Flow, chart: OverviewChart, events: RecentEvents, state: ServiceState });

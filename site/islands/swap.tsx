@@ -1,6 +1,5 @@
-import { ExchangePanel } from '../parts/exchange-panel.tsx';
 import { SwapHistory } from '../parts/swap-history.tsx';
 import { SwapPanel } from '../parts/swap-panel.tsx';
 import { mount } from './mount.tsx';
 
-mount({ swap: SwapPanel, history: SwapHistory, exchange: ExchangePanel });
+mount({ swap: SwapPanel, history: SwapHistory });

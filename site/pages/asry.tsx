@@ -1,37 +1,37 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { AsryClaimForm } from '../parts/asry-claim.tsx';
-import { AsryEpoch, DepositAddress, PastEpochs } from '../parts/asry-live.tsx';
+import { AsryCurveView, AsryEpoch, PastEpochs } from '../parts/asry-live.tsx';
 
 export const asry: Page = {
   path: '/asry',
   title: 'ASRY rewards',
   description:
-    'Deposits of USDC and USDT to the treasury earn ASRY, on a capped curve that anybody can compute.',
+    'Deposits of USDC and USDT to the treasury earn ASRY, on a capped curve that anyone can compute.',
   script: 'asry',
   Content: () => (
     <>
       <Title name="ASRY rewards">
-        A deposit of USDC or USDT to the treasury earns ASRY. How much follows from one curve; nobody can be
-        paid twice, and the cap is never passed.
+        A deposit of USDC or USDT to the treasury earns ASRY. The amount follows one public curve, each
+        deposit is paid once, and the cap is never passed.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
       </Live>
       <div class="split">
         <section>
-          <h2>Claim</h2>
-          <p>Give the deposit, look at what it earns, then claim. A repeated claim pays nothing twice.</p>
+          <h2>Deposit and claim</h2>
+          <p>Connect a wallet, approve one payment, and the reward comes back to the same wallet.</p>
           <Live name="claim" json="/llms.txt">
             <AsryClaimForm />
           </Live>
         </section>
         <section>
-          <h2>Deposit</h2>
-          <p>A deposit is a payment, not a loan. It is not returned.</p>
-          <Live name="deposit" json="/api/explorer/treasury">
-            <div class="card">
-              <DepositAddress />
-            </div>
+          <h2>The curve</h2>
+          <p>
+            The sooner a deposit is claimed, the more a dollar of it earns. Splitting a deposit gains nothing.
+          </p>
+          <Live name="curve" json="/api/asry/epoch">
+            <AsryCurveView />
           </Live>
         </section>
       </div>

@@ -9,8 +9,8 @@ export const pools: Page = {
   Content: () => (
     <>
       <Title name="Pools">
-        Prices and depth of the pools around the reserve. When the pool’s own API does not answer, the figures
-        are read from the chain, and it says so.
+        Prices and depth of the pools around the reserve. When the provider’s API does not respond, the
+        figures are read from the chain, and each pool names its source.
       </Title>
       <Live name="pools" json="/api/dex/pool-default">
         <Pools />

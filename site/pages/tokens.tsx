@@ -7,17 +7,20 @@ import { TokenBrowser } from '../parts/token-list.tsx';
 export const tokens: Page = {
   path: '/tokens',
   title: 'Tokens',
-  description: 'Tokens made here or listed here: search, look at them, create your own.',
+  description: 'Tokens created or listed here: search them, open their page, create your own.',
   script: 'tokens',
   Content: () => (
     <>
       <Title name="Tokens">
-        Tokens that were made or listed here. Names are what their creators chose; the mint address tells them
-        apart.
+        Tokens that were created or listed here. Creators choose the names; only the mint address identifies a
+        token.
       </Title>
       <p class="row">
         <a class="button" href="/tokens/new">
           Create a token
+        </a>
+        <a class="button quiet" href="#list">
+          List yours
         </a>
       </p>
       <section>
@@ -26,8 +29,8 @@ export const tokens: Page = {
         </Live>
       </section>
       <section id="list">
-        <h2>List a token made elsewhere</h2>
-        <p>A listed token is found by search. It must carry its name on the chain.</p>
+        <h2>List a token created elsewhere</h2>
+        <p>A listed token is found by search. Its name must be on the chain.</p>
         <Live name="listing">
           <div class="card narrow">
             <ListingRequest />
@@ -42,13 +45,13 @@ export const newToken: Page = {
   path: '/tokens/new',
   title: 'Create a token',
   description:
-    'A Solana token that wallets show by name, listed, for a small fee. Scan a code, and it is made.',
+    'Create a Solana token that wallets show by name, listed, for a small fee. Pay with your wallet or a QR code.',
   script: 'new-token',
   Content: () => (
     <>
       <Title name="Create a token">
-        Fill in the form, scan a code with your wallet, and the token is made and listed. Everything is
-        checked before you pay.
+        Fill in the form, pay with your wallet or a QR code, and the token is created and listed. The service
+        checks everything on the chain before you pay.
       </Title>
       <Live name="creator" json="/llms.txt">
         <TokenCreator />

@@ -3,7 +3,7 @@ import { Chart } from './chart.tsx';
 import { grouped } from './format.ts';
 
 const POINTS = 41;
-/** Deposits shown: up to so many times the depth, at which three quarters of the cap are given out. */
+/** The chart ends at this multiple of the depth, where three quarters of the cap are given out. */
 const SPAN = 3n;
 
 export type Curve = {
@@ -16,7 +16,7 @@ export type Curve = {
 const DOLLAR_ATOMS = 1_000_000;
 const dollars = (atoms: bigint): number => Number(atoms) / DOLLAR_ATOMS;
 
-/** Rewards given out, over the deposits of the epoch. For the eye only; claims are computed on whole atoms. */
+/** Rewards over the deposits of the epoch, in floats for the picture; claims are computed in whole atoms. */
 export function AsryCurveChart({ curve }: { curve: Curve }) {
   const most = curve.deposits > SPAN * curve.depth ? curve.deposits * 2n : SPAN * curve.depth;
   const at = Array.from({ length: POINTS }, (_, index) => (most * BigInt(index)) / BigInt(POINTS - 1));
@@ -30,12 +30,13 @@ export function AsryCurveChart({ curve }: { curve: Curve }) {
       lines={[
         {
           name: 'ASRY given out',
+          asset: 'asry',
           values: at.map((deposits) => Number(rewardsAt(curve, deposits)) / 10 ** curve.decimals),
         },
       ]}
       show={show}
       showX={(value) => `$${show(value)}`}
-      markX={dollars(curve.deposits)}
+      markX={{ at: dollars(curve.deposits), name: 'now' }}
     />
   );
 }

@@ -1,13 +1,9 @@
-import { useState } from 'hono/jsx';
-import { formatAmount, parseAmount } from '../../src/core/amount.ts';
+import { formatAmount } from '../../src/core/amount.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
-import type { AsryEpochs, Treasury } from '../api/answers.ts';
+import type { AsryEpochs } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { amountFault } from './amount-text.ts';
 import { AsryCurveChart } from './asry-curve-chart.tsx';
-import { Identifier } from './copyable.tsx';
-import { Field } from './field.tsx';
-import { count, grouped, instant, rounded, units } from './format.ts';
+import { count, counted, grouped, instant, rounded, significant, units } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
@@ -29,15 +25,20 @@ const curveOf = (epoch: Epoch) => ({
   decimals: epoch.asryDecimals,
 });
 
+/** Rounded to four digits; the exact value on hover. */
+const Asry = ({ atoms, epoch }: { atoms: string; epoch: Epoch }) => (
+  <span title={`${units(atoms, epoch.asryDecimals)} ASRY`}>
+    {grouped(significant(formatAmount(BigInt(atoms), epoch.asryDecimals), 4))}
+  </span>
+);
+
 export function AsryEpoch() {
   const answer = useAnswer<AsryEpochs>('/api/asry/epoch', POLL_MS);
-  const [deposit, setDeposit] = useState('100');
-  const fault = amountFault(deposit, USD_DECIMALS, 'USD');
   const epoch = answer.value?.current;
   if (answer.value === null && answer.failure !== null)
     return <Failed failure={answer.failure} retry={answer.refresh} />;
   if (answer.value !== null && !epoch)
-    return <p class="card empty">No epoch runs now. Deposits earn nothing until the next one starts.</p>;
+    return <p class="empty">No epoch runs now. Deposits earn nothing until the next one starts.</p>;
   return (
     <>
       <div class="tiles">
@@ -49,90 +50,65 @@ export function AsryEpoch() {
           ) : null}
         </Tile>
         <Tile name="Cap of the epoch" value={epoch ? asry(epoch.capAtomic, epoch, 0) : undefined} unit="ASRY">
-          never reached, only approached
+          approached, never reached
         </Tile>
-        <Tile name="Earned so far" value={epoch ? asry(epoch.entitledAtomic, epoch) : undefined} unit="ASRY">
-          {epoch ? `${count(epoch.claims)} claims, ${dollars(epoch.depositsAtomic)} USD` : null}
+        <Tile
+          name="Earned so far"
+          value={epoch ? <Asry atoms={epoch.entitledAtomic} epoch={epoch} /> : undefined}
+          unit="ASRY"
+        >
+          {epoch ? `${counted(epoch.claims, 'claim')}, ${dollars(epoch.depositsAtomic)} USD` : null}
         </Tile>
         <Tile
           name="The next dollar earns"
-          value={epoch ? asry(epoch.nextDollarAsryAtomic, epoch, 4) : undefined}
+          value={epoch ? <Asry atoms={epoch.nextDollarAsryAtomic} epoch={epoch} /> : undefined}
           unit="ASRY"
         >
           before the fee of 0.05 %
         </Tile>
       </div>
       <AsOf at={answer.value?.as_of ?? null} away={answer.failure !== null} />
-      <div class="split">
-        <div class="card">
-          {epoch ? (
-            <AsryCurveChart curve={curveOf(epoch)} />
-          ) : (
-            <div class="chart awaited">
-              <div class="plot">
-                <Waiting what="Reading the epoch." />
-              </div>
-            </div>
-          )}
-        </div>
-        <div class="card stack">
-          <h2 class="minor">What would a deposit earn?</h2>
-          <Field
-            id="asry-deposit"
-            label="Deposit"
-            unit="USD"
-            keys="decimal"
-            value={deposit}
-            set={setDeposit}
-            wrong={fault}
-          />
-          {epoch && fault === null ? <Preview epoch={epoch} text={deposit} /> : null}
-          <p class="fine">
-            The sooner a deposit is claimed, the more a dollar of it earns. Splitting a deposit gains nothing.
-          </p>
-        </div>
-      </div>
     </>
   );
 }
 
-function Preview({ epoch, text }: { epoch: Epoch; text: string }) {
-  const parsed = parseAmount(text.trim(), USD_DECIMALS);
-  if (!parsed.ok) return null;
-  const curve = curveOf(epoch);
-  const fee = receiveFee(parsed.atoms);
-  const net = parsed.atoms - fee;
-  const earned = entitlementOf(curve, curve.deposits, net);
-  return (
-    <dl class="facts" aria-label="Preview">
-      <dt>Fee, 0.05 % rounded up</dt>
-      <dd>{dollars(fee.toString())} USD</dd>
-      <dt>Counts</dt>
-      <dd>{dollars(net.toString())} USD</dd>
-      <dt>Would earn now</dt>
-      <dd>
-        <strong>{units(earned.toString(), epoch.asryDecimals)} ASRY</strong>
-      </dd>
-    </dl>
+export function AsryCurveView() {
+  const answer = useAnswer<AsryEpochs>('/api/asry/epoch', POLL_MS);
+  const epoch = answer.value?.current;
+  if (epoch) return <AsryCurveChart curve={curveOf(epoch)} />;
+  return answer.value === null && answer.failure === null ? (
+    <div class="chart awaited">
+      <div class="plot">
+        <Waiting what="Reading the epoch." />
+      </div>
+    </div>
+  ) : (
+    <p class="empty">The curve is shown while an epoch runs.</p>
   );
 }
 
-export function DepositAddress() {
-  const treasury = useAnswer<Treasury>('/api/explorer/treasury');
-  if (treasury.value === null)
-    return treasury.failure === null ? (
-      <Waiting what="Asking for the address." />
-    ) : (
-      <Failed failure={treasury.failure} retry={treasury.refresh} />
-    );
+/** What a deposit would earn if it were claimed now. */
+export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) {
+  const curve = curveOf(epoch);
+  const fee = receiveFee(deposit);
+  const net = deposit - fee;
+  const earned = entitlementOf(curve, curve.deposits, net);
   return (
-    <dl class="facts">
-      <dt>Send USDC or USDT to</dt>
-      <dd>
-        <Identifier text={treasury.value.treasury_address} label="the treasury address" ends={10} />
-      </dd>
-      <dt>From</dt>
-      <dd>a wallet of your own: the reward goes to the sender that the chain shows</dd>
+    <dl class="receipt" aria-label="Preview">
+      <div>
+        <dt>Fee, 0.05 % rounded up</dt>
+        <dd>{dollars(fee.toString())} USD</dd>
+      </div>
+      <div>
+        <dt>Counts</dt>
+        <dd>{dollars(net.toString())} USD</dd>
+      </div>
+      <div class="total">
+        <dt>Earns now</dt>
+        <dd>
+          <Asry atoms={earned.toString()} epoch={epoch} /> ASRY
+        </dd>
+      </div>
     </dl>
   );
 }

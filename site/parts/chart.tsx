@@ -2,10 +2,15 @@ import { useEffect, useRef, useState } from 'hono/jsx';
 import type uPlot from 'uplot';
 import { Table } from './table.tsx';
 
-export type Line = { readonly name: string; readonly values: readonly (number | null)[] };
+export type Line = {
+  readonly name: string;
+  /** Its colour; the second line is dashed as well. */
+  readonly asset: 'sol' | 'btc' | 'absr' | 'asry';
+  readonly values: readonly (number | null)[];
+};
 
 export type ChartProps = {
-  /** What it shows, for people who do not see it. */
+  /** Text alternative of the picture. */
   readonly title: string;
   /** Unix seconds for times, else any ascending numbers. */
   readonly x: readonly number[];
@@ -16,16 +21,30 @@ export type ChartProps = {
   readonly show: (value: number) => string;
   readonly showX: (value: number) => string;
   readonly stepped?: boolean;
-  /** A vertical mark, such as where things stand now. */
-  readonly markX?: number;
+  /** A vertical line at the present value. */
+  readonly markX?: { readonly at: number; readonly name: string };
 };
 
 const HEIGHT_PX = 260;
+const FONT = '12px Geist, sans-serif';
 const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** One point has no width of its own: half a day to each side. */
-const aroundOne = (_plot: uPlot, low: number): uPlot.Range.MinMax => [low - 43_200, low + 43_200];
+const DAY_SECONDS = 86_400;
+const COLOURS = { sol: '--sol', btc: '--btc-water', absr: '--absr', asry: '--asry' } as const;
+
+/** ISO dates and 24-hour times in UTC, whatever the visitor's locale: the day once, then the hours. */
+const timeLabels = (_plot: uPlot, at: number[], _axis: number, _space: number, step: number): string[] => {
+  let day = '';
+  return at.map((seconds) => {
+    const iso = new Date(seconds * 1000).toISOString();
+    const date = iso.slice(5, 10);
+    if (step >= DAY_SECONDS) return date;
+    const label = date === day ? iso.slice(11, 16) : `${iso.slice(11, 16)}\n${date}`;
+    day = date;
+    return label;
+  });
+};
 
 function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Options {
   const grid = { stroke: colour('--line'), width: 1 };
@@ -35,9 +54,10 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
     width,
     height: HEIGHT_PX,
     legend: { show: false },
+    tzDate: (seconds) => Plot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { y: false, points: { size: 7 } },
     scales: {
-      x: { time: props.xIs === 'time', ...(single ? { range: aroundOne } : {}) },
+      x: { time: props.xIs === 'time' },
       y: { range: (_plot, _low, high) => [0, (high || 1) * 1.1] },
     },
     axes: [
@@ -45,12 +65,14 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
         stroke: colour('--soft'),
         grid: { show: false },
         ticks: grid,
-        ...(props.xIs === 'number' ? { values: (_plot: uPlot, at: number[]) => at.map(props.showX) } : {}),
+        font: FONT,
+        values: props.xIs === 'time' ? timeLabels : (_plot: uPlot, at: number[]) => at.map(props.showX),
       },
       {
         stroke: colour('--soft'),
         grid,
         ticks: { show: false },
+        font: FONT,
         size: 84,
         values: (_plot, at) => at.map(props.show),
       },
@@ -59,9 +81,10 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
       {},
       ...props.lines.map((line, index) => ({
         label: line.name,
-        stroke: colour(index === 0 ? '--accent' : '--second'),
-        width: 2,
-        ...(index === 0 ? {} : { dash: [6, 4] }),
+        stroke: colour(COLOURS[line.asset]),
+        width: 2.5,
+        // The first line has a wash below it, the second is dashed: told apart without colour.
+        ...(index === 0 ? { fill: `${colour(COLOURS[line.asset])}22` } : { dash: [7, 5] }),
         points: { show: single },
         ...(paths ? { paths } : {}),
       })),
@@ -70,15 +93,19 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
       draw: [
         (plot) => {
           if (props.markX === undefined) return;
-          const at = plot.valToPos(props.markX, 'x', true);
+          const at = plot.valToPos(props.markX.at, 'x', true);
           const { ctx, bbox } = plot;
           ctx.save();
-          ctx.strokeStyle = colour('--second');
+          ctx.strokeStyle = colour('--ink');
           ctx.setLineDash([4, 4]);
           ctx.beginPath();
           ctx.moveTo(at, bbox.top);
           ctx.lineTo(at, bbox.top + bbox.height);
           ctx.stroke();
+          ctx.textAlign = 'left';
+          ctx.fillStyle = colour('--ink');
+          ctx.font = `${13 * devicePixelRatio}px Geist, sans-serif`;
+          ctx.fillText(props.markX.name, at + 6 * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
           ctx.restore();
         },
       ],
@@ -86,7 +113,7 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
   };
 }
 
-/** Lines to look at, and the same figures to read. */
+/** Lines as a picture, and the same figures as a table. */
 export function Chart(props: ChartProps) {
   const { title, x, lines, show, showX, xName } = props;
   const place = useRef<HTMLDivElement | null>(null);
@@ -134,7 +161,7 @@ export function Chart(props: ChartProps) {
       <figcaption class="legend">
         {lines.map((line, index) => (
           <span>
-            <span class={index === 0 ? 'key' : 'key second'} aria-hidden="true" />
+            <span class={`key ${line.asset}${index === 0 ? '' : ' dashed'}`} aria-hidden="true" />
             {line.name}
           </span>
         ))}

@@ -8,16 +8,19 @@ import { amountFault, isAmount } from './amount-text.ts';
 import { Identifier } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
 import { Check, Choice, Field, Form } from './field.tsx';
-import { grouped } from './format.ts';
+import { grouped, roundedUp, significant } from './format.ts';
 import { AsOf } from './freshness.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { useDraft } from './use-draft.ts';
 
 const COINS = [
-  ['sol', 'SOL'],
-  ['btc', 'BTC'],
-  ['eth', 'ETH'],
-  ['xmr', 'XMR'],
+  ['sol', '◎ SOL, Solana'],
+  ['btc', '₿ BTC, Bitcoin'],
+  ['eth', 'Ξ ETH, Ethereum'],
+  ['xmr', 'ɱ XMR, Monero'],
 ] as const;
+/** Digits of a bound that a person reads; the exact minimum is rounded up, so that it is always enough. */
+const BOUND_DIGITS = 4;
 const MAX_DECIMALS = 18;
 const POLL_MS = 10_000;
 
@@ -29,14 +32,14 @@ const STATES: Readonly<Record<string, string>> = {
   finished: 'paid out',
   failed: 'failed',
   refunded: 'refunded to you',
-  verifying: 'held: the provider asks who you are',
+  verifying: 'held: the provider asks for documents',
   expired: 'expired',
 };
 
-/** An address only while it is to be paid: what is over may have had no payment at all. */
+/** The address is shown only while it can be paid. */
 export function PayInTo({ exchange }: { exchange: Pick<ExchangeStatus, 'providerStatus' | 'payinAddress'> }) {
   const { providerStatus, payinAddress } = exchange;
-  if (providerStatus !== 'waiting' && providerStatus !== 'new') return <span>nowhere any more</span>;
+  if (providerStatus !== 'waiting' && providerStatus !== 'new') return <span>no longer payable</span>;
   return payinAddress === null ? (
     <span>unknown</span>
   ) : (
@@ -105,13 +108,12 @@ function Progress({ id }: { id: string }) {
   );
 }
 
-/** The visitor's own coins, through a provider that this service only forwards to. */
+const EMPTY = { from: 'sol', to: 'btc', amount: '', payout: '', refund: '' };
+
+/** Exchanges the visitor's own coins at a provider; this service only forwards the order. */
 export function ExchangePanel() {
-  const [from, setFrom] = useState('sol');
-  const [to, setTo] = useState('btc');
-  const [amount, setAmount] = useState('');
-  const [payout, setPayout] = useState('');
-  const [refund, setRefund] = useState('');
+  const [draft, setDraft, forget] = useDraft('exchange', EMPTY);
+  const { from, to, amount, payout, refund } = draft;
   const [agreed, setAgreed] = useState(false);
   const [estimate, setEstimate] = useState<ExchangeEstimate | null>(null);
   const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
@@ -139,23 +141,20 @@ export function ExchangePanel() {
       };
       const { value } = await call<ExchangeCreated>('/api/exchange/create', { body, idempotencyKey });
       setKey(null);
+      forget();
       toAddressBar('exchange', value.id);
       setId(value.id);
     });
     if (failed?.needsNewKey) setKey(null);
   };
-  /** Another order is another request: it must not come under the key of the one before. */
-  const reordered =
-    (set: (text: string) => void) =>
+  const set =
+    (name: keyof typeof EMPTY) =>
     (text: string): void => {
-      set(text);
+      setDraft({ ...draft, [name]: text });
+      // A changed order is a new request and needs a new idempotency key.
       setKey(null);
+      if (name !== 'payout' && name !== 'refund') setEstimate(null);
     };
-  const changed = (set: (text: string) => void) =>
-    reordered((text) => {
-      set(text);
-      setEstimate(null);
-    });
   const fault = amountFault(amount, MAX_DECIMALS, from.toUpperCase());
   const ready = isAmount(amount, MAX_DECIMALS, from) && pair !== null && busy === null;
 
@@ -180,8 +179,8 @@ export function ExchangePanel() {
       <div class="card stack">
         <Form label="Exchange" submit={quote}>
           <div class="pair">
-            <Choice id="exchange-from" label="You pay" value={from} set={changed(setFrom)} options={COINS} />
-            <Choice id="exchange-to" label="You receive" value={to} set={changed(setTo)} options={COINS} />
+            <Choice id="exchange-from" label="You pay" value={from} set={set('from')} options={COINS} />
+            <Choice id="exchange-to" label="You receive" value={to} set={set('to')} options={COINS} />
           </div>
           <Field
             id="exchange-amount"
@@ -189,16 +188,16 @@ export function ExchangePanel() {
             unit={from.toUpperCase()}
             keys="decimal"
             value={amount}
-            set={changed(setAmount)}
+            set={set('amount')}
             wrong={from === to ? 'Choose two different coins.' : fault}
             hint={
               range.value === null
-                ? (range.failure?.text ?? 'The provider sets the bounds.')
-                : `From ${range.value.minAmountExact}${range.value.maxAmountExact === null ? '' : ` to ${grouped(range.value.maxAmountExact)}`} ${from.toUpperCase()}`
+                ? (range.failure?.text ?? 'The provider sets the limits.')
+                : `At least ${roundedUp(range.value.minAmountExact ?? '0', BOUND_DIGITS)}${range.value.maxAmountExact === null ? '' : `, at most ${grouped(significant(range.value.maxAmountExact, BOUND_DIGITS))}`} ${from.toUpperCase()}`
             }
           />
           <button type="submit" disabled={!ready}>
-            Ask what it brings
+            Estimate
           </button>
         </Form>
         {busy === null ? null : <Waiting what="Asking the provider." />}
@@ -215,19 +214,19 @@ export function ExchangePanel() {
               id="exchange-payout"
               label={`Your ${to.toUpperCase()} address`}
               value={payout}
-              set={reordered(setPayout)}
+              set={set('payout')}
               hint="Receives the coins. Check it twice."
             />
             <Field
               id="exchange-refund"
               label={`Your ${from.toUpperCase()} address for a refund`}
               value={refund}
-              set={reordered(setRefund)}
+              set={set('refund')}
               hint="Used when the exchange cannot be made."
             />
             <Check
               id="exchange-agreed"
-              label="I know that the provider may hold coins and ask who I am"
+              label="I know that the provider may hold coins and ask for documents"
               on={agreed}
               set={setAgreed}
             />
@@ -235,7 +234,7 @@ export function ExchangePanel() {
               type="submit"
               disabled={!agreed || payout.trim() === '' || refund.trim() === '' || busy !== null}
             >
-              Show the pay-in address
+              Create exchange
             </button>
           </Form>
         )}
@@ -243,10 +242,10 @@ export function ExchangePanel() {
       </div>
       <Notice kind="warn" title="Read this before you pay">
         <p>
-          ChangeNOW does this exchange, not Sluice. It may stop a payment and ask for documents before it pays
+          ChangeNOW does this exchange, not Sluice. It may hold a payment and ask for documents before it pays
           out or refunds.
         </p>
-        <p>Pay from a wallet of your own, exactly the amount that is shown, and only once.</p>
+        <p>Pay from your own wallet, exactly the amount shown, and only once.</p>
       </Notice>
     </div>
   );

@@ -14,7 +14,7 @@ export function grouped(decimal: string): string {
 
 const isInteger = (text: string): boolean => /^-?\d{1,40}$/.test(text);
 
-/** Atoms of a unit as grouped decimals; text that is no integer is shown as it is. */
+/** Atoms of a unit as grouped decimals; any other text is shown as it is. */
 export const units = (atoms: string, decimals: number): string =>
   isInteger(atoms) ? grouped(formatAmount(BigInt(atoms), decimals)) : atoms;
 
@@ -26,7 +26,7 @@ export const btc = (atoms: string): string => {
 };
 export const sol = (lamports: string): string => units(lamports, SOL_DECIMALS);
 
-/** Fewer digits for a sentence, rounded down; the exact value stands beside it. */
+/** Fewer digits for a sentence, rounded down. */
 export function rounded(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const kept = fraction.slice(0, digits).replace(/0+$/, '');
@@ -38,27 +38,50 @@ export const usd = (amount: number): string =>
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** At most so many digits that say something, rounded down; whole digits all stay. */
+/** Digits kept after the point, so that this many significant ones remain. */
+function placesFor(whole: string, fraction: string, digits: number): number {
+  if (whole.replace(/^0+/, '') !== '') return Math.max(0, digits - whole.length);
+  return (/^0*/.exec(fraction)?.[0].length ?? 0) + digits;
+}
+
+/** At most this many significant digits, rounded down; whole digits all stay. */
 export function significant(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
-  if (whole.replace(/^0+/, '') !== '') return rounded(decimal, Math.max(0, digits - whole.length));
-  return rounded(decimal, (/^0*/.exec(fraction)?.[0].length ?? 0) + digits);
+  return rounded(decimal, placesFor(whole, fraction, digits));
+}
+
+/** As `significant`, rounded up: a minimum must not become too small. */
+export function roundedUp(decimal: string, digits: number): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const places = placesFor(whole, fraction, digits);
+  if (!/^\d+(\.\d+)?$/.test(decimal) || fraction.length <= places) return decimal;
+  return formatAmount(BigInt(whole + fraction.slice(0, places)) + 1n, places);
 }
 
 /** The two ends of an address or signature; whole where it is short. */
 export const shortened = (text: string, ends = 6): string =>
   text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;
 
+/** `1 claim`, `2 claims` */
+export const counted = (amount: number, unit: string): string =>
+  `${count(amount)} ${unit}${amount === 1 ? '' : 's'}`;
+
+const AGES = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** `3 minutes ago`, rounded down; times in the future count as now. */
 export function ago(fromMs: number, nowMs: number): string {
-  const seconds = Math.max(0, Math.round((nowMs - fromMs) / 1000));
+  const seconds = Math.max(0, Math.floor((nowMs - fromMs) / 1000));
   if (seconds < 5) return 'just now';
-  if (seconds < 90) return `${seconds} s ago`;
-  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h ago`;
-  return `${Math.round(seconds / 86_400)} days ago`;
+  for (const [unit, length] of AGES)
+    if (seconds >= length) return `${counted(Math.floor(seconds / length), unit)} ago`;
+  return `${counted(seconds, 'second')} ago`;
 }
 
-/** `2026-11-20 17:44 UTC`: the same for everybody, whatever their clock's zone. */
+/** `2026-11-20 17:44 UTC`: UTC, whatever the visitor's time zone. */
 export function instant(iso: string): string {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
 }

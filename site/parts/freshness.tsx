@@ -3,7 +3,17 @@ import { ago, instant } from './format.ts';
 
 export const Moment = ({ iso }: { iso: string }) => <time dateTime={iso}>{instant(iso)}</time>;
 
-/** When figures were read, and that they are older than they should be. */
+/** Age in words; the exact time on hover. Empty until the page has a clock. */
+export function Age({ iso }: { iso: string }) {
+  const now = useNow(1000);
+  return (
+    <time dateTime={iso} title={instant(iso)}>
+      {now === null ? '' : ago(Date.parse(iso), now)}
+    </time>
+  );
+}
+
+/** When the figures were read, and whether they are older than they should be. */
 export function AsOf({
   at,
   stale = false,
@@ -13,18 +23,16 @@ export function AsOf({
   stale?: boolean;
   away?: boolean;
 }) {
-  const now = useNow(5000);
-  // The line keeps its place: what comes in must not push the page about.
+  // An empty line keeps the place of the text, so that the page does not shift.
   if (at === null) return <p class="as-of" />;
   return (
     <p class="as-of">
       {stale || away ? <span class="mark warn">{away ? 'not refreshed' : 'stale'}</span> : null}
       <span>
-        As of <Moment iso={at} />
-        {now === null ? '' : `, ${ago(Date.parse(at), now)}`}
+        Updated <Age iso={at} />
       </span>
       {stale ? <span> A source is down, so this is the last good value.</span> : null}
-      {away ? <span> The service does not answer now.</span> : null}
+      {away ? <span> The service does not respond now.</span> : null}
     </p>
   );
 }

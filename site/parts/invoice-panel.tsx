@@ -1,8 +1,8 @@
-import { useState } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import type { Invoice } from '../api/answers.ts';
 import { call } from '../api/call.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
@@ -14,7 +14,7 @@ import { type Step, Steps } from './steps.tsx';
 import { Foreign } from './token-text.tsx';
 
 const POLL_MS = 2000;
-/** `seen` is a payment of less than the price. */
+/** `seen` means that less than the price has arrived. */
 const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
 const PAID = ORDER.indexOf('paid');
 
@@ -40,7 +40,7 @@ export function invoiceSteps(invoice: Invoice): Step[] {
       detail: invoice.payment_tx_signature ? (
         <SolanaTransaction signature={invoice.payment_tx_signature} />
       ) : (
-        'found by itself'
+        'found automatically'
       ),
     },
     {
@@ -57,7 +57,7 @@ export function invoiceSteps(invoice: Invoice): Step[] {
   ];
 }
 
-/** What is still to pay of an invoice, known by the same reference. */
+/** The unpaid rest of an invoice, with the same reference. */
 export function restOf(invoice: Invoice): Payment {
   const missing = BigInt(invoice.fee_lamports) - BigInt(invoice.received_lamports);
   const amount = formatAmount(missing, SOL_DECIMALS);
@@ -65,15 +65,15 @@ export function restOf(invoice: Invoice): Payment {
   return { ...invoice, amount, solana_pay_url: url };
 }
 
-function WhatToPay({ invoice }: { invoice: Invoice }) {
-  if (invoice.detail === 'awaiting_payment') return <PaymentCard payment={invoice} />;
+function WhatToPay({ invoice, sent }: { invoice: Invoice; sent: (signature: string) => void }) {
+  if (invoice.detail === 'awaiting_payment') return <PaymentCard payment={invoice} sent={sent} />;
   const rest = restOf(invoice);
   return (
     <>
       <Notice kind="warn" title={`${rest.amount} SOL are missing.`}>
         <p>{sol(invoice.received_lamports)} SOL have arrived, which is less than the price.</p>
       </Notice>
-      <PaymentCard payment={rest} byHand={false} />
+      <PaymentCard payment={rest} byHand={false} sent={sent} />
     </>
   );
 }
@@ -82,14 +82,14 @@ const ENDS = ['completed', 'expired', 'refund_due'];
 const isSettled = ({ detail, refunds }: Invoice): boolean =>
   ENDS.includes(detail) && refunds.every(({ status }) => status === 'paid');
 
-/** How it has ended. */
+/** The outcome, once there is one. */
 export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   if (invoice.status === 'completed')
     return (
-      <Notice kind="good" title="Your token is made and listed.">
+      <Notice kind="good" title="Your token is created and listed.">
         <p class="row">
           <a class="button" href={`/token?id=${invoice.token_id}`}>
-            To its page
+            Open its page
           </a>
           {invoice.mint_address === null ? null : (
             <Identifier text={invoice.mint_address} label="mint address" ends={8} />
@@ -100,7 +100,7 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   if (invoice.detail === 'expired')
     return (
       <Notice kind="warn" title="The invoice has expired.">
-        <p>Do not pay it any more. Start again: it costs nothing.</p>
+        <p>Do not pay it any more. A new invoice costs nothing.</p>
       </Notice>
     );
   if (invoice.detail !== 'refund_due') return null;
@@ -112,8 +112,8 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   );
 }
 
-/** Only for wallets whose payments do not carry the reference: usually nothing has to be pasted. */
-function PointAtPayment({ id }: { id: string }) {
+/** For wallets whose payments do not carry the reference: usually no signature is needed. */
+function ReportPayment({ id }: { id: string }) {
   const [signature, setSignature] = useState('');
   const { busy, failure, attempt } = useAttempt<'confirm'>();
   const confirm = () =>
@@ -123,7 +123,7 @@ function PointAtPayment({ id }: { id: string }) {
   return (
     <details>
       <summary>Paid, but nothing happens?</summary>
-      <Form label="Point at the payment" submit={confirm}>
+      <Form label="Report the payment" submit={confirm}>
         <Field
           id="payment-signature"
           label="Signature of your payment"
@@ -132,7 +132,7 @@ function PointAtPayment({ id }: { id: string }) {
           hint="Your wallet shows it with the transaction."
         />
         <button type="submit" class="quiet start" disabled={busy !== null || signature.trim() === ''}>
-          Look at this payment
+          Check payment
         </button>
         {busy === null ? null : <Waiting what="Reading the payment from the chain." />}
         {failure === null ? null : <Failed failure={failure} />}
@@ -144,6 +144,11 @@ function PointAtPayment({ id }: { id: string }) {
 export function InvoicePanel({ id }: { id: string }) {
   const answer = useAnswer<Invoice>(`/api/invoices/${encodeURIComponent(id)}`, POLL_MS, isSettled);
   const invoice = answer.value;
+  const [sent, setSent] = useState<string | null>(null);
+  const detail = invoice?.detail;
+  useEffect(() => {
+    if (detail === 'completed') announceChange();
+  }, [detail]);
   if (invoice === null)
     return answer.failure === null ? (
       <Waiting what="Reading the invoice." />
@@ -161,7 +166,18 @@ export function InvoicePanel({ id }: { id: string }) {
           <Foreign text={invoice.symbol ?? ''} />
         </span>
       </p>
-      {open ? <WhatToPay invoice={invoice} /> : null}
+      {open && sent === null ? <WhatToPay invoice={invoice} sent={setSent} /> : null}
+      {open && sent !== null ? (
+        <>
+          <p class="row">
+            <span class="mark good">sent</span> <SolanaTransaction signature={sent} />
+          </p>
+          <Waiting what="Your wallet has sent the payment. It counts once it is final." usualSeconds={30} />
+          <button type="button" class="quiet small start" onClick={() => setSent(null)}>
+            Show the payment options again
+          </button>
+        </>
+      ) : null}
       <InvoiceNotice invoice={invoice} />
       <div role="status">
         <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
@@ -190,11 +206,11 @@ export function InvoicePanel({ id }: { id: string }) {
             ))}
         </dl>
         <p class="fine">
-          Too little is topped up until the time is over, or returned less the network fee. Too much is
-          returned. A payment after the time is returned.
+          You can add what is missing until the time is over; otherwise the payment is returned, less the
+          network fee. An excess and a late payment are returned.
         </p>
       </details>
-      {open ? <PointAtPayment id={id} /> : null}
+      {open ? <ReportPayment id={id} /> : null}
     </div>
   );
 }

@@ -1,4 +1,3 @@
-import { useState } from 'hono/jsx';
 import type { ListingRequested, TokenView } from '../api/answers.ts';
 import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
@@ -6,6 +5,7 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { PaymentCard } from './payment-card.tsx';
+import { useDraft } from './use-draft.ts';
 
 const POLL_MS = 2000;
 
@@ -19,7 +19,7 @@ function Awaited({ request }: { request: ListingRequested }) {
     return (
       <Notice kind="good">
         <p>
-          <strong>It is listed.</strong> <a href={`/token?id=${request.token_id}`}>To its page</a>
+          <strong>The token is listed.</strong> <a href={`/token?id=${request.token_id}`}>Open its page</a>
         </p>
       </Notice>
     );
@@ -27,32 +27,43 @@ function Awaited({ request }: { request: ListingRequested }) {
     <>
       <PaymentCard payment={request} />
       <Waiting
-        what="Waiting for the payment. It is found by itself, seconds after it is final."
+        what="Waiting for the payment. It is found automatically, seconds after it is final."
         usualSeconds={null}
       />
     </>
   );
 }
 
-/** Asks for the listing of a token that exists already. */
+type Draft = { readonly mint: string; readonly request: ListingRequested | null };
+
+/** Requests the listing of an existing token; the request survives a reload. */
 export function ListingRequest({ tokenId }: { tokenId?: number }) {
-  const [mint, setMint] = useState('');
-  const [request, setRequest] = useState<ListingRequested | null>(null);
-  const { busy, failure, attempt } = useAttempt<'ask'>();
+  const [draft, setDraft] = useDraft<Draft>(`listing-${tokenId ?? 'any'}`, { mint: '', request: null });
+  const { mint, request } = draft;
+  const { busy, failure, attempt } = useAttempt<'request'>();
   const ask = () =>
-    attempt('ask', async () => {
+    attempt('request', async () => {
       const body = tokenId === undefined ? { mint_address: mint.trim() } : { token_id: tokenId };
-      setRequest((await call<ListingRequested>('/api/listings/request', { body })).value);
+      const { value } = await call<ListingRequested>('/api/listings/request', { body });
+      setDraft({ mint, request: value });
     });
-  if (request !== null) return <Awaited request={request} />;
+  if (request !== null)
+    return (
+      <div class="stack">
+        <Awaited request={request} />
+        <button type="button" class="quiet small start" onClick={() => setDraft({ mint: '', request: null })}>
+          Another request
+        </button>
+      </div>
+    );
   return (
-    <Form label="Ask for a listing" submit={ask}>
+    <Form label="Request a listing" submit={ask}>
       {tokenId === undefined ? (
         <Field
           id="listing-mint"
           label="Mint address of the token"
           value={mint}
-          set={setMint}
+          set={(text) => setDraft({ mint: text, request: null })}
           hint="Name and symbol are read from the chain."
         />
       ) : null}
@@ -61,7 +72,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
         class="start"
         disabled={busy !== null || (tokenId === undefined && mint.trim() === '')}
       >
-        Ask for the listing
+        Request listing
       </button>
       {busy === null ? null : <Waiting what="Reading the token from the chain." />}
       {failure === null ? null : <Failed failure={failure} />}

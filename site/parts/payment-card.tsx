@@ -1,11 +1,14 @@
+import { parseAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { useNow } from './clock.ts';
 import { CopyButton, Identifier } from './copyable.tsx';
 import { clock, grouped } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Notice } from './notice.tsx';
 import { QrCode } from './qr-code.tsx';
+import { WalletPayment } from './wallet.tsx';
 
 export type Payment = {
+  /** SOL, as decimal text. */
   readonly amount: string;
   readonly treasury_address: string;
   readonly reference: string;
@@ -15,61 +18,57 @@ export type Payment = {
 
 type PaymentProps = {
   readonly payment: Payment;
-  /** Whether its amount alone tells the payment from others. */
+  /** Whether the amount alone identifies the payment. */
   readonly byHand?: boolean;
+  /** Called with the signature of a payment that a wallet of this browser has sent. */
+  readonly sent?: (signature: string) => void;
 };
 
-/** What to pay and where: by camera, by wallet link, or by hand. The payment is found without being told. */
-export function PaymentCard({ payment, byHand = true }: PaymentProps) {
+/** What to pay and where: wallet first, QR code beside it, then by hand. The service finds the payment itself. */
+export function PaymentCard(props: PaymentProps) {
   const now = useNow(1000);
-  const left = now === null ? null : (Date.parse(payment.expires_at) - now) / 1000;
-  return <PaymentTerms payment={payment} byHand={byHand} left={left} />;
+  const left = now === null ? null : (Date.parse(props.payment.expires_at) - now) / 1000;
+  return <PaymentTerms {...props} left={left} />;
+}
+
+async function payWith(
+  payment: Payment,
+  connected: Parameters<typeof import('../wallet/transfers.ts').paySol>[0],
+) {
+  const parsed = parseAmount(payment.amount, SOL_DECIMALS);
+  if (!parsed.ok) throw new Error('The service sent an amount that cannot be read.');
+  const { paySol } = await import('../wallet/transfers.ts');
+  return paySol(connected, {
+    to: payment.treasury_address,
+    lamports: parsed.atoms,
+    reference: payment.reference,
+  });
 }
 
 /** @param left seconds; null while there is no clock */
-export function PaymentTerms({ payment, byHand = true, left }: PaymentProps & { left: number | null }) {
+export function PaymentTerms({
+  payment,
+  byHand = true,
+  sent = () => undefined,
+  left,
+}: PaymentProps & { left: number | null }) {
   const url = payment.solana_pay_url;
   if (left !== null && left <= 0)
     return (
       <Notice kind="warn" title="The time to pay is over.">
-        <p>Do not pay it any more. What was paid in time is still found.</p>
+        <p>Do not pay it any more. A payment that was made in time is still found.</p>
       </Notice>
     );
   return (
     <div class="payment">
-      <QrCode text={url} label={`QR code to pay ${payment.amount} SOL with a Solana wallet`} />
       <div class="stack">
         <p class="tile-value number">{grouped(payment.amount)} SOL</p>
-        <p>
-          Scan the code with a Solana wallet, or open the link on this device.{' '}
-          {byHand
-            ? 'Pay exactly this amount: its last digits tell your payment from all others.'
-            : 'Pay in no other way: they carry the reference by which it is found.'}
-        </p>
-        <p class="row">
-          {url.startsWith('solana:') ? (
-            <a class="button" href={url}>
-              Open in a wallet
-            </a>
-          ) : null}
-          <CopyButton text={url} label="the payment link" />
-        </p>
+        <WalletPayment
+          label={`Pay ${payment.amount} SOL`}
+          run={(connected) => payWith(payment, connected)}
+          sent={sent}
+        />
         <dl class="facts">
-          {byHand ? (
-            <>
-              <dt>Amount</dt>
-              <dd>
-                <span class="identifier">
-                  <code>{payment.amount}</code>
-                  <CopyButton text={payment.amount} label="the amount" />
-                </span>
-              </dd>
-              <dt>To</dt>
-              <dd>
-                <Identifier text={payment.treasury_address} label="the address to pay" ends={8} />
-              </dd>
-            </>
-          ) : null}
           <dt>Time left</dt>
           <dd>
             {left === null ? '' : <span class="number">{clock(left)}</span>}{' '}
@@ -78,6 +77,41 @@ export function PaymentTerms({ payment, byHand = true, left }: PaymentProps & { 
             </span>
           </dd>
         </dl>
+        {byHand ? (
+          <details>
+            <summary>Pay by hand</summary>
+            <dl class="facts">
+              <dt>Amount</dt>
+              <dd>
+                <span class="identifier">
+                  <code>{payment.amount}</code>
+                  <CopyButton text={payment.amount} label="the amount" />
+                </span>
+                <br />
+                <span class="fine">Pay exactly this amount: its last digits identify your payment.</span>
+              </dd>
+              <dt>To</dt>
+              <dd>
+                <Identifier text={payment.treasury_address} label="the address to pay" ends={8} />
+              </dd>
+            </dl>
+          </details>
+        ) : (
+          <p class="fine">
+            Pay by wallet or code only: they carry the reference that identifies the payment.
+          </p>
+        )}
+      </div>
+      <div class="stack">
+        <QrCode text={url} label={`QR code to pay ${payment.amount} SOL with a Solana wallet`} />
+        <p class="row">
+          {url.startsWith('solana:') ? (
+            <a class="button quiet" href={url}>
+              Open in a wallet
+            </a>
+          ) : null}
+          <CopyButton text={url} label="the payment link" />
+        </p>
       </div>
     </div>
   );

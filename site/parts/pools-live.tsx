@@ -6,7 +6,7 @@ import { AsOf } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { Foreign } from './token-text.tsx';
 
-/** The pool API hands on what the provider says; only what is shown is read from it, and any of it may be missing. */
+/** The pool API forwards the provider's answer; the page reads only these fields, and any of them may be missing. */
 type PoolToken = { readonly symbol?: unknown; readonly name?: unknown; readonly decimals?: unknown };
 type Pool = {
   readonly data?: {
@@ -46,7 +46,7 @@ const balance = (atoms: unknown, token: PoolToken | undefined): string => {
     ? units(text, Math.min(Math.max(decimals, 0), 30))
     : 'unknown';
 };
-/** B in A, from A in B, to six digits: only to look at. */
+/** A per B, from B per A, in floats: for display only. */
 function inverse(rate: unknown): string {
   const value = Number(textOf(rate));
   return Number.isFinite(value) && value > 0 ? price((1 / value).toFixed(2 * DIGITS)) : 'unknown';
@@ -61,60 +61,62 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
   const source = headers?.get('x-data-source');
   return (
     <>
-      <h2 class="minor">
-        <Foreign text={a} /> and <Foreign text={b} />
-      </h2>
-      {data.hasWarning === true ? <p class="mark warn">the provider warns about this pool</p> : null}
-      <p class="tile-value number">
-        {price(data.price)}{' '}
-        <span class="unit fine">
-          <Foreign text={b} /> for 1 <Foreign text={a} />
-        </span>
-      </p>
+      <div>
+        <h2 class="minor">
+          <Foreign text={a} /> / <Foreign text={b} />
+        </h2>
+        {data.hasWarning === true ? <p class="mark warn">the provider warns about this pool</p> : null}
+        <p class="tile-value number">
+          {price(data.price)} <span class="unit fine">{<Foreign text={b} />}</span>
+        </p>
+        <p class="fine number">
+          per <Foreign text={a} />; 1 <Foreign text={b} /> = {inverse(data.price)} <Foreign text={a} />
+        </p>
+      </div>
       <dl class="facts">
-        <dt>The other way</dt>
-        <dd>
-          {inverse(data.price)} <Foreign text={a} /> for 1 <Foreign text={b} />
-        </dd>
-        <dt>In the pool</dt>
+        <dt>Value</dt>
+        <dd>{decimal(data.tvlUsdc, 2)} USDC</dd>
+        <dt>Volume, 24 h</dt>
+        <dd>{decimal(data.stats?.['24h']?.volume, 2)} USDC</dd>
+        <dt>Fee</dt>
+        <dd>{Number.isFinite(fee) ? `${fee} %` : 'unknown'}</dd>
+      </dl>
+      <dl class="facts">
+        <dt>Holds</dt>
         <dd>
           {balance(data.tokenBalanceA, data.tokenA)} <Foreign text={a} />
           <br />
           {balance(data.tokenBalanceB, data.tokenB)} <Foreign text={b} />
         </dd>
-        <dt>Worth</dt>
-        <dd>{decimal(data.tvlUsdc, 2)} USDC</dd>
-        <dt>Volume of 24 h</dt>
-        <dd>{decimal(data.stats?.['24h']?.volume, 2)} USDC</dd>
-        <dt>Fee</dt>
-        <dd>{Number.isFinite(fee) ? `${fee} %` : 'unknown'}</dd>
-        <dt>Address</dt>
+        <dt>Pool</dt>
         <dd>
           {address === null ? (
             'unknown'
           ) : (
             <span class="stacked">
-              <Identifier text={address} label="pool address" ends={8} />
-              <Away href={`https://www.orca.so/pools/${encodeURIComponent(address)}`}>At Orca</Away>
+              <Identifier text={address} label="pool address" ends={4} />
+              <Away href={`https://www.orca.so/pools/${encodeURIComponent(address)}`}>Open at Orca</Away>
             </span>
           )}
         </dd>
         <dt>Source</dt>
-        <dd>{source === 'orca' ? 'Orca’s API' : source ? 'read from the chain' : 'unknown'}</dd>
+        <dd>
+          {source === 'orca' ? 'Orca’s API' : source ? 'read from the chain' : 'unknown'}
+          <AsOf
+            at={headers?.get('x-data-as-of') ?? null}
+            stale={headers?.get('x-data-stale') === 'true'}
+            away={away}
+          />
+        </dd>
       </dl>
-      <AsOf
-        at={headers?.get('x-data-as-of') ?? null}
-        stale={headers?.get('x-data-stale') === 'true'}
-        away={away}
-      />
     </>
   );
 }
 
-export function PoolView({ path }: { path: string }) {
+function PoolView({ path }: { path: string }) {
   const answer = useAnswer<Pool>(path, POLL_MS);
   return (
-    <div class="card stack">
+    <li class="pool">
       {answer.value === null ? (
         answer.failure === null ? (
           <Waiting what="Reading the pool." />
@@ -124,14 +126,14 @@ export function PoolView({ path }: { path: string }) {
       ) : (
         <PoolCard pool={answer.value} headers={answer.headers} away={answer.failure !== null} />
       )}
-    </div>
+    </li>
   );
 }
 
 export const Pools = () => (
-  <div class="columns">
+  <ul class="pools" aria-label="Pools">
     <PoolView path="/api/dex/pool-default" />
     <PoolView path="/api/dex/pool-saeth-sausd-default" />
     <PoolView path="/api/dex/pool-sausd-usdc-default" />
-  </div>
+  </ul>
 );

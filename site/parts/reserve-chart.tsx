@@ -2,7 +2,7 @@ import type { ProofHistory } from '../api/answers.ts';
 import { Chart } from './chart.tsx';
 import { count, fromUnixSeconds, instant } from './format.ts';
 
-/** Reserve and supply as each proof in the archive has signed them. */
+/** Reserve and supply, as signed in each archived proof. */
 export function ReserveChart({ proofs }: { proofs: ProofHistory['proofs'] }) {
   const rows = [...proofs].reverse();
   return (
@@ -12,9 +12,14 @@ export function ReserveChart({ proofs }: { proofs: ProofHistory['proofs'] }) {
       xIs="time"
       x={rows.map(({ timestamp }) => Math.floor(Date.parse(timestamp) / 1000))}
       lines={[
-        { name: 'Reserve, sats', values: rows.map(({ figures }) => Number(figures.reserveSatoshis)) },
+        {
+          name: 'Reserve, sats',
+          asset: 'btc',
+          values: rows.map(({ figures }) => Number(figures.reserveSatoshis)),
+        },
         {
           name: 'ABSR supply',
+          asset: 'absr',
           values: rows.map(({ figures }) =>
             figures.absrSupplyAtoms === null
               ? null

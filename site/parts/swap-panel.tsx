@@ -1,16 +1,17 @@
 import { useEffect, useState } from 'hono/jsx';
-import { SOL_DECIMALS } from '../../src/core/amount.ts';
-import type { SwapCreated, SwapEstimate, SwapMinimum } from '../api/answers.ts';
+import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
+import type { AbsrSummary, SwapCreated, SwapEstimate, SwapMinimum } from '../api/answers.ts';
 import { call, type Failure } from '../api/call.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
 import { Check, Field, Form } from './field.tsx';
-import { sats, sol } from './format.ts';
+import { counted, sats, sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { SwapProgress } from './swap-progress.tsx';
+import { useDraft } from './use-draft.ts';
 
 const POLL_MS = 15_000;
 
@@ -22,11 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 export function SwapBounds({ minimum, failure }: { minimum: SwapMinimum | null; failure: Failure | null }) {
   if (minimum === null)
-    return failure === null ? (
-      <Waiting what="Asking how much can be swapped." />
-    ) : (
-      <Failed failure={failure} />
-    );
+    return failure === null ? <Waiting what="Reading the limits." /> : <Failed failure={failure} />;
   return (
     <>
       <dl class="facts">
@@ -55,10 +52,80 @@ export function SwapBounds({ minimum, failure }: { minimum: SwapMinimum | null; 
   );
 }
 
-/** Quote, dry run, then the real one; each step tells what it does. */
+/** What the quote brings less than the market price, in sats and percent; null without prices. */
+function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string | null {
+  if (!summary?.solPriceUsd || !summary.btcPriceUsd) return null;
+  // Prices are floats: this figure informs, the guaranteed minimum decides.
+  const market = (Number(estimate.amountLamports) / 1e9) * (summary.solPriceUsd / summary.btcPriceUsd) * 1e8;
+  const cost = market - Number(estimate.estimatedSatoshis);
+  if (market <= 0 || cost < 0) return 'nothing at the present prices';
+  return `${sats(Math.round(cost).toString())} sats, ${((100 * cost) / market).toFixed(2)} %`;
+}
+
+const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrSummary | null }) => {
+  const cost = costText(estimate, summary);
+  return (
+    <dl class="receipt" aria-label="Quote">
+      <div>
+        <dt>
+          <span class="dot sol" aria-hidden="true" />
+          The reserve gives
+        </dt>
+        <dd>{sol(estimate.amountLamports)} SOL</dd>
+      </div>
+      <div class="total">
+        <dt>
+          <span class="dot btc" aria-hidden="true" />
+          It gets about
+        </dt>
+        <dd>{sats(estimate.estimatedSatoshis)} sats</dd>
+      </div>
+      <div>
+        <dt>Guaranteed by the bridge</dt>
+        <dd>{sats(estimate.minimumSatoshis)} sats</dd>
+      </div>
+      {cost === null ? null : (
+        <div>
+          <dt>Costs, against the market price</dt>
+          <dd>{cost}</dd>
+        </div>
+      )}
+      <div>
+        <dt>Arrives in about</dt>
+        <dd>
+          {estimate.etaSeconds === null
+            ? 'minutes to hours'
+            : `${counted(Math.ceil(estimate.etaSeconds / 60), 'minute')}, then one confirmation`}
+        </dd>
+      </div>
+      <div>
+        <dt>Route</dt>
+        <dd>{estimate.source}</dd>
+      </div>
+    </dl>
+  );
+};
+
+/** The amount in whole lamports of each preset that the present limits allow. */
+function presets(minimum: SwapMinimum | null): readonly (readonly [name: string, amount: string])[] {
+  if (minimum === null) return [];
+  const [least, most] = [BigInt(minimum.minAmountLamports), BigInt(minimum.maxAmountLamports)];
+  const one = 10n ** BigInt(SOL_DECIMALS);
+  const text = (lamports: bigint): string => formatAmount(lamports, SOL_DECIMALS);
+  if (most < least) return [];
+  return [
+    ['Min', text(least)],
+    ...(least < one && one < most ? [['1', '1'] as const] : []),
+    ['Max', text(most)],
+  ];
+}
+
+/** Quote, then start, then progress. A rehearsal does everything but reserve and sign. */
 export function SwapPanel() {
   const minimum = useAnswer<SwapMinimum>('/api/swap/min', POLL_MS);
-  const [amount, setAmount] = useState('0.5');
+  const summary = useAnswer<AbsrSummary>('/api/arbitrage/summary');
+  const [draft, setDraft] = useDraft('swap', { amount: '0.5' });
+  const { amount } = draft;
   const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
   const [dryRun, setDryRun] = useState<SwapCreated | null>(null);
   const [agreed, setAgreed] = useState(false);
@@ -90,6 +157,7 @@ export function SwapPanel() {
       const body = { amountSol: amount.trim() };
       const { value } = await call<SwapCreated>('/api/swap/create', { body, idempotencyKey });
       setKey(null);
+      announceChange();
       if (value.id === null) return;
       toAddressBar('swap', value.id);
       setId(value.id);
@@ -97,7 +165,7 @@ export function SwapPanel() {
     if (failed?.needsNewKey) setKey(null);
   };
   const change = (text: string): void => {
-    setAmount(text);
+    setDraft({ amount: text });
     setEstimate(null);
     setDryRun(null);
     setKey(null);
@@ -135,47 +203,27 @@ export function SwapPanel() {
             set={change}
             wrong={fault}
           />
-          <button type="submit" disabled={!ready}>
-            Get a quote
+          <p class="presets">
+            {presets(minimum.value).map(([name, preset]) => (
+              <button
+                type="button"
+                class="quiet small"
+                aria-label={`${preset} SOL`}
+                onClick={() => change(preset)}
+              >
+                {name}
+              </button>
+            ))}
+          </p>
+          <button type="submit" class={estimate === null ? '' : 'quiet'} disabled={!ready}>
+            Get quote
           </button>
         </Form>
         {busy === 'quote' ? <Waiting what="Asking the bridge for a quote." /> : null}
         {estimate === null ? null : (
           <>
-            <dl class="facts" aria-label="Quote">
-              <dt>Expected</dt>
-              <dd>
-                <strong>{sats(estimate.estimatedSatoshis)} sats</strong>
-              </dd>
-              <dt>Guaranteed by the bridge</dt>
-              <dd>{sats(estimate.minimumSatoshis)} sats</dd>
-              <dt>Takes about</dt>
-              <dd>
-                {estimate.etaSeconds === null
-                  ? 'minutes to hours'
-                  : `${Math.ceil(estimate.etaSeconds / 60)} min, then a confirmation`}
-              </dd>
-              <dt>Route</dt>
-              <dd>{estimate.source}</dd>
-            </dl>
+            <Receipt estimate={estimate} summary={summary.value} />
             <AsOf at={estimate.as_of} stale={estimate.stale} />
-            <div class="row">
-              <button type="button" class="quiet" disabled={busy !== null} onClick={rehearse}>
-                Dry run
-              </button>
-              <span class="fine">Does everything but reserve and sign.</span>
-            </div>
-          </>
-        )}
-        {busy === 'dry' ? <Waiting what="Rehearsing: quote, limits, checks." /> : null}
-        {dryRun === null ? null : (
-          <>
-            <Notice kind="good">
-              <p>
-                <strong>It would pass now.</strong> Nothing was reserved or signed. Expected{' '}
-                {sats(dryRun.expectedSatoshis)} sats by {dryRun.route}.
-              </p>
-            </Notice>
             <Check
               id="swap-agreed"
               label="I understand whose money moves"
@@ -183,27 +231,33 @@ export function SwapPanel() {
               on={agreed}
               set={setAgreed}
             />
-            <button type="button" disabled={!agreed || busy !== null} onClick={start}>
-              Start the swap
-            </button>
+            <p class="row">
+              <button type="button" disabled={!agreed || busy !== null} onClick={start}>
+                Start swap
+              </button>
+              <button type="button" class="quiet" disabled={busy !== null} onClick={rehearse}>
+                Rehearse
+              </button>
+            </p>
           </>
         )}
+        {busy === 'dry' ? <Waiting what="Rehearsing: quote, limits, checks." /> : null}
+        {dryRun === null ? null : (
+          <Notice kind="good">
+            <p>
+              <strong>The swap would pass now.</strong> Nothing was reserved or signed. Expected{' '}
+              {sats(dryRun.expectedSatoshis)} sats by {dryRun.route}.
+            </p>
+          </Notice>
+        )}
         {busy === 'create' ? (
-          <Waiting what="Reserving, signing, sending. This can take half a minute." usualSeconds={30} />
+          <Waiting what="Reserving, signing and sending. This can take half a minute." usualSeconds={30} />
         ) : null}
         {failure === null ? null : <Failed failure={failure} />}
       </div>
       <div class="stack">
-        <Notice kind="info" title="The service holds the key">
-          <p>
-            This swaps the reserve’s own SOL into BTC for the reserve. Anybody may start it, within limits;
-            the coins cannot go anywhere else.
-          </p>
-        </Notice>
-        <div class="card stack">
-          <h3>Limits now</h3>
-          <SwapBounds minimum={minimum.value} failure={minimum.failure} />
-        </div>
+        <h2 class="minor">Limits now</h2>
+        <SwapBounds minimum={minimum.value} failure={minimum.failure} />
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
+import { useEffect } from 'hono/jsx';
 import type { SwapStatus } from '../api/answers.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
 import { sats, sol } from './format.ts';
 import { Failed, Notice, Waiting } from './notice.tsx';
@@ -7,33 +8,33 @@ import { type Step, Steps } from './steps.tsx';
 
 const POLL_MS = 2500;
 
-/** Details of a swap in words, and of one that has failed what it came to. */
+/** Label of each detail of a swap, and for a failed one its outcome. */
 export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outcome?: string]>> = {
   signed: ['signed, about to be sent'],
   sent: ['sent to Solana'],
   landed: ['in a Solana block'],
   settling: ['the bridge pays the BTC'],
-  refunding: ['the bridge gives the SOL back'],
-  held: ['held for the operator'],
+  refunding: ['the bridge returns the SOL'],
+  held: ['awaiting the operator'],
   done: ['BTC arrived'],
   refunded: [
     'refunded by the bridge',
-    'The SOL is back in the reserve, less the bridge’s fee. No BTC will come of this swap.',
+    'The SOL is back in the reserve, less the bridge’s fee. This swap brings no BTC.',
   ],
-  partial: ['only partly paid', 'Less BTC came than the bridge had guaranteed.'],
+  partial: ['only partly paid', 'Less BTC arrived than the bridge had guaranteed.'],
   bridge_failed: [
     'the bridge gave up',
     'The bridge has returned nothing yet. The operator claims the SOL there.',
   ],
-  late: ['the BTC came late', 'It had failed, and the BTC arrived afterwards.'],
-  expired: ['expired', 'No Solana block took it. Nothing was spent.'],
+  late: ['the BTC arrived late', 'The swap had failed, and the BTC arrived afterwards.'],
+  expired: ['expired', 'The transaction reached no Solana block. Nothing was spent.'],
   rejected: ['refused by Solana', 'Nothing was swapped. Only the network fee was spent.'],
 };
 
 export const detailText = (detail: string): string =>
   SWAP_DETAILS[detail]?.[0] ?? detail.replaceAll('_', ' ');
 
-/** Where the SOL has not left, or never will. Whatever else is said of a swap is said of SOL that has. */
+/** Details of swaps whose SOL has not left the reserve. */
 const UNSENT = ['signed', 'sent', 'expired', 'rejected'];
 
 export function swapSteps(swap: SwapStatus): Step[] {
@@ -60,7 +61,11 @@ export function swapSteps(swap: SwapStatus): Step[] {
       name: 'BTC confirmed in the reserve',
       state: arrived ? 'done' : lost ? 'failed' : 'open',
       detail:
-        swap.txId === null ? 'seen by our own view of the chain' : <BitcoinTransaction txid={swap.txId} />,
+        swap.txId === null ? (
+          'confirmed by our own view of the chain'
+        ) : (
+          <BitcoinTransaction txid={swap.txId} />
+        ),
     },
   ];
 }
@@ -72,9 +77,13 @@ export function SwapProgress({ id }: { id: string }) {
     (answer) => answer.status !== 'waiting',
   );
   const swap = status.value;
+  const phase = swap?.detail;
+  useEffect(() => {
+    if (phase !== undefined) announceChange();
+  }, [phase]);
   if (swap === null)
     return status.failure === null ? (
-      <Waiting what="Looking up the swap." />
+      <Waiting what="Reading the swap." />
     ) : (
       <Failed failure={status.failure} retry={status.refresh} />
     );
@@ -93,20 +102,20 @@ export function SwapProgress({ id }: { id: string }) {
       <Steps label="Progress of the swap" steps={swapSteps(swap)} />
       {swap.status === 'waiting' ? (
         <Waiting
-          what="You may close this page: the swap goes on, and this address shows it again."
+          what="You may close this page: the swap continues, and this address shows it again."
           usualSeconds={null}
         />
       ) : null}
       {swap.status === 'finished' && swap.btcSatoshis !== null ? (
         <Notice kind="good">
           <p>
-            <strong>{sats(swap.btcSatoshis)} sats arrived.</strong> They count for ABSR once they are deep
-            enough.
+            <strong>{sats(swap.btcSatoshis)} sats arrived.</strong> They count for ABSR after enough
+            confirmations.
           </p>
         </Notice>
       ) : null}
       {swap.status === 'failed' ? (
-        <Notice kind="warn" title={`It did not finish: ${detailText(swap.detail)}.`}>
+        <Notice kind="warn" title={`The swap did not finish: ${detailText(swap.detail)}.`}>
           <p>{SWAP_DETAILS[swap.detail]?.[1] ?? swap.reason?.replaceAll('_', ' ')}</p>
         </Notice>
       ) : null}

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 export type Column = { readonly name: string; readonly right?: boolean };
 export type Row = readonly Child[];
 
-/** Rows and columns that scroll sideways where they do not fit. The first cell of a row is its name. */
+/** Rows and columns; on a phone each row becomes a block. The first cell of a row is its name. */
 export const Table = ({
   label,
   columns,
@@ -13,7 +13,7 @@ export const Table = ({
   label: string;
   columns: readonly Column[];
   rows: readonly Row[];
-  /** What is said when there is no row. */
+  /** Shown when there is no row. */
   empty: string;
 }) =>
   rows.length === 0 ? (
@@ -39,7 +39,9 @@ export const Table = ({
                     {cell}
                   </th>
                 ) : (
-                  <td class={columns[index]?.right ? 'right number' : ''}>{cell}</td>
+                  <td data-column={columns[index]?.name} class={columns[index]?.right ? 'right number' : ''}>
+                    {cell}
+                  </td>
                 ),
               )}
             </tr>

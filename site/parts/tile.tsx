@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 
-/** One figure with its unit. A value that is not there yet keeps its place; null is `unknown`, never zero. */
+/** One figure with its unit. A loading value keeps its place; null is shown as `unknown`, never as zero. */
 export const Tile = ({
   name,
   value,
@@ -8,11 +8,11 @@ export const Tile = ({
   children,
 }: {
   name: string;
-  value: string | null | undefined;
+  value: Child | null | undefined;
   unit?: string;
   children?: Child;
 }) => (
-  <div class="card tile">
+  <div class="tile">
     <span class="name">{name}</span>
     <span class="value">
       {value === undefined ? <span class="skeleton" aria-hidden="true" /> : (value ?? 'unknown')}

@@ -8,10 +8,12 @@ import { grouped } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { isImageUrl } from './token-draft.ts';
 import { TokenBadges } from './token-list.tsx';
-import { Foreign, Initial } from './token-text.tsx';
+import { TokenPicture } from './token-picture.tsx';
+import { Foreign } from './token-text.tsx';
 
-/** Who holds a right on the chain; it is told apart that nobody does and that it could not be read. */
+/** Holder of a right on the chain: an address, none, or not readable now. */
 const Authority = ({
   address,
   asOf,
@@ -22,14 +24,17 @@ const Authority = ({
   label: string;
 }) => {
   if (asOf === null) return <span>could not be read</span>;
-  return address === null ? <span>nobody</span> : <Identifier text={address} label={label} ends={8} />;
+  return address === null ? <span>none</span> : <Identifier text={address} label={label} ends={8} />;
 };
 
 export function TokenFacts({ token }: { token: TokenView }) {
   return (
     <>
       <div class="token-head">
-        <Initial symbol={token.symbol} />
+        <TokenPicture
+          symbol={token.symbol}
+          url={token.image !== null && isImageUrl(token.image) ? token.image : null}
+        />
         <div>
           <h1>
             <Foreign text={token.name} />
@@ -43,8 +48,8 @@ export function TokenFacts({ token }: { token: TokenView }) {
         </div>
       </div>
       {token.warning === null ? null : (
-        <Notice kind="warn" title="The name or symbol reads as that of a well-known token.">
-          <p>Anybody may choose any name. Compare the mint address before you trust it.</p>
+        <Notice kind="warn" title="The name or symbol resembles a well-known token.">
+          <p>A creator may choose any name. Compare the mint address before you trust it.</p>
         </Notice>
       )}
       {token.description === '' ? null : (
@@ -145,8 +150,8 @@ export function TokenDetail() {
           </p>
         )}
         <p class="fine">
-          Listed means paid for and found by search. It is no judgement of the token. Wallets may still show
-          it as unverified.
+          A listed token is paid for and found by search. Listing is not an endorsement, and wallets may still
+          show the token as unverified.
         </p>
       </section>
     </>

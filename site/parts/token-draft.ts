@@ -1,5 +1,5 @@
 /**
- * What the form of a new token holds, checked as the service will check it. Pure.
+ * The form of a new token, checked by the rules of the service. Pure.
  * @module
  */
 import {
@@ -12,12 +12,13 @@ import {
   textFault,
 } from '../../src/chain/solana/token-text.ts';
 import { parseAmount } from '../../src/core/amount.ts';
+import { count } from './format.ts';
 
 export type TokenDraft = {
   readonly name: string;
   readonly symbol: string;
   readonly decimals: string;
-  /** Whole tokens, as people count them. */
+  /** Whole tokens, as decimal text. */
   readonly supply: string;
   readonly description: string;
   readonly image: string;
@@ -49,24 +50,30 @@ const MAX_DECIMALS = 9;
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const IMAGE = /^https:\/\/[\x21-\x7e]+$/;
 
-const WORDS: Readonly<Record<string, string>> = {
-  empty: 'It must not be empty.',
-  too_long: 'It is too long',
-  spaces: 'No space at either end, and only single plain spaces between words.',
+const byteLength = (text: string): number => new TextEncoder().encode(text).length;
+
+const faultText = (text: string, fault: TextFault | undefined, maxBytes: number): string | undefined => {
+  switch (fault) {
+    case undefined:
+      return undefined;
+    case 'empty':
+      return 'It must not be empty.';
+    case 'too_long':
+      return `It is ${count(byteLength(text))} bytes long; at most ${count(maxBytes)}. Letters beyond ASCII take two to four bytes.`;
+    case 'spaces':
+      return 'No space at either end, and only single plain spaces between words.';
+    default:
+      return `It contains characters that wallets cannot show (${fault.replaceAll('_', ' ')}).`;
+  }
 };
 
-const inWords = (fault: TextFault | undefined, maxBytes: number): string | undefined => {
-  if (fault === undefined) return undefined;
-  const words = WORDS[fault] ?? `It has signs that wallets cannot show (${fault.replaceAll('_', ' ')}).`;
-  return fault === 'too_long'
-    ? `${words}: at most ${maxBytes} bytes; letters beyond ASCII take two to four.`
-    : words;
-};
+/** Whether the text is an address that the service accepts for a picture. */
+export const isImageUrl = (text: string): boolean => IMAGE.test(text) && text.length <= MAX_URI_BYTES;
 
 export const decimalsOf = (draft: TokenDraft): number | null =>
   /^\d$/.test(draft.decimals) && Number(draft.decimals) <= MAX_DECIMALS ? Number(draft.decimals) : null;
 
-/** Smallest units; null while the text is no such amount. */
+/** Smallest units; null while the text is not a valid amount. */
 export function supplyAtoms(draft: TokenDraft): bigint | null {
   const decimals = decimalsOf(draft);
   if (decimals === null) return null;
@@ -79,25 +86,27 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
   const atoms = supplyAtoms(draft);
   const image = draft.image.trim();
   const found: Record<keyof DraftFaults, string | undefined> = {
-    name: inWords(textFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES),
-    symbol: inWords(textFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES),
-    description: inWords(descriptionFault(draft.description), MAX_DESCRIPTION_BYTES),
-    decimals: decimals === null ? 'A whole number from 0 to 9.' : undefined,
+    name: faultText(draft.name, textFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES),
+    symbol: faultText(draft.symbol, textFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES),
+    description: faultText(draft.description, descriptionFault(draft.description), MAX_DESCRIPTION_BYTES),
+    decimals: decimals === null ? 'A whole number from 0 to 9, such as 6.' : undefined,
     supply:
       atoms === null
         ? decimals === null
           ? undefined
-          : `Digits, with at most ${decimals} after the point.`
+          : `Digits with at most ${decimals} after the point, such as 1000000.`
         : atoms > U64_MAX
-          ? 'Too many: supply and decimals together go beyond what the chain can hold.'
+          ? 'Too large: the chain holds at most 18446744073709551615 smallest units.'
           : atoms === 0n && !draft.keepMinting
-            ? 'Nothing could ever be minted. Give a supply, or keep the right to mint.'
+            ? 'Without a supply and without the right to mint, no token could ever exist.'
             : undefined,
     image:
-      image !== '' && (!IMAGE.test(image) || image.length > MAX_URI_BYTES)
-        ? 'An https address of at most 200 characters.'
+      image !== '' && !isImageUrl(image)
+        ? 'An https address of at most 200 characters, such as https://example.com/otter.png'
         : undefined,
-    creator: ADDRESS.test(draft.creator.trim()) ? undefined : 'The address of a Solana wallet.',
+    creator: ADDRESS.test(draft.creator.trim())
+      ? undefined
+      : 'A Solana address of 32 to 44 letters and digits. Connect your wallet to fill it in.',
     keepMinting: undefined,
     keepFreezing: undefined,
     keepEditing: undefined,
@@ -106,7 +115,7 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
   return Object.fromEntries(Object.entries(found).filter(([, fault]) => fault !== undefined));
 }
 
-/** Body of POST /api/invoices. The name stays as it was typed: it is checked, never changed. */
+/** Body of POST /api/invoices. The name is sent exactly as typed. */
 export function invoiceBody(draft: TokenDraft) {
   const image = draft.image.trim();
   return {

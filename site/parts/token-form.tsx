@@ -14,20 +14,25 @@ import {
   draftFaults,
   EMPTY_DRAFT,
   invoiceBody,
+  isImageUrl,
   supplyAtoms,
   type TokenDraft,
 } from './token-draft.ts';
-import { Foreign, Initial } from './token-text.tsx';
+import { TokenPicture } from './token-picture.tsx';
+import { Foreign } from './token-text.tsx';
+import { useDraft } from './use-draft.ts';
+import { ConnectWallet, useConnected } from './wallet.tsx';
 
 export function TokenPreview({ draft }: { draft: TokenDraft }) {
   const atoms = supplyAtoms(draft);
   const decimals = decimalsOf(draft);
+  const image = draft.image.trim();
   return (
     <div class="stack">
       <div class="card stack">
         <h2 class="minor">How wallets show it</h2>
-        <p class="wallet-line">
-          <Initial symbol={draft.symbol || '?'} />
+        <div class="wallet-line">
+          <TokenPicture symbol={draft.symbol || '?'} url={isImageUrl(image) ? image : null} />
           <span>
             <strong>
               <Foreign text={draft.name || 'Name'} />
@@ -38,7 +43,7 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
               <Foreign text={draft.symbol || 'SYMBOL'} />
             </span>
           </span>
-        </p>
+        </div>
         <dl class="facts">
           <dt>Smallest units</dt>
           <dd>{atoms === null ? 'none yet' : grouped(atoms.toString())}</dd>
@@ -52,11 +57,11 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
       </div>
       {draft.keepFreezing ? (
         <Notice kind="warn" title="Wallets will warn about this token.">
-          <p>Holders do not like that somebody can freeze their balance.</p>
+          <p>Holders see that their balance can be frozen.</p>
         </Notice>
       ) : null}
       {isWellKnown(draft.name) || isWellKnown(draft.symbol) ? (
-        <Notice kind="warn" title="That reads as the name of a well-known token.">
+        <Notice kind="warn" title="The name or symbol resembles a well-known token.">
           <p>Your token will be shown with a warning.</p>
         </Notice>
       ) : null}
@@ -64,23 +69,32 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
   );
 }
 
-/** What is typed, and which rights are kept. */
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
 type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';
 
+/** Fills in the address of the connected wallet once, and leaves it editable. */
+function useWalletAddress(fill: (address: string) => void): void {
+  const connected = useConnected();
+  const address = connected?.account.address;
+  useEffect(() => {
+    if (address !== undefined) fill(address);
+  }, [address]);
+}
+
 export function TokenCreator() {
-  const [draft, setDraft] = useState<TokenDraft>(EMPTY_DRAFT);
+  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', EMPTY_DRAFT);
   const [tried, setTried] = useState(false);
   const { busy, failure, attempt } = useAttempt<'price'>();
   const [invoice, setInvoice] = useState<string | null>(null);
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
+  useWalletAddress((creator) => setDraft({ ...draft, creator }));
 
   const set =
     <K extends keyof TokenDraft>(name: K) =>
     (value: TokenDraft[K]): void =>
-      setDraft((before) => ({ ...before, [name]: value }));
+      setDraft({ ...draft, [name]: value });
   const faults = draftFaults(draft);
-  /** An empty field is no mistake before the visitor says that he is done. */
+  /** An empty field is not marked before the first submit. */
   const wrong = (name: keyof TokenDraft): string | null =>
     (tried || draft[name] !== '' ? faults[name] : undefined) ?? null;
 
@@ -101,6 +115,7 @@ export function TokenCreator() {
     }
     await attempt('price', async () => {
       const { value } = await call<InvoiceCreated>('/api/invoices', { body: invoiceBody(draft) });
+      forget();
       toAddressBar('invoice', value.invoice_id);
       setInvoice(value.invoice_id);
       scrollTo({ top: 0 });
@@ -117,6 +132,8 @@ export function TokenCreator() {
           onClick={() => {
             toAddressBar('invoice', null);
             setInvoice(null);
+            setTried(false);
+            setDraft({ ...EMPTY_DRAFT, creator: draft.creator });
           }}
         >
           Another token
@@ -125,7 +142,7 @@ export function TokenCreator() {
     );
   return (
     <div class="split">
-      <div class="card">
+      <div>
         <Form label="New token" submit={submit}>
           <div class="pair">
             <Field {...entry('name')} label="Name" hint="Up to 32 bytes" />
@@ -140,13 +157,14 @@ export function TokenCreator() {
             label="Your wallet"
             hint="Receives the supply and the rights you keep"
           />
+          <ConnectWallet label="Fill in from my wallet" quiet />
           <Field {...entry('description')} label="Description" rows={3} optional />
           <Field
             {...entry('image')}
             label="Picture"
             keys="url"
             optional
-            hint="An https address. Wallets load it; this site does not."
+            hint="An https address that wallets load"
           />
           <fieldset>
             <legend>Rights that you keep</legend>
@@ -168,12 +186,10 @@ export function TokenCreator() {
               ['token', 'Classic SPL token with Metaplex metadata'],
             ]}
           />
-          <button type="submit" disabled={busy !== null}>
-            Check and show the price
+          <button type="submit" class="start" disabled={busy !== null}>
+            Continue to payment
           </button>
-          {busy === null ? null : (
-            <Waiting what="Checking everything on the chain before anything is charged." />
-          )}
+          {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
           {failure === null ? null : <Failed failure={failure} />}
         </Form>
       </div>

@@ -36,13 +36,10 @@ export const TokenRow = ({ token }: { token: TokenView }) => (
       </span>
       <TokenBadges token={token} />
     </span>
-    <span class="number right">
-      {grouped(token.supply_ui)}
-      <span class="fine"> supply</span>
-    </span>
-    <span class="fine right">
-      <code title={token.mint_address}>{shortened(token.mint_address)}</code>
+    <span class="supply fine number">
+      Supply {grouped(token.supply_ui)}
       <br />
+      Mint <code title={token.mint_address}>{shortened(token.mint_address)}</code>,{' '}
       {instant(token.created_at)}
     </span>
   </li>
@@ -105,10 +102,10 @@ export function TokenBrowser() {
           </div>
         ) : null
       ) : tokens.length === 0 ? (
-        <p class="card empty" role="status">
+        <p class="empty" role="status">
           {searching
             ? 'No listed token matches. Only listed tokens are found by search.'
-            : 'No token has been made yet. Yours could be the first.'}
+            : 'No token has been created yet. Yours could be the first.'}
         </p>
       ) : (
         <>
@@ -117,7 +114,7 @@ export function TokenBrowser() {
               ? `${tokens.length}${cursor === null ? '' : ' or more'} found, best matches first`
               : 'Newest first'}
           </p>
-          <ul class="card flush token-rows">
+          <ul class="token-rows">
             {tokens.map((token) => (
               <TokenRow token={token} />
             ))}

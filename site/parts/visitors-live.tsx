@@ -36,8 +36,8 @@ export function VisitorReport({ stats }: { stats: Stats }) {
             xIs="time"
             x={series.map(({ day }) => seconds(`${day}T00:00:00Z`))}
             lines={[
-              { name: 'Page views', values: series.map(({ pageviews }) => pageviews) },
-              { name: 'Visitors', values: series.map(({ visitors }) => visitors ?? null) },
+              { name: 'Page views', asset: 'absr', values: series.map(({ pageviews }) => pageviews) },
+              { name: 'Visitors', asset: 'sol', values: series.map(({ visitors }) => visitors ?? null) },
             ]}
             show={count}
             showX={(at) => fromUnixSeconds(at).slice(0, 10)}

@@ -91,6 +91,7 @@ function buildApiDeps(env: Env): Deps {
     now: Date.now,
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? solanaAddress,
+    depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
     bitcoinSources: esploras,
     solanaSources: rpc.nodes,
     holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,

@@ -16,17 +16,18 @@ useBrowser();
 let visited: Visit;
 afterEach(() => visited?.close());
 
-type Info = { treasury: string; users: { address: string }[] };
+import type { Info } from './wallet.ts';
 
 it('a visitor quotes, rehearses and starts a swap, and sees both transactions when it is finished', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   await page.getByLabel('SOL of the reserve to swap').fill('0.4');
-  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await page.getByRole('button', { name: 'Get quote' }).click();
   await page.getByText('Guaranteed by the bridge').waitFor();
-  await page.getByRole('button', { name: 'Dry run' }).click();
-  await page.getByText('It would pass now.').waitFor();
-  const start = page.getByRole('button', { name: 'Start the swap' });
+  expect(await page.getByLabel('Quote').innerText()).toMatch(/0\.4 SOL[\s\S]*sats/);
+  await page.getByRole('button', { name: 'Rehearse' }).click();
+  await page.getByText('The swap would pass now.').waitFor();
+  const start = page.getByRole('button', { name: 'Start swap' });
   expect(await start.isDisabled()).toBe(true);
   await page.getByLabel('I understand whose money moves').check();
   await start.click();
@@ -64,10 +65,10 @@ it('a creator fills the form, pays what the code says, and the token is made and
   const preview = page.locator('.split > .stack');
   expect(await preview.innerText()).toContain('2,500.5 OTTER');
   expect(await preview.innerText()).toContain('2,500,500');
-  await page.getByRole('button', { name: 'Check and show the price' }).click();
-  expect(await page.getByText('The address of a Solana wallet.').isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  expect(await page.getByText(/^A Solana address of 32 to 44/).isVisible()).toBe(true);
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
-  await page.getByRole('button', { name: 'Check and show the price' }).click();
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   expect(await violations(page)).toEqual([]);
   await picture(page, 'invoice');
@@ -85,8 +86,8 @@ it('a creator fills the form, pays what the code says, and the token is made and
     amount: url.searchParams.get('amount'),
     references: [url.searchParams.get('reference')],
   });
-  await page.getByText('Your token is made and listed.').waitFor({ timeout: 60_000 });
-  await page.getByRole('link', { name: 'To its page' }).click();
+  await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
+  await page.getByRole('link', { name: 'Open its page' }).click();
   await page.getByRole('heading', { name }).waitFor();
   expect(await page.locator('main').innerText()).toContain('2,500.5');
   expect(await page.locator('.token-head').innerText()).toContain('listed');
@@ -112,8 +113,9 @@ it('a depositor looks at what a deposit earns, claims it, and sees it paid', asy
   });
   visited = await visit('/asry');
   const { page } = visited;
+  await page.getByText('Claim a deposit that was sent already').click();
   await page.getByLabel('Signature of the deposit').fill(signature);
-  await page.getByRole('button', { name: 'Look at the deposit' }).click();
+  await page.getByRole('button', { name: 'Check deposit' }).click();
   await page.getByText('Nothing was consumed yet.').waitFor({ timeout: 60_000 });
   expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
   await page.getByRole('button', { name: 'Claim the reward' }).click();
@@ -122,8 +124,9 @@ it('a depositor looks at what a deposit earns, claims it, and sees it paid', asy
   await picture(page, 'claim-paid');
   // The same deposit again shows what became of it, and pays nothing.
   await page.getByRole('button', { name: 'Another claim' }).click();
+  await page.getByText('Claim a deposit that was sent already').click();
   await page.getByLabel('Signature of the deposit').fill(signature);
-  await page.getByRole('button', { name: 'Look at the deposit' }).click();
+  await page.getByRole('button', { name: 'Check deposit' }).click();
   await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
   const again = page.getByRole('region', { name: 'Payouts' }).getByRole('row');
   expect(await again.count()).toBe(2);
@@ -131,16 +134,16 @@ it('a depositor looks at what a deposit earns, claims it, and sees it paid', asy
 
 it('a visitor with coins of his own sees the warnings before the address to pay', async () => {
   const { users } = await control<Info>('GET /info');
-  visited = await visit('/swap');
+  visited = await visit('/exchange');
   const { page } = visited;
   expect(await page.getByText('Read this before you pay').isVisible()).toBe(true);
   await page.getByLabel('Amount').fill('0.5');
-  await page.getByRole('button', { name: 'Ask what it brings' }).click();
+  await page.getByRole('button', { name: 'Estimate' }).click();
   await page.getByLabel('Your BTC address').fill('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq');
   await page.getByLabel('Your SOL address for a refund').fill(users[0]?.address ?? '');
-  const show = page.getByRole('button', { name: 'Show the pay-in address' });
+  const show = page.getByRole('button', { name: 'Create exchange' });
   expect(await show.isDisabled()).toBe(true);
-  await page.getByLabel('I know that the provider may hold coins and ask who I am').check();
+  await page.getByLabel('I know that the provider may hold coins and ask for documents').check();
   await show.click();
   await page.getByText('waiting for your payment').waitFor();
   expect(await page.locator('[data-island="exchange"]').innerText()).toContain('0.5 SOL');

@@ -17,9 +17,10 @@ import {
 useBrowser();
 
 const PAGES = [
-  ['/', 'A Bitcoin reserve that anybody can check'],
+  ['/', 'A Bitcoin reserve that anyone can check'],
   ['/reserves', 'Reserves and proof'],
-  ['/swap', 'Swap and exchange'],
+  ['/swap', 'Swap SOL of the reserve into BTC'],
+  ['/exchange', 'Exchange your own coins'],
   ['/tokens', 'Tokens'],
   ['/tokens/new', 'Create a token'],
   ['/asry', 'ASRY rewards'],

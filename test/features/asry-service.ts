@@ -64,6 +64,8 @@ export const epoch: AsryEpochView = {
   decimals: 9,
 };
 
+export const TREASURY = '7dYB1c7akmzEoLwdmh1NXV9gN4zvhc2oWmxJKTGSJ22k';
+
 export type Service = {
   clock: number;
   /** What the nodes say, poll by poll; the last stays. */
@@ -130,6 +132,8 @@ function depsOf(service: Service): AsryDeps {
     async sleep(ms) {
       service.clock += ms;
     },
+    treasuryAddress: TREASURY,
+    depositMints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
     requireAsry() {
       if (service.configured) return MINT;
       throw new AppError('NOT_CONFIGURED', 'ASRY_MINT_ADDRESS', {

@@ -12,6 +12,7 @@ import {
   SENDER,
   type Service,
   SIGNATURE,
+  TREASURY,
   view,
 } from './asry-service.ts';
 
@@ -480,6 +481,14 @@ describe('GET /api/asry/epoch', () => {
     expect((await get('/api/asry/epoch')).body.current).toEqual(shown);
     service.clock += 2_000_000;
     expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
+  });
+
+  it('names what a wallet needs to send a deposit', async () => {
+    expect((await get('/api/asry/epoch')).body.deposit).toEqual({
+      address: TREASURY,
+      mints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
+      decimals: 6,
+    });
   });
 
   it('is null before the first', async () => {

@@ -8,6 +8,7 @@ import {
   grouped,
   instant,
   rounded,
+  roundedUp,
   sats,
   shortened,
   significant,
@@ -77,6 +78,19 @@ describe('amounts', () => {
   });
 });
 
+describe('a minimum rounded up', () => {
+  it.each([
+    ['0.0489123', 4, '0.04892'],
+    ['0.1000001', 4, '0.1001'],
+    ['0.05', 4, '0.05'],
+    ['12.34561', 4, '12.35'],
+    ['123456.7', 4, '123457'],
+    ['0.99999', 4, '1'],
+  ])('%s to %i digits is %s, never less', (text, digits, want) => {
+    expect(roundedUp(text, digits)).toBe(want);
+  });
+});
+
 describe('times', () => {
   it('are UTC for everybody', () => {
     expect(instant('2026-11-20T17:44:58.009Z')).toBe('2026-11-20 17:44 UTC');
@@ -91,10 +105,13 @@ describe('times', () => {
   it.each([
     [0, 'just now'],
     [-9, 'just now'],
-    [30, '30 s ago'],
-    [120, '2 min ago'],
-    [7200, '2 h ago'],
-    [400_000, '5 days ago'],
+    [1, 'just now'],
+    [30, '30 seconds ago'],
+    [89, '1 minute ago'],
+    [120, '2 minutes ago'],
+    [3600, '1 hour ago'],
+    [7200, '2 hours ago'],
+    [400_000, '4 days ago'],
   ])('%i seconds are %s', (seconds, want) => {
     expect(ago(0, seconds * 1000)).toBe(want);
   });

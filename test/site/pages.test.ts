@@ -64,7 +64,7 @@ it('the scripts are those of production, and tell nothing of the machine that ma
 
 it('the policy names this site, the strangers that verify, and nobody else', () => {
   expect(contentPolicy(PUBLIC_SOURCES)).toBe(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; " +
       "connect-src 'self' https://mempool.space https://blockstream.info https://solana-rpc.publicnode.com " +
       "https://api.mainnet-beta.solana.com; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
       "require-trusted-types-for 'script'",

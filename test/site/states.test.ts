@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../../site/api/call.ts';
-import { AsryEpoch } from '../../site/parts/asry-live.tsx';
+import { asry } from '../../site/pages/asry.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
 import { ServiceFacts, together } from '../../site/parts/overview-live.tsx';
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
@@ -19,8 +19,8 @@ describe('the pay-in address of an exchange', () => {
   it.each([
     ['waiting', '8LZGbM26bq', '8LZGbM26bq'],
     ['waiting', null, 'unknown'],
-    ['expired', '8LZGbM26bq', 'nowhere any more'],
-    ['finished', '8LZGbM26bq', 'nowhere any more'],
+    ['expired', '8LZGbM26bq', 'no longer payable'],
+    ['finished', '8LZGbM26bq', 'no longer payable'],
   ])('while it is %s and is %s: %s', (status, address, text) => {
     const html = String(PayInTo({ exchange: exchange(status, address) }));
     expect(html).toContain(text);
@@ -107,13 +107,13 @@ it('a row of the archive leads to its own proof or nowhere', () => {
   ]);
 });
 
-it('what is said of the curve is what it does: sooner earns more, splitting earns no more', () => {
+it('states what the curve does: sooner earns more, splitting earns no more', () => {
   const curve = { cap: 10n ** 15n, depth: 90_000_000_000n };
   const net = 1_000_000_000n;
   const [first, second] = [entitlementOf(curve, 0n, net), entitlementOf(curve, net, net)];
   expect(first).toBeGreaterThan(second);
   expect(first + second).toBe(entitlementOf(curve, 0n, 2n * net));
-  const text = String(AsryEpoch());
+  const text = String(asry.Content());
   expect(text).toContain('The sooner a deposit is claimed, the more a dollar of it earns.');
   expect(text).toContain('Splitting a deposit gains nothing.');
   expect(text).not.toContain('order');

@@ -37,7 +37,9 @@ it('a form that is filled in has no fault, and is asked for as the service takes
 it('the supply is exact to the last unit that the chain can hold', () => {
   expect(supplyAtoms(draft({ supply: '18446744073.709551615', decimals: '9' }))).toBe(2n ** 64n - 1n);
   expect(draftFaults(draft({ supply: '18446744073.709551615', decimals: '9' }))).toEqual({});
-  expect(draftFaults(draft({ supply: '18446744073.709551616', decimals: '9' })).supply).toContain('Too many');
+  expect(draftFaults(draft({ supply: '18446744073.709551616', decimals: '9' })).supply).toContain(
+    'Too large',
+  );
 });
 
 describe('the form refuses what the service would refuse', () => {

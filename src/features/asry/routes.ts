@@ -20,6 +20,9 @@ export type AsryDeps = ClaimFromDepositDeps &
   ListEpochsDeps & {
     /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the variables that claims lack */
     readonly requireAsry: () => string;
+    readonly treasuryAddress: string | null;
+    /** Mints of the dollars that earn rewards. */
+    readonly depositMints: { readonly USDC: string; readonly USDT: string };
   };
 
 const DOLLAR_DECIMALS = 6;
@@ -192,7 +195,21 @@ const epochRoute = createRoute({
   responses: {
     200: jsonResponse(
       z
-        .object({ current: Epoch.nullable(), past: z.array(Epoch), as_of: z.iso.datetime() })
+        .object({
+          current: Epoch.nullable(),
+          past: z.array(Epoch),
+          deposit: z
+            .object({
+              address: z
+                .string()
+                .nullable()
+                .openapi({ description: 'Owner of the accounts that deposits go to' }),
+              mints: z.object({ USDC: z.string(), USDT: z.string() }),
+              decimals: z.number().int(),
+            })
+            .openapi({ description: 'What a wallet needs to send a deposit' }),
+          as_of: z.iso.datetime(),
+        })
         .openapi('AsryEpochs'),
       'Epochs; up to 100',
     ),
@@ -243,7 +260,9 @@ export const asryRoutes = newRouter<AsryDeps>()
     const { current, past } = await listEpochs(c.var.deps);
     c.header('Cache-Control', 'public, max-age=5');
     const as_of = new Date(c.var.deps.now()).toISOString();
-    return c.json({ current: current && epochOf(current), past: past.map(epochOf), as_of }, 200);
+    const { treasuryAddress: address, depositMints: mints } = c.var.deps;
+    const deposit = { address, mints, decimals: DOLLAR_DECIMALS };
+    return c.json({ current: current && epochOf(current), past: past.map(epochOf), deposit, as_of }, 200);
   });
 
 function refusalError({ refusal, claim }: Extract<ClaimAnswer, { type: 'refused' }>, mint: string): AppError {

@@ -1,0 +1,66 @@
+/**
+ * Draws the pictures that are kept as files: icons and social card of the site, and the README's screenshot. Needs
+ * Chromium. Usage: node scripts/draw-images.ts [URL of a running world, for the screenshots]
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { runnerImport } from 'vite';
+import { prerenderConfig } from '../site/vite.config.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const PUBLIC = join(ROOT, 'site/public');
+const IMAGES = join(ROOT, 'docs/images');
+const FONT = join(ROOT, 'node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2');
+
+const ICON_SIZES = [32, 180, 192, 512];
+const CARD = { width: 1200, height: 630 };
+const SCREEN = { width: 1280, height: 860 };
+
+async function drawIcons(browser: Browser): Promise<void> {
+  const icon = readFileSync(join(PUBLIC, 'icon.svg'), 'utf8');
+  for (const size of ICON_SIZES) {
+    const page = await browser.newPage({ viewport: { width: size, height: size } });
+    await page.setContent(`<style>body{margin:0}svg{display:block;width:100vw}</style>${icon}`);
+    await page.screenshot({ path: join(PUBLIC, `icon-${size}.png`), omitBackground: true });
+    await page.close();
+  }
+}
+
+async function drawCard(browser: Browser): Promise<void> {
+  const { module } = await runnerImport<{ card(): string }>(join(ROOT, 'site/card.tsx'), prerenderConfig);
+  const styles = ['base', 'frame', 'pages'].map((name) =>
+    readFileSync(join(ROOT, `site/styles/${name}.css`), 'utf8').replace(
+      /url\("[^"]*\.woff2"\)/,
+      `url("data:font/woff2;base64,${readFileSync(FONT).toString('base64')}")`,
+    ),
+  );
+  const page = await browser.newPage({ viewport: CARD, colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.setContent(`<style>${styles.join('\n')}</style>${module.card()}`);
+  await page.evaluate('document.fonts.ready');
+  await page.screenshot({ path: join(PUBLIC, 'card.png') });
+  await page.close();
+}
+
+async function drawSite(browser: Browser, url: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ viewport: SCREEN, colorScheme, reducedMotion: 'reduce' });
+    await page.goto(url);
+    await page.locator('.coverage-text').waitFor();
+    await page.screenshot({ path: join(IMAGES, `site-${colorScheme}.png`) });
+    await page.close();
+  }
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
+try {
+  await drawIcons(browser);
+  await drawCard(browser);
+  const [url] = process.argv.slice(2);
+  if (url !== undefined) await drawSite(browser, url);
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,108 @@
+import type { AbsrSummary, Reserves } from '../api/answers.ts';
+import { sats } from './format.ts';
+import { Age } from './freshness.tsx';
+
+const WIDTH = 1000;
+
+/** Share of the bar, in whole thousandths; ABSR has as many atoms as sats when it has no decimals. */
+const share = (part: bigint, whole: bigint): number =>
+  whole === 0n ? 0 : Number((part * BigInt(WIDTH)) / whole);
+
+export type Covered = { readonly reserve: bigint; readonly supply: bigint };
+
+export function coverageOf(summary: AbsrSummary | null): Covered | null {
+  if (summary === null || summary.gapSatoshis === null || summary.absrTokenSupplyAtoms === null) return null;
+  // The gap is reserve less supply in sats: both sides of the bar follow from the same answer.
+  const supply = BigInt(summary.absrTokenSupplyAtoms) / 10n ** BigInt(summary.absrDecimals ?? 0);
+  return { reserve: supply + BigInt(summary.gapSatoshis), supply };
+}
+
+export function coverageText({ reserve, supply }: Covered): string {
+  const gap = reserve - supply;
+  if (supply === 0n) return 'No ABSR exists yet, so nothing is owed.';
+  if (gap < 0n) return `Not covered: ${sats((-gap).toString())} sats are missing.`;
+  return gap === 0n
+    ? 'Every ABSR is covered by exactly one sat.'
+    : `Every ABSR is covered, with ${sats(gap.toString())} sats to spare.`;
+}
+
+function sourcesText(bitcoin: Reserves['bitcoin'] | undefined): string {
+  if (bitcoin === undefined) return '';
+  const names = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null);
+  if (bitcoin.agreed === true) return `${names.length} independent Bitcoin sources agree`;
+  return bitcoin.agreed === false
+    ? 'the Bitcoin sources differ; the lower value counts'
+    : 'only one source responds';
+}
+
+/** Reserve against supply as one bar, the headroom named. */
+export function CoverageBar({
+  covered,
+  bitcoin,
+  proofAt,
+}: {
+  covered: Covered;
+  bitcoin: Reserves['bitcoin'] | undefined;
+  proofAt: string | null;
+}) {
+  const { reserve, supply } = covered;
+  const most = reserve > supply ? reserve : supply;
+  const reserveEnd = share(reserve, most);
+  const supplyEnd = share(supply, most);
+  const short = supply > reserve;
+  return (
+    <div class="coverage">
+      <p class={`coverage-text${short ? ' short' : ''}`}>
+        <strong>{coverageText(covered)}</strong>
+      </p>
+      <svg viewBox={`0 0 ${WIDTH} 44`} preserveAspectRatio="none" aria-hidden="true" class="coverage-bar">
+        <defs>
+          <pattern
+            id="spare"
+            width="10"
+            height="10"
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
+            <rect class="spare-ground" width="10" height="10" />
+            <rect class="spare-line" width="4" height="10" />
+          </pattern>
+        </defs>
+        <rect class="reserve" x="0" y="0" width={reserveEnd} height="44" fill="url(#spare)" />
+        <rect class="supply" x="0" y="0" width={Math.min(supplyEnd, reserveEnd)} height="44" />
+        {short ? (
+          <rect class="missing" x={reserveEnd} y="0" width={supplyEnd - reserveEnd} height="44" />
+        ) : null}
+      </svg>
+      <dl class="coverage-key">
+        <div>
+          <dt>
+            <span class="dot btc" aria-hidden="true" /> Reserve
+          </dt>
+          <dd>{sats(reserve.toString())} sats</dd>
+        </div>
+        <div>
+          <dt>
+            <span class="dot absr" aria-hidden="true" /> ABSR supply
+          </dt>
+          <dd>{sats(supply.toString())} ABSR</dd>
+        </div>
+        <div>
+          <dt>
+            <span class={`dot ${short ? 'short' : 'spare'}`} aria-hidden="true" />{' '}
+            {short ? 'Missing' : 'Headroom'}
+          </dt>
+          <dd>{sats((short ? supply - reserve : reserve - supply).toString())} sats</dd>
+        </div>
+      </dl>
+      <p class="fine">
+        {[sourcesText(bitcoin)].filter(Boolean).join(' · ')}
+        {proofAt === null ? null : (
+          <>
+            {' · '}newest proof signed <Age iso={proofAt} />
+          </>
+        )}
+      </p>
+    </div>
+  );
+}

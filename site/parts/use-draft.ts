@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'hono/jsx';
+
+/** A form's values, kept for this tab: a reload or a closed wallet window loses nothing. */
+export function useDraft<T extends object>(
+  name: string,
+  initial: T,
+): readonly [draft: T, set: (draft: T) => void, forget: () => void] {
+  const key = `sluice:draft:${name}`;
+  const [draft, setDraft] = useState<T>(initial);
+  useEffect(() => {
+    try {
+      const stored = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+      if (typeof stored === 'object' && stored !== null) setDraft(known(stored, initial));
+    } catch {
+      // A browser without storage only loses the draft.
+    }
+  }, []);
+  const store = (value: T | null): void => {
+    try {
+      if (value === null) sessionStorage.removeItem(key);
+      else sessionStorage.setItem(key, JSON.stringify(value));
+    } catch {
+      // As above.
+    }
+  };
+  return [
+    draft,
+    (next) => {
+      setDraft(next);
+      store(next);
+    },
+    () => store(null),
+  ];
+}
+
+/** Of what was stored, the fields that the form still has, with their types. */
+function known<T extends object>(stored: object, initial: T): T {
+  const kept = Object.entries(stored).filter(
+    ([name, value]) => name in initial && typeof value === typeof Reflect.get(initial, name),
+  );
+  return { ...initial, ...Object.fromEntries(kept) };
+}
