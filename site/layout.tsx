@@ -114,7 +114,7 @@ const Header = ({ path }: { path: string }) => (
         <nav aria-label="All pages">
           {GROUPS.map(([, name, places]) => (
             <section>
-              <h2>{name}</h2>
+              <h2 class="group-name">{name}</h2>
               <Places path={path} places={places} />
             </section>
           ))}
@@ -130,7 +130,7 @@ const Footer = () => (
       <nav aria-label="Pages by subject">
         {GROUPS.map(([, name, places]) => (
           <section>
-            <h2>{name}</h2>
+            <h2 class="group-name">{name}</h2>
             <ul>
               {places.map(([place, title]) => (
                 <li>
@@ -141,7 +141,7 @@ const Footer = () => (
           </section>
         ))}
         <section>
-          <h2>As JSON</h2>
+          <h2 class="group-name">As JSON</h2>
           <ul>
             <li>
               <a href="/api/proof">Proof</a>
