@@ -29,6 +29,10 @@ const LIMITS = {
   maxCostDay: PLENTY,
   maxCostBps: 200,
   floor: lamports(0n),
+  operatingFloat: lamports(0n),
+  maxRefundsDay: lamports(10n ** 12n),
+  maxCreationsDay: 1_000_000n,
+  maxPayoutsDay: 1_000_000n,
 };
 
 type Spent = { sign: number; storage: number; statements: number };

@@ -5,8 +5,10 @@
  */
 import type { ClaimView } from './asry/claim-view.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
+import type { Limit } from './kernel/spending-limits.ts';
 
 export { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './asry/claim-view.ts';
+export type { Limit } from './kernel/spending-limits.ts';
 
 /** A decision against a request, with the code that the caller sees. */
 export type Refusal = {
@@ -62,8 +64,6 @@ export type SwapRoom = {
   readonly maximumLamports: bigint;
   readonly refusal: Refusal | null;
 };
-
-export type CapUse = { readonly usedLamports: bigint; readonly maximumLamports: bigint };
 
 /** How today's mint of ABSR stands. */
 export type MintReport = {
@@ -148,12 +148,8 @@ export type CustodyReport = {
   readonly openOperations: number;
   readonly heldOperations: number;
   readonly undeliveredSinceMs: number | null;
-  readonly caps: {
-    readonly hour: CapUse;
-    readonly day: CapUse;
-    readonly unsettled: CapUse;
-    readonly costDay: CapUse;
-  };
+  /** Every cap, with what is used of it. */
+  readonly limits: readonly Limit[];
 };
 
 /** A request that waits for a payment, as the custodian keeps it. */

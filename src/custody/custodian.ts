@@ -5,9 +5,10 @@
  */
 import { lamports } from '../core/amount.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
-import type { CustodianApi } from './api.ts';
+import type { CustodianApi, OpenRequest, Refusal } from './api.ts';
 import { createAsryDesk } from './asry/claims.ts';
 import { createAsryKind } from './asry/payout-operation.ts';
+import { createBudgets } from './budgets.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { createBalanceReader } from './kernel/balance-reader.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
@@ -21,8 +22,9 @@ import { flushOutbox } from './kernel/outbox.ts';
 import type { Storage } from './kernel/ports.ts';
 import { reconcile } from './kernel/reconcile.ts';
 import { recoveryOf } from './kernel/recovery.ts';
+import { spendingRefusal, upstreamRefusal } from './kernel/refusals.ts';
 import { custodyReport } from './kernel/report.ts';
-import { areLimits } from './kernel/spending-limits.ts';
+import { areLimits, checkIntent } from './kernel/spending-limits.ts';
 import { createPaymentDesk } from './payments/payment-requests.ts';
 import { createRefundKind } from './payments/refund-operation.ts';
 import { overheadOf } from './policy/terms.ts';
@@ -45,6 +47,14 @@ const MIRROR_RETRY_MS = 5_000;
 const MIRROR_PATIENCE_MS = 60_000;
 /** Longest that somebody who reads a finished request waits for D1 to take what it made. */
 const SHOWN_MS = 2_000;
+const FLOAT_SPENT: Refusal = {
+  code: 'SPENDING_LIMIT_REACHED',
+  message:
+    'The reserve has not enough SOL for another token creation beside those already sold. Nothing was charged.',
+  // Open requests expire after half an hour.
+  retryAfterSeconds: 600,
+  details: { limit: 'operating_float' },
+};
 /** Smallest distance of an alarm from now. */
 const SOON_MS = 20;
 
@@ -100,6 +110,8 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       latestBlockhash: d.swap.latestBlockhash,
     });
 
+  const budgets = createBudgets(d.limits, () => payments?.sold() ?? { paid: 0n, open: 0n });
+
   const driver = createDriver({
     journal,
     storage,
@@ -112,7 +124,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
       ...(d.payments ? { refund: refundKind(d.payments) } : {}),
     },
-    limits: d.limits,
+    budgetOf: budgets.of,
     now,
     log,
     isTrusted,
@@ -128,7 +140,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     readBalance,
     driver,
     quotes: swap,
-    limits: d.limits,
+    budget: budgets.of('swap'),
     maxCreatesPerClientHour: d.maxCreatesPerClientHour,
     now,
     randomId: d.randomId,
@@ -136,28 +148,35 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     within: d.within,
   });
 
-  const beginning = { journal, storage, readBalance, now, stop: stopBeginning };
-  const begin = createBegin({ ...beginning, limits: d.limits });
-  // The floor is what swaps leave for fees; a mint is nothing but fees.
-  const beginMint = createBegin({ ...beginning, limits: { ...d.limits, floor: lamports(0n) } });
-
-  const starting =
-    (from: Begin): Begin =>
-    async (kind, id, decide) => {
-      const begun = await from(kind, id, decide);
-      if (begun.type === 'begun') await driver.drive(id);
-      return begun;
-    };
+  const insert = createBegin({
+    journal,
+    storage,
+    readBalance,
+    now,
+    stop: stopBeginning,
+    budgetOf: budgets.of,
+  });
+  const begin: Begin = async (kind, id, decide) => {
+    const begun = await insert(kind, id, decide);
+    if (begun.type === 'begun') await driver.drive(id);
+    return begun;
+  };
 
   const tools: DeskTools = {
     journal,
     storage,
     now,
     log,
-    begin: starting(begin),
+    begin,
   };
-  const payments = d.payments && createPaymentDesk(tools, { ...d.payments, mirror: d.mirror });
-  const mints = d.absr && createMintDesk({ ...tools, begin: starting(beginMint) }, d.absr);
+  const payments =
+    d.payments &&
+    createPaymentDesk(tools, {
+      ...d.payments,
+      maxRefundsDay: d.limits.maxRefundsDay,
+      mirror: d.mirror,
+    });
+  const mints = d.absr && createMintDesk(tools, d.absr);
   const proofs =
     d.proof &&
     createProofDesk(tools, {
@@ -235,6 +254,29 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       return work();
     });
 
+  /** Why a creation cannot be sold now. A listing costs the reserve nothing. */
+  async function saleRefusal({ kind, subject }: OpenRequest): Promise<Refusal | undefined> {
+    if (!d.payments || kind !== 'token') return undefined;
+    const reserved = lamports(d.payments.creationCost(subject));
+    try {
+      const balance = await readBalance(journal.releasedSlot());
+      const budget = { ...budgets.of(kind), keeps: budgets.keptBySale };
+      const operations = journal.counting(now());
+      const verdict = checkIntent({
+        budget,
+        amount: lamports(0n),
+        reserved,
+        balance,
+        operations,
+        now: now(),
+      });
+      if (verdict.ok) return undefined;
+      return verdict.code === 'INSUFFICIENT_BALANCE' ? FLOAT_SPENT : spendingRefusal(verdict, now());
+    } catch (error) {
+      return upstreamRefusal(`upstream_${failureReason(error)}`);
+    }
+  }
+
   const proving = <T>(work: (proofs: ProofDesk) => Promise<T>): Promise<T> =>
     working(async () => work(desk(proofs)));
 
@@ -249,7 +291,11 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
 
     begin: (kind, id, decide) => working(() => tools.begin(kind, id, decide)),
 
-    openRequest: (request) => verified(async () => desk(payments).open(request)),
+    openRequest: (request) =>
+      verified(async () => {
+        const refusal = await saleRefusal(request);
+        return refusal ? { type: 'refused', refusal } : desk(payments).open(request);
+      }),
     async findRequest(id) {
       const found = desk(payments).find(id);
       // Who is told of a token looks it up next, and that is read from D1.
@@ -280,7 +326,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       return operation?.kind === 'swap' ? swapView(operation) : null;
     },
 
-    report: async () => custodyReport({ ...d, journal, mint: mints?.report() ?? null }),
+    report: async () => custodyReport({ ...d, journal, budgets: budgets.all, mint: mints?.report() ?? null }),
 
     async ops(command) {
       // What is in doubt must be known to be so before it is mended.

@@ -114,7 +114,6 @@ export function composeCustody(
           treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
           mintKeys,
           publicBaseUrl: config.PUBLIC_BASE_URL,
-          maxRefundsDay: config.REFUND_MAX_SOL_DAY,
           heldPayers: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
         })
       : {}),
@@ -126,6 +125,10 @@ export function composeCustody(
       maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
       maxCostBps: config.SWAP_MAX_COST_BPS,
       floor: config.RESERVE_FLOOR_SOL,
+      operatingFloat: config.OPERATING_FLOAT_SOL,
+      maxRefundsDay: config.REFUND_MAX_SOL_DAY,
+      maxCreationsDay: config.CREATIONS_MAX_DAY,
+      maxPayoutsDay: config.PAYOUTS_MAX_DAY,
     },
     swapsDisabled: config.SWAPS_DISABLED,
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
@@ -216,17 +219,16 @@ function reserveDesks(
 function paidRequests(
   { rpc, randomBytes, randomId }: Pick<CustodyPlatform, 'rpc' | 'randomBytes' | 'randomId'>,
   { balanceOf, transaction, latestBlockhash, agreed }: SolanaView,
-  p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'maxRefundsDay' | 'heldPayers'> & {
+  p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'heldPayers'> & {
     mintKeys: MintKeys;
     publicBaseUrl: string;
   },
 ): Pick<CustodyDeps, 'payments' | 'kinds'> {
-  const { reserveAddress, treasuryAddress, maxRefundsDay, heldPayers, mintKeys, publicBaseUrl } = p;
+  const { reserveAddress, treasuryAddress, heldPayers, mintKeys, publicBaseUrl } = p;
   return {
     payments: {
       treasuryAddress,
       reserveAddress,
-      maxRefundsDay,
       heldPayers,
       balanceOf,
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),

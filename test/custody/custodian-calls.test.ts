@@ -96,7 +96,7 @@ describe('beginning something that is not a swap', () => {
     await w.custody.ops({ name: 'pause' });
     expect((await w.custody.begin('asry', 'asry:a', () => intent())).type).toBe('known');
     expect(await w.custody.begin('asry', 'asry:b', () => intent({ claims: [] }))).toMatchObject({
-      refusal: { code: 'SWAPS_PAUSED' },
+      refusal: { code: 'SIGNING_PAUSED' },
     });
   });
 
@@ -120,9 +120,10 @@ describe('a limit that the operator misspelled', () => {
     ['the kill switch', { swapsDisabled: undefined }] as const,
   ])('%s: nothing is signed, rather than without it', async (_name, change) => {
     const w = createCustodianWorld({ kinds: { asry: payoutKind }, ...(change as object) });
-    const stopped = { refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } } };
-    expect(await w.custody.createSwap(request())).toMatchObject(stopped);
-    expect(await w.custody.begin('asry', 'asry:d:1', () => intent())).toMatchObject(stopped);
+    const stopped = (code: string) => ({ refusal: { code, details: { reason: 'misconfigured' } } });
+    expect(await w.custody.createSwap(request())).toMatchObject(stopped('SWAPS_PAUSED'));
+    const begun = await w.custody.begin('asry', 'asry:d:1', () => intent());
+    expect(begun).toMatchObject(stopped('SIGNING_PAUSED'));
     expect(w.signatures()).toBe(0);
   });
 });
@@ -210,12 +211,15 @@ describe('the report', () => {
       heldOperations: 0,
       undeliveredSinceMs: null,
     });
-    expect(report.caps).toEqual({
-      hour: { usedLamports: SOL, maximumLamports: 4n * SOL },
-      day: { usedLamports: SOL, maximumLamports: 10n * SOL },
-      unsettled: { usedLamports: SOL, maximumLamports: 4n * SOL },
-      costDay: { usedLamports: SOL / 100n, maximumLamports: SOL / 10n },
-    });
+    expect(report.limits.map(({ name, used, maximum }) => [name, used, maximum])).toEqual([
+      ['hour', SOL, 4n * SOL],
+      ['day', SOL, 10n * SOL],
+      ['unsettled', SOL, 4n * SOL],
+      ['cost_day', SOL / 100n, SOL / 10n],
+      ['creations_day', 0n, 10_000n],
+      ['refunds_day', 0n, 10n ** 12n],
+      ['payouts_day', 0n, 10_000n],
+    ]);
     w.mirror.state = 'down';
     await w.custody.createSwap(request({ client: 'other' }));
     expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);

@@ -14,6 +14,8 @@ const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
 const SOL = { balance: 10_000_000_000n, floor: 100_000_000n };
 const cap = { usedSol: '0', maximumSol: '4', leftSol: '4' };
 
+const NODES = { configured: 2, quorum: 2, disagreementAt: null, quorumMissingSince: null };
+
 const CALM: StatusReport = {
   ok: true,
   upstreams: [],
@@ -28,6 +30,8 @@ const CALM: StatusReport = {
     heldOperations: 0,
     mint: { day: '2026-11-20', state: 'minted', reason: null, ok: true },
     mirrorBehindSince: null,
+    limits: [],
+    nodes: NODES,
     caps: { hour: cap, day: cap, unsettled: cap, cost_day: cap },
   },
   backing: { ok: true, reserveSatoshis: '55', supplyAtoms: '50', gapSatoshis: '5', ratio: 1.1 },
@@ -58,6 +62,8 @@ const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
   ['cron_missing', { ...CALM, cron: [{ trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false }] }, SOL],
   ['status_unreadable', { ...CALM, database: null }, SOL],
   ['status_unreadable', { ...CALM, custody: null }, SOL],
+  ['nodes_disagree', custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), SOL],
+  ['quorum_missing', custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }), SOL],
 ];
 
 describe('alarms', () => {
@@ -76,6 +82,8 @@ describe('alarms', () => {
       status_unreadable: true,
       signing_frozen: true,
       operation_stuck: true,
+      nodes_disagree: true,
+      quorum_missing: true,
       mint_skipped: true,
       supply_above_reserve: true,
       sol_low: true,

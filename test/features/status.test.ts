@@ -3,7 +3,13 @@ import { getStatus, type StatusReportDeps } from '../../src/features/status/get-
 import { createCache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
-const cap = { usedLamports: 500_000_000n, maximumLamports: 4_000_000_000n };
+const cap = {
+  unit: 'lamports' as const,
+  windowMs: 3_600_000,
+  used: 500_000_000n,
+  maximum: 4_000_000_000n,
+  availableAt: null,
+};
 const broken = async (): Promise<never> => {
   throw new Error('secret-of-the-inside');
 };
@@ -20,7 +26,12 @@ const HEALTHY: StatusReportDeps = {
       openOperations: 1,
       heldOperations: 0,
       undeliveredSinceMs: null,
-      caps: { hour: cap, day: cap, unsettled: cap, costDay: { ...cap, usedLamports: 5_000_000_000n } },
+      limits: [
+        { name: 'hour', ...cap },
+        { name: 'day', ...cap },
+        { name: 'unsettled', ...cap },
+        { name: 'cost_day', ...cap, used: 5_000_000_000n },
+      ],
     }),
   },
   database: { columns: async () => ['a.b'], latestOperations: async () => [], quotesUsed: async () => 3 },

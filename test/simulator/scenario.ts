@@ -4,7 +4,7 @@
  */
 import type { RouteName } from '../../src/bridges/route.ts';
 import { lamports } from '../../src/core/amount.ts';
-import type { Limits } from '../../src/custody/kernel/spending-limits.ts';
+import type { CustodyLimits } from '../../src/custody/custody-deps.ts';
 import { batching, calm, type Faults, keeping, lagging, wildFaults } from './faults.ts';
 import { type Incident, planIncidents } from './incident-plan.ts';
 import { createRandom, type Random } from './random.ts';
@@ -28,7 +28,7 @@ export type Scenario = {
   /** Nodes are reached through their JSON-RPC. */
   readonly wire: boolean;
   readonly startLamports: bigint;
-  readonly limits: Limits;
+  readonly limits: CustodyLimits;
   /** Creates of one client in an hour. */
   readonly maxCreatesPerClientHour: number;
   readonly swaps: readonly SwapWish[];
@@ -116,7 +116,7 @@ function reserveOf(r: Random, crowd: Crowd, swaps: readonly SwapWish[]): bigint 
   return swaps.reduce((sum, { amount }) => sum + amount, solBetween(r, 0, 0.12));
 }
 
-function limitsOf(r: Random): Limits {
+function limitsOf(r: Random): CustodyLimits {
   const scale = r.pick([1n, 1n, 2n]);
   return {
     maxOperation: lamports((2n * SOL) / scale),
@@ -126,6 +126,10 @@ function limitsOf(r: Random): Limits {
     maxCostDay: lamports(SOL / r.pick([10n, 10n, 50n])),
     maxCostBps: 200,
     floor: lamports(SOL / 10n),
+    operatingFloat: lamports(0n),
+    maxRefundsDay: lamports(10n * SOL),
+    maxCreationsDay: 10_000n,
+    maxPayoutsDay: 10_000n,
   };
 }
 

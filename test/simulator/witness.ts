@@ -2,7 +2,7 @@
  * Watches the chain itself while a run goes on, and knows nothing of what the custodian believes.
  * @module
  */
-import type { Limits } from '../../src/custody/kernel/spending-limits.ts';
+import type { CustodyLimits } from '../../src/custody/custody-deps.ts';
 import type { BridgeModel } from './bridge-model.ts';
 import type { ChainEntry, ChainModel } from './chain-model.ts';
 
@@ -14,7 +14,7 @@ const stands = (entry: ChainEntry): boolean => entry.droppedAt === Number.POSITI
 const moves = (entry: ChainEntry): boolean => entry.movement !== null && !entry.failed && stands(entry);
 
 export function createWitness(p: {
-  limits: Limits;
+  limits: CustodyLimits;
   startLamports: bigint;
   /** A bridge that claims one output for two swaps cannot be told from one that pays late. */
   bridgeLies: boolean;

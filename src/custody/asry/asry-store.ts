@@ -73,6 +73,7 @@ export type PayoutState = 'owed' | 'begun' | 'paid';
 export type OwedReason =
   | 'unread'
   | 'rent_budget_spent'
+  | 'daily_limit'
   | 'recipient_account_missing'
   | 'recipient_account_foreign'
   | 'reserve_short_of_asry'

@@ -147,7 +147,9 @@ export function createAsryPayouts(
         return { type: 'owed', reason: 'reserve_short_of_sol' };
       case 'UPSTREAM_FAILED':
         return { type: 'owed', reason: 'unread' };
-      case 'SWAPS_PAUSED':
+      case 'SPENDING_LIMIT_REACHED':
+        return { type: 'owed', reason: 'daily_limit' };
+      case 'SIGNING_PAUSED':
         return { type: 'owed', reason: 'paused' };
       default:
         return { type: 'refused', refusal };

@@ -6,25 +6,22 @@
 import type { Lamports } from '../../core/amount.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
-import { ledgerRefusal, refusalOf, stopped } from '../swap/answer.ts';
 import type { BalanceReader } from './balance-reader.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
-import { type Balance, checkIntent, type Limits } from './spending-limits.ts';
+import { signingStopped, spendingRefusal, upstreamRefusal } from './refusals.ts';
+import { type Balance, type Budget, checkIntent } from './spending-limits.ts';
 
 export type IntakePorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly readBalance: BalanceReader;
-  readonly limits: Limits;
+  readonly budgetOf: (kind: Kind) => Budget;
   readonly now: () => number;
   /** Why nothing of this kind may begin now. */
   readonly stop: (kind: Kind) => Promise<string | undefined>;
 };
-
-/** Kinds that begin here. */
-export type IntentKind = Exclude<Kind, 'swap'>;
 
 export type Intent = {
   /** Lamports that it moves; zero when it moves tokens. */
@@ -49,7 +46,7 @@ export type Begun =
  * @param decide called in the critical section, so it may read and write the journal; nothing of it stays when the
  *               intent is refused
  */
-export type Begin = (kind: IntentKind, id: string, decide: () => Decision) => Promise<Begun>;
+export type Begin = (kind: Kind, id: string, decide: () => Decision) => Promise<Begun>;
 
 /** Undoes the critical section of a refused intent. */
 class Refused extends Error {
@@ -63,21 +60,20 @@ class Refused extends Error {
 export function createBegin(p: IntakePorts): Begin {
   const { journal, now } = p;
 
-  function insert(kind: IntentKind, id: string, balance: Balance, decide: () => Decision): Operation {
+  function insert(kind: Kind, id: string, balance: Balance, decide: () => Decision): Operation {
     const decision = decide();
     if (!decision.ok) throw new Refused(decision.refusal);
     const { claims, ...intent } = decision.intent;
     const verdict = checkIntent({
-      kind,
+      budget: p.budgetOf(kind),
       amount: intent.amount,
       reserved: intent.reserved,
       balance,
       operations: journal.counting(now()),
-      limits: p.limits,
       now: now(),
     });
     if (!verdict.ok)
-      throw new Refused(verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : ledgerRefusal(verdict, now()));
+      throw new Refused(verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : spendingRefusal(verdict, now()));
     for (const name of claims) {
       if (!journal.claim(name, id, now())) throw new Refused(alreadyUsed(name));
     }
@@ -88,7 +84,7 @@ export function createBegin(p: IntakePorts): Begin {
     const refuse = (refusal: Refusal): Begun => ({ type: 'refused', refusal });
     if (!journal.get(id)) {
       const why = await p.stop(kind);
-      if (why) return refuse(stopped(why));
+      if (why) return refuse(signingStopped(why));
     }
     for (let reads = 0; reads < 3; reads++) {
       const known = journal.get(id);
@@ -101,7 +97,7 @@ export function createBegin(p: IntakePorts): Begin {
       try {
         balance = await p.readBalance(journal.releasedSlot());
       } catch (error) {
-        return refuse(refusalOf(`upstream_${failureReason(error)}`));
+        return refuse(upstreamRefusal(`upstream_${failureReason(error)}`));
       }
       // The same id may have begun while the balance was read.
       if (journal.get(id)) continue;
@@ -114,7 +110,7 @@ export function createBegin(p: IntakePorts): Begin {
         if (error.refusal !== 'outdated') return refuse(error.refusal);
       }
     }
-    return refuse(refusalOf('upstream_balance_outdated'));
+    return refuse(upstreamRefusal('upstream_balance_outdated'));
   };
 }
 

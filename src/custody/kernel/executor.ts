@@ -10,7 +10,7 @@ import type { KindDriver, Prepared } from './kind.ts';
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 import type { ChainPort } from './solana-view.ts';
-import { checkCost, type Limits } from './spending-limits.ts';
+import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
 import { type Effect, effectOf, isDue, judgeAttempt, type Observation, step } from './state-machine.ts';
 
 export type Assemble = (
@@ -25,7 +25,7 @@ export type DriverPorts = {
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Partial<Record<Kind, KindDriver>>;
-  readonly limits: Limits;
+  readonly budgetOf: (kind: Kind) => Budget;
   readonly now: () => number;
   readonly log: Log;
   /** False until the journal is known to be the true one: before that none of its rows is carried on. */
@@ -82,12 +82,15 @@ export function createDriver(p: DriverPorts) {
     storeSigned(op, kind, signed.prepared, signed.signing);
   }
 
-  /** When the day's costs leave room again for those of this swap; null when they do now. Unix milliseconds. */
-  function costFreeAt(op: Operation, cost: bigint): number | null {
-    if (op.kind !== 'swap') return null;
-    const others = journal.recent(now()).filter((other) => other.id !== op.id);
-    const verdict = checkCost(others, cost, p.limits, now());
-    return 'availableAt' in verdict ? verdict.availableAt : null;
+  /** The cap that leaves no room for what this operation costs. Until it is signed its own row counts no cost. */
+  function costRefusal(op: Operation, cost: bigint): LimitReached | undefined {
+    const none = { amount: 0n, cost: 0n };
+    for (const cap of p.budgetOf(op.kind).caps) {
+      if (cap.adds({ ...none, cost }) === cap.adds(none)) continue;
+      const verdict = checkCap(cap, op.kind, journal.counting(now()), { ...none, cost }, now());
+      if (!verdict.ok) return verdict;
+    }
+    return undefined;
   }
 
   /** One critical section: the limits as they are now, the names taken, the bytes stored. */
@@ -95,10 +98,10 @@ export function createDriver(p: DriverPorts) {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
-      const availableAt = costFreeAt(op, prepared.cost);
-      if (availableAt !== null) {
-        const outcome = { availableAt: String(availableAt) };
-        return void observe(op, kind, { type: 'refused', reason: 'limit_cost_day', outcome });
+      const reached = costRefusal(op, prepared.cost);
+      if (reached) {
+        const outcome = { availableAt: String(reached.availableAt) };
+        return void observe(op, kind, { type: 'refused', reason: `limit_${reached.limit}`, outcome });
       }
       if ((prepared.spend ?? 0n) > op.reserved) {
         return void observe(op, kind, { type: 'refused', reason: 'reserve_overspent' });

@@ -8,7 +8,7 @@ import { claimsOf, decodeOperation, encodeOperation, type Operation } from './op
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_LOOK_MS } from './state-machine.ts';
-import { NOTHING, olderSums, SUMS_INDEX } from './sums-store.ts';
+import { NOTHING, olderSums, recentEntries, SUMS_INDEX } from './sums-store.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
@@ -113,12 +113,6 @@ export function openJournal(storage: Storage) {
   /** Slot from which a balance shows every outcome that has ever been released; 0 before the first. */
   const releasedSlot = (): bigint => BigInt(getMeta('released_slot') ?? 0);
 
-  /** Swaps and refunds of the last day, whatever became of them: what caps of an hour and a day look back over. */
-  const recent = (now: number): Operation[] =>
-    exec("SELECT row FROM operations WHERE kind IN ('swap', 'refund') AND created_at > ?", now - DAY_MS).map(
-      operationOf,
-    );
-
   const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
 
   /**
@@ -186,12 +180,19 @@ export function openJournal(storage: Storage) {
     },
 
     releasedSlot,
-    recent,
 
-    /** What every sum of the ledger is made of: the last day row by row, what is open besides added up. */
+    /** Operations of a kind made in the last day, whatever became of them. */
+    recent(kind: Operation['kind'], now: number): Operation[] {
+      const since = now - DAY_MS;
+      return exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(
+        operationOf,
+      );
+    },
+
+    /** What the spending limits add up: the last day row by row, older rows that are still open as sums. */
     counting: (now: number): Entry[] => [
       ...olderSums(exec, now - DAY_MS),
-      ...recent(now),
+      ...recentEntries(exec, now - DAY_MS),
       { ...NOTHING, releasedSlot: releasedSlot() },
     ],
 

@@ -4,7 +4,8 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 
-export type Kind = 'swap' | 'token' | 'asry' | 'absr' | 'refund';
+/** Name of an operation kind; each module declares its own. */
+export type Kind = string;
 
 /**
  * planned   the intent is durable, nothing is signed

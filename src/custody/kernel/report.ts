@@ -2,13 +2,12 @@
  * What a custodian says of itself: whether it works, what is open, how much of each cap is used.
  * @module
  */
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodyReport } from '../api.ts';
 import type { CustodyDeps } from '../custody-deps.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason } from './journal-integrity.ts';
 import { isTerminal } from './operation.ts';
-import { costLamports, swappedLamports, unsettledLamports } from './spending-limits.ts';
+import { type Budget, limitsOf } from './spending-limits.ts';
 
 export function custodyReport({
   journal,
@@ -16,15 +15,15 @@ export function custodyReport({
   chain,
   signer,
   swapsDisabled,
-  limits,
+  budgets,
   now,
-}: Pick<CustodyDeps, 'chain' | 'signer' | 'swapsDisabled' | 'limits' | 'now'> & {
+}: Pick<CustodyDeps, 'chain' | 'signer' | 'swapsDisabled' | 'now'> & {
+  readonly budgets: readonly Budget[];
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];
 }): CustodyReport {
   const entries = journal.counting(now());
   const open = journal.open();
-  const use = (usedLamports: bigint, maximumLamports: bigint) => ({ usedLamports, maximumLamports });
   return {
     reserveAddress: signer.address,
     solana: chain.agreement(),
@@ -35,11 +34,6 @@ export function custodyReport({
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
-    caps: {
-      hour: use(swappedLamports(entries, now(), HOUR_MS), limits.maxHour),
-      day: use(swappedLamports(entries, now(), DAY_MS), limits.maxDay),
-      unsettled: use(unsettledLamports(entries), limits.maxUnsettled),
-      costDay: use(costLamports(entries, now()), limits.maxCostDay),
-    },
+    limits: budgets.flatMap((budget) => limitsOf(budget, entries, now())),
   };
 }

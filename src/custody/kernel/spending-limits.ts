@@ -1,26 +1,13 @@
 /**
- * What may be spent now: balance, reservations, caps, exposure. Pure sums over the journal's rows; the caller holds the
- * critical section in which they are true.
+ * Decides what may be spent now: balance, reservations and the caps of each kind. Pure sums over the journal's rows; the
+ * caller holds the critical section in which they are true.
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
-import type { Operation } from './operation.ts';
+import type { Kind, Operation } from './operation.ts';
 
-/** Caps of the `swap` kind and the floor that all kinds keep, from configuration. */
-export type Limits = {
-  readonly maxOperation: Lamports;
-  readonly maxHour: Lamports;
-  readonly maxDay: Lamports;
-  readonly maxUnsettled: Lamports;
-  readonly maxCostDay: Lamports;
-  /** Worst-case cost of one swap against the independent price, in basis points of its amount. */
-  readonly maxCostBps: number;
-  readonly floor: Lamports;
-};
-
-/** What is no number compares as no limit at all. */
-export const areLimits = (limits: Limits): boolean =>
+/** False where a limit is not a number: it would compare as no limit at all. */
+export const areLimits = (limits: object): boolean =>
   Object.values(limits).every(
     (limit: unknown) => typeof limit === 'bigint' || (typeof limit === 'number' && Number.isFinite(limit)),
   );
@@ -34,26 +21,64 @@ export type Entry = Pick<
   'kind' | 'state' | 'createdAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'
 >;
 
-export type LimitName = 'hour' | 'day' | 'unsettled' | 'cost_day';
+type Added = { readonly amount: bigint; readonly cost: bigint };
 
-export type LedgerVerdict =
+/** An upper bound on what one kind may do, declared by its module and enforced here. */
+export type Cap = {
+  /** Stable name, shown in refusals and in the status. */
+  readonly name: string;
+  readonly unit: 'lamports' | 'count';
+  /** Null for what is open, whatever its age. */
+  readonly windowMs: number | null;
+  readonly maximum: bigint;
+  /** What an operation of the kind counts. */
+  of(entry: Entry): bigint;
+  /** What a new operation adds. Its cost is 0 until it is known, right before the signature. */
+  adds(added: Added): bigint;
+};
+
+/** What one kind may spend. */
+export type Budget = {
+  readonly kind: Kind;
+  /** Most that one operation may move; absent where nothing bounds it. */
+  readonly maxAmount?: Lamports;
+  /** Lamports that the kind must leave in the reserve. */
+  keeps(): bigint;
+  readonly caps: readonly Cap[];
+};
+
+/** One cap as the status shows it. */
+export type Limit = {
+  readonly name: string;
+  readonly unit: 'lamports' | 'count';
+  readonly windowMs: number | null;
+  readonly used: bigint;
+  readonly maximum: bigint;
+  /** Unix milliseconds when there is room again; null while there is room. */
+  readonly availableAt: number | null;
+};
+
+export type LimitReached = {
+  readonly ok: false;
+  readonly code: 'LIMIT_REACHED';
+  readonly limit: string;
+  readonly unit: Limit['unit'];
+  readonly maximum: bigint;
+  readonly used: bigint;
+  /** Unix milliseconds when so much room is back, as far as the clock alone decides it. */
+  readonly availableAt: number;
+};
+
+export type SpendingVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: 'INSUFFICIENT_BALANCE'; readonly available: Lamports }
   | { readonly ok: false; readonly code: 'AMOUNT_TOO_LARGE'; readonly maximum: Lamports }
-  | {
-      readonly ok: false;
-      readonly code: 'SWAP_LIMIT_REACHED';
-      readonly limit: LimitName;
-      readonly maximum: Lamports;
-      readonly used: Lamports;
-      /** Unix milliseconds when so much room is back, as far as the clock alone decides it. */
-      readonly availableAt: number;
-    }
+  | LimitReached
   /** The balance was read before an outcome that it must show. */
   | { readonly ok: false; readonly code: 'BALANCE_OUTDATED'; readonly minSlot: bigint };
 
-/** Room depends on bridges, not on a clock: how long to wait before asking again. */
-const UNSETTLED_RETRY_MS = 60_000;
+/** Room under a cap without a window depends on other systems, not on the clock: the wait before the next try. */
+const OPEN_RETRY_MS = 60_000;
 
 const sum = (values: Iterable<bigint>): Lamports => {
   let total = 0n;
@@ -65,6 +90,7 @@ const sum = (values: Iterable<bigint>): Lamports => {
 export const reservedLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.reserved));
 
+/** Lamports sent for something that has not arrived. */
 export const unsettledLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.unsettled));
 
@@ -75,100 +101,82 @@ export const releasedSlot = (operations: readonly Entry[]): bigint =>
     0n,
   );
 
-const swapsSince = (operations: readonly Entry[], since: number) =>
-  operations.filter((op) => op.kind === 'swap' && op.createdAt > since);
+/** What the reservations and `keeps` leave of a balance; may be below zero. */
+export const spendable = (balance: Balance, operations: readonly Entry[], keeps: bigint): Lamports =>
+  lamports(balance.lamports - reservedLamports(operations) - keeps);
 
-/** Moved by swaps in the window that ends now. */
-export const swappedLamports = (operations: readonly Entry[], now: number, windowMs: number): Lamports =>
-  sum(swapsSince(operations, now - windowMs).map((op) => op.amount));
+const countedBy = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): Entry[] =>
+  operations.filter((op) => op.kind === kind && (cap.windowMs === null || op.createdAt > now - cap.windowMs));
 
-export const costLamports = (operations: readonly Entry[], now: number): Lamports =>
-  sum(swapsSince(operations, now - DAY_MS).map((op) => op.cost));
+/** What a kind's operations use of a cap. */
+export const usedOf = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): bigint =>
+  sum(countedBy(cap, kind, operations, now).map((op) => cap.of(op)));
 
-/** What the floor and the reservations leave of a balance; may be below zero. */
-export const spendable = (balance: Balance, operations: readonly Entry[], limits: Limits): Lamports =>
-  lamports(balance.lamports - reservedLamports(operations) - limits.floor);
-
-/** When enough of the window's amounts have aged out for `amount` more. */
-function windowFreeAt(
+/** Whether a cap has room for an addition. */
+export function checkCap(
+  cap: Cap,
+  kind: Kind,
   operations: readonly Entry[],
-  p: { amount: bigint; maximum: bigint; windowMs: number; now: number; of: (op: Entry) => bigint },
-): number {
-  const counted = swapsSince(operations, p.now - p.windowMs)
-    .filter((op) => p.of(op) > 0n)
-    .sort((a, b) => a.createdAt - b.createdAt);
-  let used: bigint = sum(counted.map(p.of));
-  for (const op of counted) {
-    used -= p.of(op);
-    if (used + p.amount <= p.maximum) return op.createdAt + p.windowMs + 1;
+  added: Added,
+  now: number,
+): { readonly ok: true } | LimitReached {
+  const used = usedOf(cap, kind, operations, now);
+  const { name: limit, unit, maximum } = cap;
+  const addition = cap.adds(added);
+  if (used + addition <= maximum) return { ok: true };
+  const availableAt = freeAt(cap, countedBy(cap, kind, operations, now), addition, now);
+  return { ok: false, code: 'LIMIT_REACHED', limit, unit, maximum, used, availableAt };
+}
+
+/** When enough of the window's entries have aged out for an addition. */
+function freeAt(cap: Cap, counted: readonly Entry[], addition: bigint, now: number): number {
+  if (cap.windowMs === null) return now + OPEN_RETRY_MS;
+  const oldestFirst = counted.filter((op) => cap.of(op) > 0n).toSorted((a, b) => a.createdAt - b.createdAt);
+  let used: bigint = sum(oldestFirst.map((op) => cap.of(op)));
+  for (const op of oldestFirst) {
+    used -= cap.of(op);
+    if (used + addition <= cap.maximum) return op.createdAt + cap.windowMs + 1;
   }
-  return p.now + p.windowMs;
+  return now + cap.windowMs;
 }
 
 /**
- * May a new operation reserve `reserved` lamports, `amount` of them counted against the caps of swaps?
+ * May a new operation reserve `reserved` lamports, `amount` of them counted against the caps of its kind?
  *
  * @param operations all that still counts: reserved, unsettled, or created within the last day
  */
 export function checkIntent(p: {
-  readonly kind: Operation['kind'];
+  readonly budget: Budget;
   readonly amount: Lamports;
   readonly reserved: Lamports;
   readonly balance: Balance;
   readonly operations: readonly Entry[];
-  readonly limits: Limits;
   readonly now: number;
-}): LedgerVerdict {
-  const { amount, balance, operations, limits, now } = p;
+}): SpendingVerdict {
+  const { budget, amount, balance, operations, now } = p;
   const minSlot = releasedSlot(operations);
   if (balance.slot < minSlot) return { ok: false, code: 'BALANCE_OUTDATED', minSlot };
   // Before the balance: an amount over the cap stays refused however much the reserve holds.
-  if (p.kind === 'swap' && amount > limits.maxOperation)
-    return { ok: false, code: 'AMOUNT_TOO_LARGE', maximum: limits.maxOperation };
-  const available = spendable(balance, operations, limits);
+  if (budget.maxAmount !== undefined && amount > budget.maxAmount)
+    return { ok: false, code: 'AMOUNT_TOO_LARGE', maximum: budget.maxAmount };
+  const available = spendable(balance, operations, budget.keeps());
   if (available < p.reserved) return { ok: false, code: 'INSUFFICIENT_BALANCE', available };
-  if (p.kind !== 'swap') return { ok: true };
-  for (const [limit, maximum, windowMs] of [
-    ['hour', limits.maxHour, HOUR_MS],
-    ['day', limits.maxDay, DAY_MS],
-  ] as const) {
-    const used = swappedLamports(operations, now, windowMs);
-    if (used + amount <= maximum) continue;
-    const availableAt = windowFreeAt(operations, { amount, maximum, windowMs, now, of: (op) => op.amount });
-    return { ok: false, code: 'SWAP_LIMIT_REACHED', limit, maximum, used, availableAt };
+  for (const cap of budget.caps) {
+    const verdict = checkCap(cap, budget.kind, operations, { amount, cost: 0n }, now);
+    if (!verdict.ok) return verdict;
   }
-  // A planned swap will be unsettled once it is signed: counting it now closes the gap between the two.
-  const used = sum(
-    operations.map((op) => (op.kind === 'swap' && op.state === 'planned' ? op.amount : op.unsettled)),
-  );
-  if (used + amount > limits.maxUnsettled) {
-    const availableAt = now + UNSETTLED_RETRY_MS;
-    return {
-      ok: false,
-      code: 'SWAP_LIMIT_REACHED',
-      limit: 'unsettled',
-      maximum: limits.maxUnsettled,
-      used,
-      availableAt,
-    };
-  }
-  return checkCost(operations, 0n, limits, now);
+  return { ok: true };
 }
 
-/** Whether the day still has room for `cost` lamports of bridge fees and spread. */
-export function checkCost(
-  operations: readonly Entry[],
-  cost: bigint,
-  limits: Limits,
-  now: number,
-): LedgerVerdict {
-  const used = costLamports(operations, now);
-  const maximum = limits.maxCostDay;
-  if (used + cost <= maximum) return { ok: true };
-  const of = (op: Entry): bigint => op.cost;
-  const availableAt = windowFreeAt(operations, { amount: cost, maximum, windowMs: DAY_MS, now, of });
-  return { ok: false, code: 'SWAP_LIMIT_REACHED', limit: 'cost_day', maximum, used, availableAt };
-}
+/** The caps of a kind as the status shows them. */
+export const limitsOf = ({ kind, caps }: Budget, operations: readonly Entry[], now: number): Limit[] =>
+  caps.map((cap) => {
+    const { name, unit, windowMs, maximum } = cap;
+    const used = usedOf(cap, kind, operations, now);
+    const full = used >= maximum;
+    const availableAt = full ? freeAt(cap, countedBy(cap, kind, operations, now), 1n, now) : null;
+    return { name, unit, windowMs, used, maximum, availableAt };
+  });
 
 /** For messages: `0.5 SOL`. */
 export const solText = (amount: bigint): string => `${formatAmount(amount, SOL_DECIMALS)} SOL`;

@@ -17,11 +17,16 @@ export const SUMS_INDEX = `CREATE INDEX IF NOT EXISTS operations_sums ON operati
   (kind, ${STATE}, created_at, ${atoms('amount')}, ${atoms('reserved')}, ${atoms('unsettled')}) WHERE counts = 1`;
 
 const SUMS = `SELECT kind, ${STATE} AS state, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
-  FROM operations WHERE counts = 1 AND (kind NOT IN ('swap', 'refund') OR created_at <= ?) GROUP BY kind, ${STATE}`;
+  FROM operations WHERE counts = 1 AND created_at <= ? GROUP BY kind, ${STATE}`;
+
+const text = (member: string): string => `COALESCE(row ->> '$.${member}', '0') AS ${member}`;
+
+const RECENT = `SELECT kind, ${STATE} AS state, created_at, ${['amount', 'reserved', 'unsettled', 'cost'].map(text).join(', ')}
+  FROM operations WHERE created_at > ?`;
 
 /** An entry of long ago that moves nothing. */
 export const NOTHING: Entry = {
-  kind: 'swap',
+  kind: '',
   state: 'done',
   createdAt: 0,
   amount: lamports(0n),
@@ -31,11 +36,24 @@ export const NOTHING: Entry = {
   releasedSlot: null,
 };
 
-/** One entry a kind and state, of all rows that count but the swaps and refunds made after `since`. */
+/** The operations made after `since`, whatever became of them. */
+export const recentEntries = (exec: Storage['exec'], since: number): Entry[] =>
+  exec(RECENT, since).map((row) => ({
+    kind: String(row.kind),
+    state: String(row.state) as Entry['state'],
+    createdAt: Number(row.created_at),
+    amount: read(row, 'amount'),
+    reserved: read(row, 'reserved'),
+    unsettled: read(row, 'unsettled'),
+    cost: read(row, 'cost'),
+    releasedSlot: null,
+  }));
+
+/** One entry for each kind and state, of the rows made until `since` that still count. */
 export const olderSums = (exec: Storage['exec'], since: number): Entry[] =>
   exec(SUMS, since).map((row) => ({
     ...NOTHING,
-    kind: String(row.kind) as Entry['kind'],
+    kind: String(row.kind),
     state: String(row.state) as Entry['state'],
     amount: read(row, 'amount'),
     reserved: read(row, 'reserved'),

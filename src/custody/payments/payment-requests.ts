@@ -16,6 +16,7 @@ import type {
   RequestOpened,
   RequestView,
 } from '../api.ts';
+import type { Sold } from '../budgets.ts';
 import type { Desk, DeskTools } from '../kernel/desk.ts';
 import type { Facts } from '../kernel/operation.ts';
 import type { Mirror } from '../kernel/ports.ts';
@@ -236,6 +237,15 @@ export function createPaymentDesk(
       for (const request of creatable()) await create(request);
       refunds.settleEnded();
       expire();
+    },
+
+    /** Lamports that creations will cost and that no operation reserves yet: of paid requests, and of open ones. */
+    sold(): Sold {
+      const cost = (requests: readonly PaymentRequest[]): bigint =>
+        requests.reduce((sum, { subject }) => sum + p.creationCost(subject), 0n);
+      const isToken = ({ kind }: PaymentRequest): boolean => kind === 'token';
+      const paid = store.inState('paid', -1).filter((request) => isToken(request) && !isUnderWay(request));
+      return { paid: cost(paid), open: cost(store.inState('open', -1).filter(isToken)) };
     },
 
     refund: refunds.refund,

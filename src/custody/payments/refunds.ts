@@ -100,10 +100,7 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
 
   /** Paid back in the last day, or on its way. */
   const paidToday = (): bigint =>
-    journal
-      .recent(now())
-      .filter(({ kind }) => kind === 'refund')
-      .reduce((sum, { amount }) => sum + amount, 0n);
+    journal.recent('refund', now()).reduce((sum, { amount }) => sum + amount, 0n);
 
   /** The intent of paying a refund, in the critical section with its row. */
   function decide(asked: RefundDue): Decision {

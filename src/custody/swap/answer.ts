@@ -4,11 +4,12 @@
  * @module
  */
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
-import { DAY_MS } from '../../core/limits.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import { mirrorStatus } from '../kernel/public-state.ts';
-import { type LedgerVerdict, solText } from '../kernel/spending-limits.ts';
+import { signingStopped, spendingRefusal, upstreamRefusal } from '../kernel/refusals.ts';
+import { type SpendingVerdict, solText } from '../kernel/spending-limits.ts';
+import { COST_DAY } from './limits.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
 const text = (facts: Facts, name: string): string | null => {
@@ -44,7 +45,7 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
 }
 
 const refusalOfRow = ({ reason, outcome, createdAt }: Operation): Refusal =>
-  reason === 'limit_cost_day'
+  reason === `limit_${COST_DAY}`
     ? costDayRefusal(Number(outcome.availableAt), createdAt)
     : refusalOf(reason ?? 'unknown');
 
@@ -53,7 +54,7 @@ export const costDayRefusal = (availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message: "The day's limit on costs leaves no room for what this amount would cost.",
   retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
-  details: { limit: 'cost_day', nextAvailableAt: new Date(availableAt).toISOString() },
+  details: { limit: COST_DAY, nextAvailableAt: new Date(availableAt).toISOString() },
 });
 
 /** Reasons that any smaller amount would meet as well. */
@@ -86,13 +87,7 @@ export function refusalOf(reason: string): Refusal {
     };
   }
   if (reason.startsWith('stopped_')) return stopped(reason.slice('stopped_'.length));
-  if (reason.startsWith('upstream_')) {
-    return {
-      code: 'UPSTREAM_FAILED',
-      message: 'The bridge or the chain did not answer as it should.',
-      details: { reason },
-    };
-  }
+  if (reason.startsWith('upstream_')) return upstreamRefusal(reason);
   return {
     code: 'QUOTE_REFUSED',
     message: `The bridge's quote did not pass our checks (${reason}).`,
@@ -100,54 +95,17 @@ export function refusalOf(reason: string): Refusal {
   };
 }
 
-/** Signing is off for now. */
+/** Swaps are off for now. */
 export const stopped = (why: string): Refusal => ({
+  ...signingStopped(why),
   code: 'SWAPS_PAUSED',
   message: 'Swaps are paused. Nothing was reserved or signed.',
-  retryAfterSeconds: 300,
-  details: { reason: why },
 });
 
-/** A ledger's no, as the caller sees it. */
-export function ledgerRefusal(verdict: Exclude<LedgerVerdict, { ok: true }>, now: number): Refusal {
-  switch (verdict.code) {
-    case 'INSUFFICIENT_BALANCE': {
-      const left = verdict.available > 0n ? verdict.available : 0n;
-      return {
-        code: verdict.code,
-        message: `The reserve can spend ${solText(left)} now, fee reserve and floor included.`,
-        details: { availableLamports: left.toString() },
-      };
-    }
-    case 'AMOUNT_TOO_LARGE':
-      return {
-        code: verdict.code,
-        message: `One swap may take ${solText(verdict.maximum)} at most.`,
-        details: { maxAmountLamports: verdict.maximum.toString() },
-      };
-    case 'SWAP_LIMIT_REACHED': {
-      const retryAfterSeconds = Math.min(
-        Math.max(Math.ceil((verdict.availableAt - now) / 1_000), 1),
-        DAY_MS / 1_000,
-      );
-      return {
-        code: verdict.code,
-        message: `The ${verdict.limit.replace('_', ' per ')} limit of ${solText(verdict.maximum)} leaves no room: ${solText(verdict.used)} are used.`,
-        retryAfterSeconds,
-        details: {
-          limit: verdict.limit,
-          maximumLamports: verdict.maximum.toString(),
-          usedLamports: verdict.used.toString(),
-          nextAvailableAt: new Date(now + retryAfterSeconds * 1_000).toISOString(),
-        },
-      };
-    }
-    case 'BALANCE_OUTDATED':
-      return {
-        code: 'UPSTREAM_FAILED',
-        message: 'The chain does not show the outcome of earlier operations yet.',
-        retryAfterSeconds: 5,
-        details: { reason: 'balance_outdated' },
-      };
-  }
+/** Why the spending limits refuse a swap, with the codes of swaps. */
+export function limitRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
+  const refusal = spendingRefusal(verdict, now);
+  if (verdict.code === 'LIMIT_REACHED') return { ...refusal, code: 'SWAP_LIMIT_REACHED' };
+  if (verdict.code !== 'AMOUNT_TOO_LARGE') return refusal;
+  return { ...refusal, message: `One swap may take ${solText(verdict.maximum)} at most.` };
 }

@@ -13,12 +13,13 @@ import type { Operation } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
 import {
   type Balance,
+  type Budget,
   checkIntent,
-  type LedgerVerdict,
-  type Limits,
+  type SpendingVerdict,
   spendable,
 } from '../kernel/spending-limits.ts';
-import { costDayRefusal, createAnswer, isTooSmall, ledgerRefusal, refusalOf, stopped } from './answer.ts';
+import { costDayRefusal, createAnswer, isTooSmall, limitRefusal, refusalOf, stopped } from './answer.ts';
+import { COST_DAY } from './limits.ts';
 import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
 
 export type IntakePorts = {
@@ -27,7 +28,7 @@ export type IntakePorts = {
   readonly readBalance: BalanceReader;
   readonly driver: Driver;
   readonly quotes: QuotePorts;
-  readonly limits: Limits;
+  readonly budget: Budget;
   readonly maxCreatesPerClientHour: number;
   readonly now: () => number;
   readonly randomId: () => string;
@@ -94,14 +95,13 @@ export function createSwapIntake(p: IntakePorts) {
     };
   }
 
-  const check = (amount: Lamports, balance: Balance, operations = journal.counting(now())): LedgerVerdict =>
+  const check = (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
     checkIntent({
-      kind: 'swap',
+      budget: p.budget,
       amount,
       reserved: swapDebit(amount, p.quotes.overhead),
       balance,
       operations,
-      limits: p.limits,
       now: now(),
     });
 
@@ -117,8 +117,7 @@ export function createSwapIntake(p: IntakePorts) {
       const refusal = clientRefusal(request) ?? budgetRefusal('create');
       if (refusal) return refusal;
       const verdict = check(amount, balance);
-      if (!verdict.ok)
-        return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : ledgerRefusal(verdict, now());
+      if (!verdict.ok) return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : limitRefusal(verdict, now());
       const operation = journal.insert(
         planSwap({
           id,
@@ -150,7 +149,7 @@ export function createSwapIntake(p: IntakePorts) {
       const more = small && small.until > now() && small.amount > amount;
       if (!more) small = { until: now() + SMALL_KNOWN_MS, amount };
     }
-    if (op.reason === 'limit_cost_day') {
+    if (op.reason === `limit_${COST_DAY}`) {
       const less = costly && costly.until > now() && costly.amount < amount;
       if (!less) costly = { until: Number(op.outcome.availableAt), amount };
     }
@@ -223,7 +222,7 @@ export function createSwapIntake(p: IntakePorts) {
       const amount = lamports(request.amountLamports);
       try {
         const verdict = check(amount, await readBalance(journal.releasedSlot()));
-        if (!verdict.ok) return { type: 'refused', refusal: ledgerRefusal(verdict, now()) };
+        if (!verdict.ok) return { type: 'refused', refusal: limitRefusal(verdict, now()) };
         // Others may have asked while the balance was read.
         const spent = budgetRefusal('preview');
         if (spent) return { type: 'refused', refusal: spent };
@@ -247,11 +246,14 @@ export function createSwapIntake(p: IntakePorts) {
       const verdict = check(lamports(1n), balance, operations);
       const refusal = why
         ? stopped(why)
-        : (budgetRefusal('create') ?? (verdict.ok ? null : ledgerRefusal(verdict, now())));
-      const left = spendable(balance, operations, p.limits);
-      const bound = left < p.limits.maxOperation ? left : p.limits.maxOperation;
-      const most = refusal ? 0n : largest(bound, (amount) => check(amount, balance, operations).ok);
-      return { balanceLamports: balance.lamports, maximumLamports: most, refusal };
+        : (budgetRefusal('create') ?? (verdict.ok ? null : limitRefusal(verdict, now())));
+      const left = spendable(balance, operations, p.budget.keeps());
+      const most = p.budget.maxAmount ?? left;
+      const bound = left < most ? left : most;
+      const maximumLamports = refusal
+        ? 0n
+        : largest(bound, (amount) => check(amount, balance, operations).ok);
+      return { balanceLamports: balance.lamports, maximumLamports, refusal };
     },
   };
 }

@@ -10,6 +10,8 @@ export type Alarm =
   | 'status_unreadable'
   | 'signing_frozen'
   | 'operation_stuck'
+  | 'nodes_disagree'
+  | 'quorum_missing'
   | 'mint_skipped'
   | 'supply_above_reserve'
   | 'sol_low'
@@ -36,6 +38,8 @@ export function alarmsOf(status: StatusReport, sol: SolLevel, nowMs: number): Al
     ['status_unreadable', custody === null || database === null],
     ['signing_frozen', Boolean(custody?.frozen)],
     ['operation_stuck', (custody?.heldOperations ?? 0) > 0],
+    ['nodes_disagree', Boolean(custody?.nodes.disagreementAt)],
+    ['quorum_missing', Boolean(custody?.nodes.quorumMissingSince)],
     ['mint_skipped', custody?.mint?.ok === false],
     ['supply_above_reserve', !backing.ok],
     // Twice what must stay: below it the next large swap is refused.

@@ -1,5 +1,5 @@
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
-import type { CapUse, CustodianApi, CustodyReport } from '../../custody/api.ts';
+import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { DatabaseStore } from './database-store.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -46,14 +46,27 @@ const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 60_000, staleMs: 300_00
 const CUSTODY_POLICY = { freshMs: 5_000, revalidateMs: 10_000, staleMs: 60_000 };
 const OPERATIONS = 20;
 
-function use({ usedLamports, maximumLamports }: CapUse) {
-  const left = maximumLamports > usedLamports ? maximumLamports - usedLamports : 0n;
-  return {
-    usedSol: formatAmount(usedLamports, SOL_DECIMALS),
-    maximumSol: formatAmount(maximumLamports, SOL_DECIMALS),
-    leftSol: formatAmount(left, SOL_DECIMALS),
-  };
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+const leftOf = ({ used, maximum }: Limit): bigint => (maximum > used ? maximum - used : 0n);
+
+/** A cap of swaps, in SOL. */
+function use(report: CustodyReport, name: string) {
+  const limit = report.limits.find((each) => each.name === name);
+  const sol = (lamports: bigint | undefined) => formatAmount(lamports ?? 0n, SOL_DECIMALS);
+  return { usedSol: sol(limit?.used), maximumSol: sol(limit?.maximum), leftSol: sol(limit && leftOf(limit)) };
 }
+
+/** Any cap, as exact text. */
+const limitStatus = (limit: Limit) => ({
+  name: limit.name,
+  unit: limit.unit,
+  windowSeconds: limit.windowMs === null ? null : limit.windowMs / 1_000,
+  used: limit.used.toString(),
+  maximum: limit.maximum.toString(),
+  left: leftOf(limit).toString(),
+  availableAt: isoOrNull(limit.availableAt),
+});
 
 const custodyStatus = (report: CustodyReport) => ({
   frozen: report.frozen,
@@ -61,13 +74,19 @@ const custodyStatus = (report: CustodyReport) => ({
   openOperations: report.openOperations,
   heldOperations: report.heldOperations,
   mint: report.mint,
-  mirrorBehindSince:
-    report.undeliveredSinceMs === null ? null : new Date(report.undeliveredSinceMs).toISOString(),
+  mirrorBehindSince: isoOrNull(report.undeliveredSinceMs),
   caps: {
-    hour: use(report.caps.hour),
-    day: use(report.caps.day),
-    unsettled: use(report.caps.unsettled),
-    cost_day: use(report.caps.costDay),
+    hour: use(report, 'hour'),
+    day: use(report, 'day'),
+    unsettled: use(report, 'unsettled'),
+    cost_day: use(report, 'cost_day'),
+  },
+  limits: report.limits.map(limitStatus),
+  nodes: {
+    configured: report.solana.nodes,
+    quorum: report.solana.quorum,
+    disagreementAt: isoOrNull(report.solana.disagreement?.at ?? null),
+    quorumMissingSince: isoOrNull(report.solana.quorumMissingSince),
   },
 });
 
@@ -89,7 +108,7 @@ export async function getStatus(d: StatusReportDeps) {
   const [upstreams, custody, database, cron, backing, alarms] = await Promise.all([
     d.cache.read('status:upstreams:v2', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
-      .read('status:custody:v2', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
+      .read('status:custody:v3', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
     d.cache.read('status:database:v1', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),
@@ -100,6 +119,8 @@ export async function getStatus(d: StatusReportDeps) {
     custody !== null &&
     !custody.value.frozen &&
     !custody.value.paused &&
+    custody.value.nodes.disagreementAt === null &&
+    custody.value.nodes.quorumMissingSince === null &&
     custody.value.heldOperations === 0 &&
     custody.value.mint?.ok !== false;
   const { gapSatoshis = null, ratio = null } = backing;

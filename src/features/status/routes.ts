@@ -107,6 +107,32 @@ const status = createRoute({
               caps: z
                 .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
                 .openapi({ description: 'unsettled is the exposure: SOL sent whose BTC has not arrived' }),
+              limits: z
+                .array(
+                  z.object({
+                    name: z.string(),
+                    unit: z.enum(['lamports', 'count']),
+                    windowSeconds: z.number().nullable().openapi({ description: 'Null for what is open' }),
+                    used: z.string(),
+                    maximum: z.string(),
+                    left: z.string(),
+                    availableAt: asOf.nullable().openapi({ description: 'Null while there is room' }),
+                  }),
+                )
+                .openapi({ description: 'Every cap that the custodian enforces' }),
+              nodes: z
+                .object({
+                  configured: z.number().int(),
+                  quorum: z
+                    .number()
+                    .int()
+                    .openapi({ description: 'Nodes that must agree on what moves money' }),
+                  disagreementAt: asOf.nullable().openapi({
+                    description: 'When two nodes last gave different finalized data, within the last hour',
+                  }),
+                  quorumMissingSince: asOf.nullable(),
+                })
+                .openapi({ description: 'How far the Solana nodes agree' }),
             })
             .nullable(),
           backing: z

@@ -56,6 +56,13 @@ export const TOKEN_ERRORS = {
     retryable: true,
     meaning: 'The payment is there and the work is under way.',
   },
+  SPENDING_LIMIT_REACHED: {
+    status: 503,
+    action: 'retry_later',
+    retryable: true,
+    meaning:
+      'The reserve cannot serve another creation now: details.limit is operating_float or creations_day. Nothing was charged.',
+  },
   TOO_MANY_OPEN_REQUESTS: {
     status: 429,
     action: 'retry_later',

@@ -120,6 +120,7 @@ const createInvoiceRoute = createRoute({
         'CONTRADICTING_OPTIONS',
         'METAPLEX_UNAVAILABLE',
         'CREATION_REFUSED',
+        'SPENDING_LIMIT_REACHED',
         'TOO_MANY_OPEN_REQUESTS',
       ),
     ),

@@ -4,9 +4,9 @@ import { createDriver } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { KindDriver, Prepared, Settled } from '../../../src/custody/kernel/kind.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import type { Limits } from '../../../src/custody/kernel/spending-limits.ts';
 import { createFakeChain } from '../fake-chain.ts';
 import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
+import { budgetOf, type Limits } from '../spending.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
 export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared => ({
@@ -69,7 +69,7 @@ export function setUp(kindChange: Partial<KindDriver> = {}) {
       },
     },
     kinds: { swap: kind, asry: { ...kind, rules: PAYOUT } },
-    limits: LIMITS,
+    budgetOf: (kind) => budgetOf(kind, LIMITS),
     now: () => clock.now,
     log: (line) => logged.push(String(line.event)),
     isTrusted: () => true,

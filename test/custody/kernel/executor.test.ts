@@ -5,6 +5,7 @@ import { createDriver } from '../../../src/custody/kernel/executor.ts';
 import type { Prepared } from '../../../src/custody/kernel/kind.ts';
 import type { Kind, State } from '../../../src/custody/kernel/operation.ts';
 import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../sample-operations.ts';
+import { budgetOf } from '../spending.ts';
 import { LIMITS, pending, ready, row, setUp } from './driven.ts';
 
 describe('from intent to send', () => {
@@ -97,7 +98,7 @@ describe('what keeps a swap from being signed', () => {
       chain: w.chain,
       signer: { address: 'reserve', sign: () => Promise.reject(new Error('no key')) },
       kinds: { swap: { rules: SWAP, prepare: async () => ready(), settle: async () => pending } },
-      limits: LIMITS,
+      budgetOf: (kind) => budgetOf(kind, LIMITS),
       now: () => NOW,
       log: () => {},
       isTrusted: () => true,

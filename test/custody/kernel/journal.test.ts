@@ -5,12 +5,8 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
-  checkIntent,
-  costLamports,
-  type Limits,
   releasedSlot,
   reservedLamports,
-  swappedLamports,
   unsettledLamports,
 } from '../../../src/custody/kernel/spending-limits.ts';
 import {
@@ -25,6 +21,7 @@ import {
   signed,
   signingOf,
 } from '../sample-operations.ts';
+import { checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const NONE = lamports(0n);
@@ -143,7 +140,7 @@ describe('what counts for the sums', () => {
     add(closed({ id: 'closed-new' }));
     add(done({ id: 'done-old', createdAt: old, releasedSlot: 1n, ...bare }));
     add(closed({ id: 'closed-old', createdAt: old }));
-    expect(ids(journal.recent(NOW))).toEqual(['closed-new', 'done-new']);
+    expect(ids(journal.recent('swap', NOW))).toEqual(['closed-new', 'done-new']);
     const counting = journal.counting(NOW);
     expect(reservedLamports(counting)).toBe(2n * (SOL + FEE));
     expect(unsettledLamports(counting)).toBe(3n * SOL);
@@ -183,11 +180,7 @@ describe('what counts for the sums', () => {
         const all = journal.latest(99);
         // What is over and a day old counts for nothing, though it may still say what it once was.
         const known = all.filter(
-          (op) =>
-            op.reserved > 0n ||
-            op.unsettled > 0n ||
-            op.dueAt !== null ||
-            (['swap', 'refund'].includes(op.kind) && op.createdAt > now - DAY_MS),
+          (op) => op.reserved > 0n || op.unsettled > 0n || op.dueAt !== null || op.createdAt > now - DAY_MS,
         );
         const told = journal.counting(now);
         expect(reservedLamports(told)).toBe(reservedLamports(known));

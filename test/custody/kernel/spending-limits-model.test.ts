@@ -4,15 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { type Lamports, lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import {
-  checkCost,
-  checkIntent,
-  type LedgerVerdict,
-  type Limits,
-} from '../../../src/custody/kernel/spending-limits.ts';
+import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import type { Observation } from '../../../src/custody/kernel/state-machine.ts';
 import { step } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, FEE, NOW, planned, SIGNED_AT, SWAP, statusOf, view } from '../sample-operations.ts';
+import { checkCost, checkIntent, type Limits } from '../spending.ts';
 
 const LIMITS: Limits = {
   maxOperation: lamports(40n),
@@ -61,7 +57,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 /** A ledger beside the ledger: what really left, and when it was promised. */
 function run(
   steps: readonly Step[],
-  judge: (world: World, verdict: LedgerVerdict, amount: bigint) => void,
+  judge: (world: World, verdict: SpendingVerdict, amount: bigint) => void,
 ): World {
   const world: World = { now: NOW, slot: 1_000n, balance: 60_000n, rows: [] };
   for (const given of steps) take(world, given, judge);
@@ -72,7 +68,7 @@ type World = { now: number; slot: bigint; balance: bigint; rows: Operation[] };
 function take(
   w: World,
   given: Step,
-  judge: (world: World, verdict: LedgerVerdict, amount: bigint) => void,
+  judge: (world: World, verdict: SpendingVerdict, amount: bigint) => void,
 ): void {
   if (given.do === 'wait') {
     w.now += given.ms;
@@ -208,8 +204,8 @@ describe('under any order of intents and outcomes', () => {
           if (verdict.code === 'AMOUNT_TOO_LARGE') expect(amount).toBeGreaterThan(LIMITS.maxOperation);
           if (verdict.code === 'INSUFFICIENT_BALANCE')
             expect(w.balance - promised(w) - amount - FEE).toBeLessThan(LIMITS.floor);
-          if (verdict.code !== 'SWAP_LIMIT_REACHED') return;
-          const used = {
+          if (verdict.code !== 'LIMIT_REACHED') return;
+          const used: Readonly<Record<string, bigint>> = {
             hour: moved(w, HOUR_MS),
             day: moved(w, DAY_MS),
             unsettled: exposed(w),
@@ -218,7 +214,7 @@ describe('under any order of intents and outcomes', () => {
           if (verdict.limit === 'cost_day') expect(verdict.used).toBeGreaterThan(LIMITS.maxCostDay);
           else {
             expect(verdict.used).toBe(used[verdict.limit]);
-            expect(used[verdict.limit] + amount).toBeGreaterThan(verdict.maximum);
+            expect((used[verdict.limit] ?? 0n) + amount).toBeGreaterThan(verdict.maximum);
           }
         });
       }),
@@ -230,7 +226,7 @@ describe('under any order of intents and outcomes', () => {
     fc.assert(
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
-          if (verdict.ok || verdict.code !== 'SWAP_LIMIT_REACHED') return;
+          if (verdict.ok || verdict.code !== 'LIMIT_REACHED') return;
           if (verdict.limit === 'unsettled' || verdict.limit === 'cost_day') return;
           const windowMs = verdict.limit === 'hour' ? HOUR_MS : DAY_MS;
           const used = (now: number) => moved({ ...w, now }, windowMs) + amount;

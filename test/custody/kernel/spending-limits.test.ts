@@ -5,18 +5,14 @@ import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
   areLimits,
   type Balance,
-  checkCost,
-  checkIntent,
-  costLamports,
-  type Limits,
   releasedSlot,
   reservedLamports,
   solText,
   spendable,
-  swappedLamports,
   unsettledLamports,
 } from '../../../src/custody/kernel/spending-limits.ts';
 import { closed, done, FEE, NOW, outstanding, planned, SOL, settling, signed } from '../sample-operations.ts';
+import { checkCost, checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
 
 const LIMITS: Limits = {
   maxOperation: lamports(2n * SOL),
@@ -81,7 +77,7 @@ describe('the balance', () => {
   });
 
   it('is told as spendable even below zero', () => {
-    expect(spendable(holding(0n), [planned()], LIMITS)).toBe(-(SOL + FEE) - LIMITS.floor);
+    expect(spendable(holding(0n), [planned()], LIMITS.floor)).toBe(-(SOL + FEE) - LIMITS.floor);
   });
 
   it('that is older than an outcome must be read again', () => {
@@ -127,8 +123,8 @@ describe('the windows', () => {
     const inside = Array.from({ length: Number(count) }, (_, at) => earlier(window - 1_000 - at * 60_000));
     const free = limit === 'day' ? { limits: { maxHour: lamports(100n * SOL) } } : {};
     const verdict = check(inside, { amount: 1n, ...free });
-    expect(verdict).toMatchObject({ code: 'SWAP_LIMIT_REACHED', limit, maximum, used: maximum });
-    if (verdict.ok || verdict.code !== 'SWAP_LIMIT_REACHED') throw new Error('not refused');
+    expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit, maximum, used: maximum });
+    if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
     expect(verdict.availableAt).toBeLessThanOrEqual(NOW + 1_001);
     expect(check(inside, { amount: 1n, now: verdict.availableAt, ...free }).ok).toBe(true);
     expect(check(inside, { amount: 1n, now: verdict.availableAt - 2, ...free }).ok).toBe(false);
@@ -138,7 +134,7 @@ describe('the windows', () => {
     const inside = [earlier(50 * 60_000, SOL), earlier(40 * 60_000, SOL), earlier(30 * 60_000, 2n * SOL)];
     const at = (amount: bigint) => {
       const verdict = check(inside, { amount });
-      if (verdict.ok || verdict.code !== 'SWAP_LIMIT_REACHED') throw new Error('not refused');
+      if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
       return Math.round((verdict.availableAt - NOW) / 60_000);
     };
     expect([at(SOL), at(SOL + 1n), at(2n * SOL)]).toEqual([10, 20, 20]);
@@ -159,12 +155,12 @@ describe('the windows', () => {
 
   it('a clock that went back still counts what lies ahead', () => {
     const ahead = [earlier(-DAY_MS), earlier(-DAY_MS)];
-    expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'SWAP_LIMIT_REACHED', limit: 'hour' });
+    expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: 'hour' });
   });
 
   it('an amount that no window can ever hold is told to wait for a whole one', () => {
     const verdict = check([], { amount: 2n * SOL, limits: { maxHour: lamports(SOL) } });
-    expect(verdict).toMatchObject({ code: 'SWAP_LIMIT_REACHED', limit: 'hour', availableAt: NOW + HOUR_MS });
+    expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit: 'hour', availableAt: NOW + HOUR_MS });
   });
 
   it('other kinds neither count nor are bound by the caps of swaps', () => {
@@ -188,7 +184,7 @@ describe('exposure', () => {
     const limits = { maxUnsettled: lamports(2n * SOL) };
     expect(check([old], { amount: SOL, limits }).ok).toBe(true);
     expect(check([old], { amount: SOL + 1n, limits })).toMatchObject({
-      code: 'SWAP_LIMIT_REACHED',
+      code: 'LIMIT_REACHED',
       limit: 'unsettled',
       used: SOL,
       availableAt: NOW + 60_000,

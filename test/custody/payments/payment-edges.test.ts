@@ -379,10 +379,10 @@ describe('the creation that a payment buys', () => {
   it('waits, with the reason shown, while nothing may begin, and is made afterwards', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refuses = 'SIGNING_PAUSED';
     const paid = world.pay(fee(request), [request.reference]);
     expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
-    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'SWAPS_PAUSED' });
+    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'SIGNING_PAUSED' });
     const told = world.journal.revision();
     await world.desk.run();
     await world.desk.run();
@@ -400,7 +400,7 @@ describe('the creation that a payment buys', () => {
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refuses = 'SIGNING_PAUSED';
     world.state.refusing = () => {
       asked.resolve();
       return answered.promise;
@@ -418,7 +418,7 @@ describe('the creation that a payment buys', () => {
   it('is owed back once when two find together that it cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
-    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refuses = 'SIGNING_PAUSED';
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     world.state.refuses = undefined;
     await Promise.all([world.desk.run(), world.desk.run()]);
@@ -428,7 +428,7 @@ describe('the creation that a payment buys', () => {
   it('begins for ten in one run, and those that hang keep no other waiting', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const requests = Array.from({ length: 11 }, () => world.open());
-    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refuses = 'SIGNING_PAUSED';
     for (const request of requests)
       await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     world.state.refuses = undefined;

@@ -59,12 +59,12 @@ describe('a refund', () => {
     await world.desk.run();
     world.state.now += 41 * 60_000;
     await world.desk.run();
-    world.state.refuses = 'SWAPS_PAUSED';
+    world.state.refuses = 'SIGNING_PAUSED';
     world.state.refusing = async () => {
       world.state.refuses = undefined;
       await world.desk.refund(String(world.desk.find(request.id)?.refunds[1]?.signature));
     };
-    expect(await outcomes(world, request.id)).toEqual(['not paid: SWAPS_PAUSED: ', 'paid']);
+    expect(await outcomes(world, request.id)).toEqual(['not paid: SIGNING_PAUSED: ', 'paid']);
     expect(world.refunded).toHaveLength(1);
     expect([`refund:${first}:1`, `refund:${second}:1`]).toContain(world.refunded[0]);
     expect(world.desk.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
@@ -248,8 +248,8 @@ describe('nothing is paid back', () => {
   it('while nothing may begin or the chain cannot be read, and afterwards it is', async () => {
     const world = createPaymentWorld();
     const { request } = await overpaid(world, 50_000n);
-    world.state.refuses = 'SWAPS_PAUSED';
-    expect(await outcomes(world, request.id)).toEqual(['not paid: SWAPS_PAUSED: ']);
+    world.state.refuses = 'SIGNING_PAUSED';
+    expect(await outcomes(world, request.id)).toEqual(['not paid: SIGNING_PAUSED: ']);
     world.state.refuses = undefined;
     world.state.unreadable = true;
     expect(await outcomes(world, request.id)).toEqual(['not paid: the chain cannot be read (unexpected)']);

@@ -271,7 +271,6 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
       payments: {
         treasuryAddress: TREASURY,
         reserveAddress: RESERVE,
-        maxRefundsDay: lamports(10n ** 12n),
         heldPayers: new Set(),
         balanceOf: (address) => flaky('balanceOf', () => BigInt(address.length)),
         leastBalance: async () => 0n,
@@ -341,6 +340,10 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         maxCostDay: lamports(1n),
         maxCostBps: 200,
         floor: lamports(0n),
+        operatingFloat: lamports(0n),
+        maxRefundsDay: lamports(10n ** 12n),
+        maxCreationsDay: 10_000n,
+        maxPayoutsDay: 10_000n,
       },
       swapsDisabled: false,
       maxCreatesPerClientHour: 6,

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../../src/app.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import type { LedgerVerdict } from '../../../src/custody/kernel/spending-limits.ts';
+import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import {
   createAnswer,
   isTooSmall,
-  ledgerRefusal,
+  limitRefusal,
   refusalOf,
   stopped,
   swapView,
@@ -59,10 +59,11 @@ describe('a refusal', () => {
 });
 
 describe("a ledger's no", () => {
-  const limit = (availableAt: number): Exclude<LedgerVerdict, { ok: true }> => ({
+  const limit = (availableAt: number): Exclude<SpendingVerdict, { ok: true }> => ({
     ok: false,
-    code: 'SWAP_LIMIT_REACHED',
+    code: 'LIMIT_REACHED',
     limit: 'hour',
+    unit: 'lamports',
     maximum: lamports(4n * SOL),
     used: lamports(3n * SOL),
     availableAt,
@@ -74,7 +75,7 @@ describe("a ledger's no", () => {
       [0n, '0'],
       [-7n, '0'],
     ] as const) {
-      const refusal = ledgerRefusal(
+      const refusal = limitRefusal(
         { ok: false, code: 'INSUFFICIENT_BALANCE', available: lamports(available) },
         NOW,
       );
@@ -83,7 +84,7 @@ describe("a ledger's no", () => {
   });
 
   it('for one operation tells its cap', () => {
-    const refusal = ledgerRefusal({ ok: false, code: 'AMOUNT_TOO_LARGE', maximum: lamports(2n * SOL) }, NOW);
+    const refusal = limitRefusal({ ok: false, code: 'AMOUNT_TOO_LARGE', maximum: lamports(2n * SOL) }, NOW);
     expect(refusal).toMatchObject({
       details: { maxAmountLamports: '2000000000' },
       message: expect.stringContaining('2 SOL'),
@@ -97,7 +98,7 @@ describe("a ledger's no", () => {
     [NOW - 99_999, 1],
     [NOW + 10 * 86_400_000, 86_400],
   ])('for a window tells the seconds to wait: at least one, at most a day', (availableAt, seconds) => {
-    const refusal = ledgerRefusal(limit(availableAt), NOW);
+    const refusal = limitRefusal(limit(availableAt), NOW);
     expect(refusal).toMatchObject({
       retryAfterSeconds: seconds,
       details: {
@@ -110,7 +111,7 @@ describe("a ledger's no", () => {
   });
 
   it('for an old balance is the upstream that is late', () => {
-    expect(ledgerRefusal({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5n }, NOW)).toMatchObject({
+    expect(limitRefusal({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5n }, NOW)).toMatchObject({
       code: 'UPSTREAM_FAILED',
       retryAfterSeconds: 5,
     });

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import { createBudgets, type Sold } from '../../src/custody/budgets.ts';
+import { checkIntent } from '../../src/custody/kernel/spending-limits.ts';
+import { done, NOW, type planned, SOL } from './sample-operations.ts';
+
+const LIMITS = {
+  maxOperation: lamports(2n * SOL),
+  maxHour: lamports(4n * SOL),
+  maxDay: lamports(10n * SOL),
+  maxUnsettled: lamports(4n * SOL),
+  maxCostDay: lamports(SOL / 10n),
+  maxCostBps: 200,
+  floor: lamports(100n),
+  operatingFloat: lamports(200n),
+  maxRefundsDay: lamports(50n),
+  maxCreationsDay: 2n,
+  maxPayoutsDay: 1n,
+};
+
+const budgets = (sold: Sold = { paid: 0n, open: 0n }) => createBudgets(LIMITS, () => sold);
+
+const ask = (kind: string, held: bigint, sold?: Sold, operations = [] as ReturnType<typeof planned>[]) =>
+  checkIntent({
+    budget: budgets(sold).of(kind),
+    amount: lamports(10n),
+    reserved: lamports(10n),
+    balance: { lamports: lamports(held), slot: 5_000n },
+    operations,
+    now: NOW,
+  });
+
+describe('the operating float', () => {
+  it.each([
+    ['swap', 310n],
+    ['token', 110n],
+    ['refund', 110n],
+    ['asry', 110n],
+    ['absr', 10n],
+  ])('leaves a %s only what lies above what it must keep', (kind, least) => {
+    expect(ask(kind, least).ok).toBe(true);
+    expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
+  });
+
+  it('grows for swaps with the cost of paid requests, and payouts leave that cost as well', () => {
+    const sold = { paid: 500n, open: 0n };
+    expect([ask('swap', 610n, sold).ok, ask('swap', 609n, sold).ok]).toEqual([true, false]);
+    expect([ask('asry', 610n, sold).ok, ask('asry', 609n, sold).ok]).toEqual([true, false]);
+    expect(ask('token', 110n, sold).ok).toBe(true);
+  });
+
+  it('counts unpaid requests against a new sale up to half of it', () => {
+    expect(budgets({ paid: 7n, open: 30n }).keptBySale()).toBe(137n);
+    expect(budgets({ paid: 7n, open: 1_000_000n }).keptBySale()).toBe(207n);
+  });
+});
+
+describe('the caps of a day', () => {
+  const made = (kind: string, state: 'done' | 'failed' = 'done') =>
+    done({ kind, state, createdAt: NOW - 60_000, releasedSlot: null });
+
+  it('refuse the creation after the last one, and name themselves', () => {
+    expect(ask('token', SOL, undefined, [made('token'), made('token', 'failed')]).ok).toBe(true);
+    expect(ask('token', SOL, undefined, [made('token'), made('token')])).toMatchObject({
+      code: 'LIMIT_REACHED',
+      limit: 'creations_day',
+      used: 2n,
+      availableAt: NOW - 60_000 + 86_400_001,
+    });
+  });
+
+  it('refuse a payout after the last one and leave other kinds alone', () => {
+    expect(ask('asry', SOL, undefined, [made('asry')])).toMatchObject({
+      limit: 'payouts_day',
+      unit: 'count',
+    });
+    expect(ask('swap', SOL, undefined, [made('asry'), made('token'), made('token')]).ok).toBe(true);
+  });
+
+  it('refuse a refund above the lamports of the day', () => {
+    const refund = done({ kind: 'refund', createdAt: NOW - 1, amount: lamports(41n), releasedSlot: null });
+    expect(ask('refund', SOL, undefined, [refund])).toMatchObject({ limit: 'refunds_day', maximum: 50n });
+  });
+});

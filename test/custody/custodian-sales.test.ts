@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { lamports } from '../../src/core/amount.ts';
+import type { OpenRequest } from '../../src/custody/api.ts';
+import { createCustodianWorld, request } from './custodian-world.ts';
+import { RESERVE } from './fake-bridge.ts';
+import { SOL } from './sample-operations.ts';
+
+const COST = SOL / 10n;
+const { limits } = createCustodianWorld().deps;
+
+/** Requests are on sale; the reserve holds `balance` lamports, its floor is 0.1 SOL. */
+function selling(balance: bigint, change: Partial<typeof limits> = {}) {
+  let made = 0;
+  const w = createCustodianWorld({
+    limits: { ...limits, operatingFloat: lamports(SOL), ...change },
+    payments: {
+      treasuryAddress: RESERVE,
+      reserveAddress: RESERVE,
+      heldPayers: new Set(),
+      signatures: async () => [],
+      transaction: async () => null,
+      randomBytes: (length) => Uint8Array.from({ length }, (_, at) => (made * 31 + at * 7) % 256),
+      randomId: () => `request-${++made}`,
+      mintAddress: () => encodeBase58(new Uint8Array(32).fill(made)),
+      metadataUri: (mint) => mint,
+      creationCost: () => COST,
+      balanceOf: async () => SOL,
+      leastBalance: async () => 0n,
+      findPaid: async () => null,
+    },
+  });
+  w.chain.nextBalance = async () => ({ lamports: lamports(balance), slot: 100n });
+  const open = (kind: OpenRequest['kind'] = 'token') =>
+    w.custody.openRequest({ kind, subject: { mint: 'm' }, baseFeeLamports: SOL / 5n, client: `c${made}` });
+  return { ...w, open };
+}
+
+describe('an invoice', () => {
+  it('is sold while the balance covers it beside the floor', async () => {
+    expect(await selling(limits.floor + COST).open()).toMatchObject({ type: 'opened' });
+  });
+
+  it('is refused, and names its own limit, when the reserve cannot serve it', async () => {
+    expect(await selling(limits.floor + COST - 1n).open()).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'operating_float' } },
+    });
+  });
+
+  it('counts the invoices that are open already', async () => {
+    const w = selling(limits.floor + 2n * COST);
+    expect([(await w.open()).type, (await w.open()).type, (await w.open()).type]).toEqual([
+      'opened',
+      'opened',
+      'refused',
+    ]);
+  });
+
+  it('is refused when the creations of the day are used up', async () => {
+    expect(await selling(10n * SOL, { maxCreationsDay: 0n }).open()).toMatchObject({
+      refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'creations_day' } },
+    });
+  });
+
+  it('is refused while the balance cannot be read', async () => {
+    const w = selling(10n * SOL);
+    w.chain.nextBalance = () => Promise.reject(new Error('down'));
+    expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED' } });
+  });
+});
+
+it('a listing is sold whatever the reserve holds, since it costs nothing', async () => {
+  expect(await selling(0n).open('listing')).toMatchObject({ type: 'opened' });
+});
+
+it('a swap leaves the operating float', async () => {
+  const fee = 5_900n;
+  const enough = limits.floor + SOL + SOL + fee;
+  expect(await selling(enough - 1n).custody.createSwap(request())).toMatchObject({
+    refusal: { code: 'INSUFFICIENT_BALANCE' },
+  });
+  expect(await selling(enough).custody.createSwap(request())).toMatchObject({ type: 'created' });
+});
