@@ -38,6 +38,7 @@ const transferBody = z.object({
   amount,
   references: z.array(z.string()).optional(),
   memo: z.string().optional(),
+  version: z.union([z.literal(0), z.literal(1)]).optional(),
 });
 const mineBody = z.object({ blocks: z.number().int().min(1).max(1000).default(1) });
 const reorgBody = z.object({ depth: z.number().int().min(1), drop: z.array(z.string()).default([]) });
@@ -94,6 +95,7 @@ function routes(world: Omit<World, 'controlUrl'>): Record<string, Route> {
         amount: atoms(amount, DECIMALS[rest.asset]),
         ...(rest.references === undefined ? {} : { references: rest.references }),
         ...(rest.memo === undefined ? {} : { memo: rest.memo }),
+        ...(rest.version === undefined ? {} : { version: rest.version }),
       });
       return { signature };
     },

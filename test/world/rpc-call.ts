@@ -1,5 +1,5 @@
 import type { Commitment } from './solana-clock.ts';
-import type { SolanaLedger } from './solana-ledger.ts';
+import type { LandedTransaction, SolanaLedger } from './solana-ledger.ts';
 import type { RpcError } from './surfpool.ts';
 
 /** One JSON-RPC call as a front sees it: with its own lag behind the chain. */
@@ -9,6 +9,10 @@ export interface RpcCall {
   readonly ledger: SolanaLedger;
   /** Slots by which this front is behind. */
   readonly lag: number;
+  /** The version as which this front presents a transaction. */
+  versionOf(transaction: LandedTransaction): 'legacy' | number;
+  /** False for a front whose statuses have no `confirmations`, as Alpenglow allows. */
+  readonly showsConfirmations: boolean;
   /** Whether this front pretends not to know a signature. */
   hides(signature: string): boolean;
 }

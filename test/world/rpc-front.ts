@@ -27,14 +27,16 @@ function parse(body: string): JsonRpcRequest | null {
 
 const U64_MAX = '18446744073709551615';
 
-function envelope(id: unknown, outcome: { result: unknown } | { error: unknown }): Answer {
-  const answer = json(200, { jsonrpc: '2.0', ...outcome, id: id ?? null });
+function envelope(id: unknown, outcome: { result: unknown } | { error: unknown }, status = 200): Answer {
+  const answer = json(status, { jsonrpc: '2.0', ...outcome, id: id ?? null });
   return { ...answer, body: answer.body.replaceAll('"rentEpoch":0', `"rentEpoch":${U64_MAX}`) };
 }
 
 /**
- * A Solana JSON-RPC node as the service sees it. Two fronts share one chain and differ in their faults:
- * `lag` (by slots), `nullStatus` (optionally one signature in `value`), `dropSends` (accepted, never lands).
+ * A Solana JSON-RPC node as the service sees it. Two fronts share one chain and differ in their faults: `lag` (by slots),
+ * `nullStatus` (optionally one signature in `value`), `dropSends` (accepted, never lands), `version` (presents
+ * transactions as version `by`, 1 by default, optionally only the signatures in `value`, comma separated), `httpErrors` (JSON-RPC errors under
+ * HTTP 400), `withoutConfirmations` (statuses as Alpenglow may show them).
  */
 export function startRpcFront(options: {
   name: string;
@@ -61,6 +63,14 @@ export function startRpcFront(options: {
       params: Array.isArray(message.params) ? message.params : [],
       ledger,
       lag: faults.take(name, 'lag', request.label)?.by ?? 0,
+      showsConfirmations: faults.take(name, 'withoutConfirmations', request.label) === null,
+      versionOf({ version, signature, hasTables }) {
+        const shown = faults.take(name, 'version', request.label);
+        // Version 1 has no lookup tables.
+        const named = shown?.value?.split(',');
+        const applies = shown !== null && !hasTables && named?.includes(signature) !== false;
+        return applies ? (shown.by ?? 1) : version;
+      },
       hides(signature) {
         const hidden = faults.take(name, 'nullStatus', request.label);
         return hidden !== null && (hidden.value === undefined || hidden.value === signature);
@@ -71,7 +81,11 @@ export function startRpcFront(options: {
         return envelope(message.id, { result: dropped(call) });
       return envelope(message.id, { result: await method(call) });
     } catch (error) {
-      if (error instanceof RpcFailure) return envelope(message.id, { error: error.body });
+      // Some nodes return a JSON-RPC error under HTTP 400.
+      if (error instanceof RpcFailure) {
+        const isHttp = faults.take(name, 'httpErrors', request.label) !== null;
+        return envelope(message.id, { error: error.body }, isHttp ? 400 : 200);
+      }
       const reason = error instanceof Error ? error.message : String(error);
       return envelope(message.id, { error: { code: -32603, message: reason } });
     }

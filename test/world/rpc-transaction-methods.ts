@@ -13,6 +13,7 @@ import {
 import { blockhashIsValid } from './rpc-chain-methods.ts';
 import type { LandedTransaction } from './solana-ledger.ts';
 import { formatTokenAmount } from './token-account.ts';
+import { asVersionOne, requireVersion } from './transaction-version.ts';
 import { MAX_WIRE_BYTES, readWireTransaction, type WireTransaction } from './wire-transaction.ts';
 
 /** How far back a status is known without searchTransactionHistory. */
@@ -44,7 +45,9 @@ function signatureStatuses(call: RpcCall): unknown {
       const status = confirmationStatus(call, found.slot);
       return {
         slot: found.slot,
-        confirmations: status === 'finalized' ? null : head - found.slot,
+        ...(call.showsConfirmations
+          ? { confirmations: status === 'finalized' ? null : head - found.slot }
+          : {}),
         err: found.err,
         status: found.err === null ? { Ok: null } : { Err: found.err },
         confirmationStatus: status,
@@ -94,11 +97,17 @@ interface ShownTransaction {
   blockTime: number;
   meta: {
     fee: number;
+    computeUnitsConsumed?: number;
+    costUnits?: number;
+    rewards?: unknown;
     returnData?: { data: readonly [string, string] };
     preTokenBalances: TokenBalance[];
     postTokenBalances: TokenBalance[];
   };
 }
+
+/** What one signature costs a block. */
+const SIGNATURE_COST_UNITS = 720;
 
 const trimmed = (balances: readonly TokenBalance[]): TokenBalance[] =>
   balances.map((row) => ({
@@ -115,22 +124,20 @@ async function transaction(call: RpcCall): Promise<unknown> {
   atLeastConfirmed(config);
   const found = known(call, textParam(call, 0), slotOf(call, config));
   if (found === null) return null;
-  const supported = config.maxSupportedTransactionVersion;
-  if (found.version !== 'legacy' && !(typeof supported === 'number' && supported >= found.version))
-    throw new RpcFailure(
-      -32015,
-      `Transaction version (${found.version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${found.version}`,
-    );
+  const version = call.versionOf(found);
+  requireVersion(version, config.maxSupportedTransactionVersion);
   const shown = await call.ledger.surfpool.get<ShownTransaction>(call.method, [
     found.signature,
     { encoding: config.encoding ?? 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' },
   ]);
   shown.blockTime = found.blockTime;
   shown.meta.fee = found.fee;
+  shown.meta.rewards = null;
+  shown.meta.costUnits ??= (shown.meta.computeUnitsConsumed ?? 0) + SIGNATURE_COST_UNITS;
   shown.meta.preTokenBalances = trimmed(shown.meta.preTokenBalances);
   shown.meta.postTokenBalances = trimmed(shown.meta.postTokenBalances);
   if (shown.meta.returnData?.data[0] === '') delete shown.meta.returnData;
-  return shown;
+  return version === 'legacy' || version === 0 ? shown : { ...asVersionOne(shown), version };
 }
 
 function decodeWire(

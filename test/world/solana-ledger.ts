@@ -10,7 +10,10 @@ export interface LandedTransaction {
   readonly slot: number;
   /** Unix seconds. */
   readonly blockTime: number;
+  /** As it was signed, or 1 for what a version 1 wallet of the world sent. */
   readonly version: 'legacy' | number;
+  /** Whether it loads accounts from lookup tables. */
+  readonly hasTables: boolean;
   readonly err: unknown;
   /** Lamports, with the priority fee. */
   readonly fee: number;
@@ -20,11 +23,17 @@ export interface LandedTransaction {
   readonly postBalances: readonly number[];
 }
 
+export interface SendOptions {
+  readonly skipPreflight: boolean;
+  /** Remembered as version 1: the virtual machine runs version 0 only. */
+  readonly asVersionOne?: boolean;
+}
+
 export interface SolanaLedger {
   readonly surfpool: Surfpool;
   readonly clock: SolanaClock;
   /** Runs a transaction now. It lands in the current slot, also when it fails there; an error answer has not landed. */
-  send(wire: Uint8Array, options: { skipPreflight: boolean }): Promise<RpcOutcome<string>>;
+  send(wire: Uint8Array, options: SendOptions): Promise<RpcOutcome<string>>;
   transaction(signature: string): LandedTransaction | null;
   /** Transactions that name the address, newest first. */
   transactionsOf(address: string): readonly LandedTransaction[];
@@ -129,7 +138,10 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
     return [...wire.writableAccounts, ...loaded.filter((address) => address !== '')];
   }
 
-  async function run(bytes: Uint8Array, skipPreflight: boolean): Promise<RpcOutcome<string>> {
+  async function run(
+    bytes: Uint8Array,
+    { skipPreflight, asVersionOne = false }: SendOptions,
+  ): Promise<RpcOutcome<string>> {
     const wire = readWireTransaction(bytes);
     const touched = await writable(wire);
     await record(
@@ -152,7 +164,8 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
       signature: wire.signature,
       slot: raw.slot,
       blockTime: Math.floor(Date.now() / 1000),
-      version: wire.version,
+      version: asVersionOne ? 1 : wire.version,
+      hasTables: wire.lookups.length > 0,
       err: meta.err,
       fee: sum(meta.preBalances) - sum(meta.postBalances),
       memo: memoOf(raw.transaction.message),
@@ -184,7 +197,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
   return {
     surfpool,
     clock,
-    send: (bytes, { skipPreflight }) => inTurn(() => run(bytes, skipPreflight)),
+    send: (bytes, options) => inTurn(() => run(bytes, options)),
     transaction: (signature) => landed.get(signature) ?? null,
     transactionsOf: (address) => byAddress.get(address) ?? [],
     count: () => landed.size,

@@ -57,9 +57,10 @@ export async function landTransaction(
   ledger: SolanaLedger,
   payer: KeyPairSigner,
   instructions: readonly IInstruction[],
+  options: { readonly asVersionOne?: boolean } = {},
 ): Promise<LandedTransaction> {
   const { signature, wire } = await buildTransaction(ledger, payer, [distinctLimit(), ...instructions]);
-  const outcome = await ledger.send(wire, { skipPreflight: false });
+  const outcome = await ledger.send(wire, { skipPreflight: false, ...options });
   if ('error' in outcome) throw new Error(outcome.error.message);
   const landed = ledger.transaction(signature);
   if (landed === null) throw new Error(`${signature} did not land`);

@@ -17,6 +17,8 @@ export interface UserTransfer {
   /** Solana Pay references: read-only keys on the transfer by which it is found. */
   readonly references?: readonly string[];
   readonly memo?: string;
+  /** 1: the user has a wallet that sends version 1. */
+  readonly version?: 0 | 1;
 }
 
 function withReferences(instruction: IInstruction, references: readonly string[]): IInstruction {
@@ -29,7 +31,7 @@ const memoInstruction = (memo: string): IInstruction => ({
   data: new TextEncoder().encode(memo),
 });
 
-/** Sends SOL or tokens from a throw-away user as a wallet would; answers the signature once it has landed. */
+/** Sends SOL or tokens from a throw-away user as a wallet would. Resolves with the signature once it has landed. */
 export async function transferFromUser(solana: SolanaWorld, transfer: UserTransfer): Promise<string> {
   const { from, to, asset, amount } = transfer;
   const { ledger } = solana;
@@ -49,9 +51,11 @@ export async function transferFromUser(solana: SolanaWorld, transfer: UserTransf
     });
   }
   const memo = transfer.memo === undefined ? [] : [memoInstruction(transfer.memo)];
-  const landed = await landTransaction(ledger, from.signer, [
-    ...memo,
-    withReferences(move, transfer.references ?? []),
-  ]);
+  const landed = await landTransaction(
+    ledger,
+    from.signer,
+    [...memo, withReferences(move, transfer.references ?? [])],
+    { asVersionOne: transfer.version === 1 },
+  );
   return landed.signature;
 }

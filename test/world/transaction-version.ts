@@ -1,0 +1,89 @@
+/**
+ * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only: they run as version 0 and are
+ * shown in the JSON form that production has for version 1 (test/fixtures/recorded/solana/transaction-v1-failed.json).
+ */
+import { base58 } from '@scure/base';
+import { RpcFailure } from './rpc-call.ts';
+
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
+/** Compute units of an instruction without a limit of its own. */
+const DEFAULT_UNITS = 200_000n;
+
+interface Shown {
+  version?: unknown;
+  meta: {
+    innerInstructions?: { index: number }[] | null;
+    loadedAddresses?: { writable: readonly string[]; readonly: readonly string[] };
+  };
+  transaction: {
+    message: {
+      accountKeys: readonly string[];
+      addressTableLookups?: unknown;
+      instructions: readonly { programIdIndex: number; data: string }[];
+      transactionConfig?: unknown;
+    };
+  };
+}
+
+type Version = 'legacy' | number;
+
+/** Refuses a transaction above the client's maximum as a node does. A missing maximum allows `legacy` only. */
+export function requireVersion(version: Version, supported: unknown): void {
+  if (version === 'legacy' || (typeof supported === 'number' && supported >= version)) return;
+  throw new RpcFailure(
+    -32015,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  );
+}
+
+const littleEndian = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((value, byte) => value * 256n + BigInt(byte), 0n);
+
+/**
+ * The JSON of a version 0 transaction in the form of version 1: compute budget instructions become members of
+ * `transactionConfig`, and `addressTableLookups` is absent. The keys keep their places.
+ */
+export function asVersionOne<T extends object>(answer: T): T {
+  const shown = answer as T & Shown;
+  const { message } = shown.transaction;
+  const isBudget = ({ programIdIndex }: { programIdIndex: number }) =>
+    message.accountKeys[programIdIndex] === COMPUTE_BUDGET;
+  const budget = new Map(
+    message.instructions.filter(isBudget).map(({ data }) => {
+      const [kind = 0, ...value] = base58.decode(data);
+      return [kind, littleEndian(Uint8Array.from(value))];
+    }),
+  );
+  const kept = message.instructions.map((instruction) => !isBudget(instruction));
+  const placeOf = (index: number): number => kept.slice(0, index).filter(Boolean).length;
+  const units = budget.get(2) ?? DEFAULT_UNITS * BigInt(kept.filter(Boolean).length);
+  const config = (kind: number): number | null => {
+    const value = budget.get(kind);
+    return value === undefined ? null : Number(value);
+  };
+  const price = budget.get(3);
+  const { addressTableLookups: _none, ...rest } = message;
+  return {
+    ...shown,
+    version: 1,
+    meta: {
+      ...shown.meta,
+      innerInstructions:
+        shown.meta.innerInstructions?.map((one) => ({ ...one, index: placeOf(one.index) })) ?? [],
+    },
+    transaction: {
+      ...shown.transaction,
+      message: {
+        ...rest,
+        instructions: message.instructions.filter((_, index) => kept[index]),
+        transactionConfig: {
+          computeUnitLimit: config(2),
+          heapSize: config(1),
+          loadedAccountsDataSizeLimit: config(4),
+          // A total in lamports, while the instruction holds micro-lamports a unit.
+          priorityFee: price === undefined ? null : Number((price * units + 999_999n) / 1_000_000n),
+        },
+      },
+    },
+  };
+}
