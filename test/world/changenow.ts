@@ -63,7 +63,8 @@ export interface ChangeNowOptions {
   readonly apiKey: string;
 }
 
-const refused = (status: number, error: string, message: string): Answer => json(status, { error, message });
+const refused = (status: number, error: string, message: string, payload?: unknown): Answer =>
+  json(status, { error, message, ...(payload === undefined ? {} : { payload }) });
 
 /**
  * ChangeNOW v2 with the standard flow. Besides the gate's faults: `inactive` (no pair is exchanged), `status` with the
@@ -88,6 +89,12 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
     minAmount: round(MIN_USD / usd(from)),
     maxAmount: round(MAX_USD / usd(from)),
   });
+  function outOfRange(from: Coin, amount: number): Answer {
+    const range = bounds(from);
+    return amount < range.minAmount
+      ? refused(400, 'deposit_too_small', 'Out of min amount', { range: { ...range, maxAmount: null } })
+      : refused(400, 'out_of_range', 'Out of max amount', { range });
+  }
   const output = (from: Coin, to: Coin, amount: number): number =>
     round(((amount * usd(from)) / usd(to)) * (1 - FEE));
 
@@ -123,8 +130,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
     const [from, to] = pair;
     const amount = Number(order.fromAmount);
     const { minAmount, maxAmount } = bounds(from);
-    if (amount < minAmount || amount > maxAmount)
-      return refused(400, 'out_of_range', `Out of min amount: ${minAmount}`);
+    if (amount < minAmount || amount > maxAmount) return outOfRange(from, amount);
     if (ADDRESS[to.network]?.test(order.address) === false)
       return refused(400, 'not_valid_address', 'Address is not valid');
     if (order.refundAddress !== '' && ADDRESS[from.network]?.test(order.refundAddress) === false)
@@ -140,6 +146,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
     return json(200, {
       id: made.id,
       fromAmount: lie === 'amount' ? amount * 2 : amount,
+      directedAmount: amount,
       toAmount: made.toAmount,
       flow: 'standard',
       type: 'direct',
@@ -192,6 +199,9 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
       refundAmount: null,
       validUntil: null,
       userId: null,
+      originalExchangeInfo: null,
+      relatedExchangesInfo: [],
+      repeatedExchangesInfo: [],
     });
   }
 
@@ -205,8 +215,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
     const text = query.get('fromAmount') ?? '';
     const amount = Number(text);
     if (!/^\d+(\.\d+)?$/.test(text) || amount <= 0) return refused(400, 'not_valid_params', 'Invalid amount');
-    if (amount < bounds(from).minAmount || amount > bounds(from).maxAmount)
-      return refused(400, 'out_of_range', `Out of min amount: ${bounds(from).minAmount}`);
+    if (amount < bounds(from).minAmount || amount > bounds(from).maxAmount) return outOfRange(from, amount);
     return json(200, {
       ...echo(from, to),
       flow: 'standard',
@@ -217,6 +226,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
       warningMessage: null,
       depositFee: 0,
       withdrawalFee: 0,
+      userId: null,
       fromAmount: amount,
       toAmount: output(from, to, amount),
     });

@@ -45,6 +45,8 @@ export interface Offer {
   readonly toAmount: bigint;
   readonly toAmountMin: bigint;
   readonly durationSeconds: number;
+  /** What the `near` tool shows of 1Click's quote. */
+  readonly toolData?: unknown;
 }
 
 /** A `Step` of type `lifi`, as `GET /v1/quote` answers it. */
@@ -61,7 +63,17 @@ export function showStep(offer: Offer, prices: Prices, data: unknown): Record<st
     toAddress: offer.toAddress,
     slippage: offer.slippage,
   };
+  const feeLine = (name: string, amount: bigint, bps: bigint) => ({
+    name,
+    description: name,
+    percentage: `0.${bps.toString().padStart(4, '0')}`,
+    token: sol,
+    amount: `${amount}`,
+    amountUSD: '0.1',
+    included: true,
+  });
   const estimate = {
+    ...(offer.toolData === undefined ? {} : { toolData: offer.toolData }),
     tool: offer.tool,
     fromAmount: `${offer.amount}`,
     toAmount: `${offer.toAmount}`,
@@ -69,15 +81,15 @@ export function showStep(offer: Offer, prices: Prices, data: unknown): Record<st
     approvalAddress: '0x1231DEB6f5749EF6cE6943a275A1D3E7486F4EaE',
     executionDuration: offer.durationSeconds,
     feeCosts: [
-      {
-        name: 'LIFI Fixed Fee',
-        description: 'Fixed LIFI fee',
-        percentage: '0.0025',
-        token: sol,
-        amount: `${offer.fee}`,
-        amountUSD: '0.1',
-        included: true,
-      },
+      feeLine('LIFI Fixed Fee', offer.fee, 25n),
+      // As recorded for a `near` quote from BTC to Base: three more lines, inside what the bridge is paid.
+      ...(offer.tool === 'near'
+        ? [
+            feeLine('NearIntents Protocol Fee', offer.amount / 10_000n, 1n),
+            feeLine('1ClickSwap API Fee', offer.amount / 10_000n, 1n),
+            feeLine('NearIntents App Fee', offer.amount / 1_000n, 10n),
+          ]
+        : []),
     ],
     gasCosts: [
       {

@@ -61,6 +61,7 @@ type ToolOffer =
       readonly mark: string;
       readonly toAmount: bigint;
       readonly toAmountMin: bigint;
+      readonly toolData?: unknown;
     }
   | string;
 
@@ -100,6 +101,7 @@ export async function startLifi(options: LifiOptions): Promise<Upstream> {
       mark,
       toAmount: BigInt(String(quote.amountOut)),
       toAmountMin: BigInt(String(quote.minAmountOut)),
+      toolData: { quote: { quote } },
     };
   }
 
@@ -149,6 +151,7 @@ export async function startLifi(options: LifiOptions): Promise<Upstream> {
       toAmount: lowered(part.toAmount),
       toAmountMin: lowered(part.toAmountMin),
       durationSeconds: 3.5,
+      ...(part.toolData === undefined ? {} : { toolData: part.toolData }),
     };
     const draft = await drafted(asked, offer, id, part);
     const hostile = take('hostile');
