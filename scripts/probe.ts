@@ -1,7 +1,7 @@
 /**
  * `npm run probe`: a read-only first day against the real upstreams. One dry quote a route with 1Click's pinned key,
  * prices, Bitcoin indexes, Solana nodes, relays; each is one line, and the exit code is 1 when one is RED. Signs nothing,
- * opens nothing, and keeps every answer as a fixture.
+ * opens nothing, and keeps every answer as a fixture. The shape of 1Click's quote is compared with the recorded one.
  *
  * Options: --settings FILE (default .dev.vars, where there is one), --routes a,b (default all), --solana ADDRESS and
  * --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER (default
@@ -17,7 +17,8 @@ import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
 import { look, RELAY_REQUEST } from './probe/look.ts';
-import { readOnlyFetch } from './probe/read-only-fetch.ts';
+import { quoteDrift } from './probe/quote-drift.ts';
+import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
 
 const ALL_ROUTES = 'near-intents,lifi';
 
@@ -64,6 +65,9 @@ globalThis.fetch = readOnlyFetch(globalThis.fetch, (exchange) =>
 const lines = await look(config, reserve, (relay, event) => record(relay, { request: RELAY_REQUEST, event }));
 for (const { ok, name, text } of lines)
   console.log(hideSecrets(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(28)}  ${text}`, settings));
+
+// What changed since production was recorded. Not RED by itself: the lines above say whether our checks still pass.
+for (const line of quoteDrift([...recorded.values()].flat() as Exchange[])) console.log(line);
 
 mkdirSync(values.out, { recursive: true });
 const recordedAt = new Date().toISOString();

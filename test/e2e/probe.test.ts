@@ -106,6 +106,13 @@ it('says what every upstream is worth, and ends with 0 when all is well', async 
   expect(lines.get('esplora-1')).toContain('1000000 sats');
 });
 
+it('says how the shape of a quote differs from the recorded one', async () => {
+  // With a token the service takes no fee of its own.
+  expect((await probe()).said).toContain('shape POST /v0/quote: quoteRequest.appFees: the list is empty');
+  const keyless = await probe({ NEAR_INTENTS_JWT: '' });
+  expect(keyless.said).toContain('shape POST /v0/quote: as recorded');
+});
+
 it('moves nothing: one dry quote, no deposit address, no transaction', async () => {
   const before = world.solana.ledger.transactionsOf(world.reserve.solana).length;
   world.resetStats();

@@ -37,6 +37,8 @@ function start(): Promise<World> {
     blockMs: number('WORLD_BLOCK_MS', 3000),
     settleDelayMs: number('WORLD_SETTLE_MS', 2000),
     mcp: true,
+    // Claims with rewardUsd need a price.
+    vars: { ASRY_PRICE_USD: '0.25' },
     onLog: process.env.WORLD_LOG === '1' ? (line) => console.error(line) : () => undefined,
   });
 }

@@ -72,7 +72,10 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   const reserve = d.reserve.solanaAddress;
   if (reserve === null) return;
   if (design.metaplex && !(await d.isProgram(METAPLEX_PROGRAM))) {
-    throw new AppError('METAPLEX_UNAVAILABLE', 'The Metaplex metadata program is not on this chain.');
+    throw new AppError(
+      'METAPLEX_UNAVAILABLE',
+      'The Metaplex metadata program does not exist on this chain. Leave metaplex_metadata out.',
+    );
   }
   const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32) };
   const mint = d.randomAddress();
