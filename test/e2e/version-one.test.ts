@@ -1,0 +1,174 @@
+/**
+ * Mainnet as it is since epoch 1035: nodes show transactions as version 1, refuse lower maximums with -32015 under HTTP
+ * 400, leave `confirmations` out, and make slots of 200 to 400 ms.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import { callRpc } from '../world/json-rpc.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { createAsryStage, DOLLAR } from './asry-stage.ts';
+import { openSwapDesk, until } from './swap-desk.ts';
+import { createTokenDesk } from './token-desk.ts';
+
+/** Only ends a run that hangs: at 400 ms a transaction is final after 13 s, and a flow has several of them. */
+const LIMIT_MS = 400_000;
+const DUST = 100;
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+async function startVersionOneWorld(slotMs: number): Promise<World> {
+  const started = await startWorld({
+    slotMs,
+    blockMs: 500,
+    settleDelayMs: 10,
+    vars: { ASRY_PRICE_USD: '0.25' },
+  });
+  world = started;
+  for (const front of ['rpc1', 'rpc2'] as const)
+    started.faults.set(front, [
+      { kind: 'version' },
+      { kind: 'httpErrors' },
+      { kind: 'withoutConfirmations' },
+    ]);
+  return started;
+}
+
+const userOf = (from: World, index: number) => {
+  const user = from.users[index];
+  if (!user) throw new Error('no such user');
+  return user;
+};
+
+async function buysToken(from: World): Promise<void> {
+  const desk = createTokenDesk(from);
+  const invoice = await desk.invoice();
+  const answer = await desk.confirm(invoice, await desk.pay(invoice));
+  expect([answer.status, answer.body.error_code]).toEqual([200, undefined]);
+  expect((await desk.read(invoice.invoice_id)).body.status).toBe('completed');
+}
+
+async function listsToken(from: World): Promise<void> {
+  const desk = createTokenDesk(from);
+  const listing = await desk.listing(await desk.foreignMint('token-2022', 'Version One', 'VONE'));
+  const answer = await desk.confirm(listing, await desk.pay(listing, { from: userOf(from, 1) }));
+  expect([answer.status, answer.body.error_code]).toEqual([200, undefined]);
+}
+
+async function claimsReward(from: World): Promise<void> {
+  const stage = createAsryStage(from);
+  const user = await stage.user();
+  const deposit = await stage.land(user.signer, stage.pay(user, from.treasury, 100n * DOLLAR));
+  await stage.finalized(deposit);
+  const answer = await stage.claim(deposit);
+  expect([answer.status, answer.body.error_code]).toEqual([200, undefined]);
+  expect((await stage.paid(deposit)).payouts).toMatchObject([{ status: 'sent' }]);
+}
+
+async function swapsTwice(from: World): Promise<void> {
+  const desk = openSwapDesk(from);
+  const settled = async (amountSol: number) => {
+    const created = await desk.create(amountSol, { key: `version-one-swap-${amountSol}` });
+    expect([created.status, created.body.error_code]).toEqual([200, undefined]);
+    return until(
+      `the swap of ${amountSol} is settled`,
+      async () => {
+        const { status, body } = await desk.status(String(created.body.id));
+        return status === 200 && body.status !== 'waiting' ? body : undefined;
+      },
+      LIMIT_MS,
+    );
+  };
+  expect(await settled(0.3)).toMatchObject({ status: 'finished' });
+  from.faults.set('oneclick', { kind: 'settle', mode: 'refund', times: 1 });
+  expect(await settled(0.4)).toMatchObject({ status: 'failed', detail: 'refunded', reason: 'refunded' });
+  const credits = from.solana.ledger.transactionsOf(from.reserve.solana).map((landed) => {
+    const at = landed.accounts.indexOf(from.reserve.solana);
+    return (landed.postBalances[at] ?? 0) - (landed.preBalances[at] ?? 0);
+  });
+  expect(credits).toContain(400_000_000 - 10_000);
+}
+
+describe('on a chain of version 1', () => {
+  it.each([200, 300, 400])(
+    'an invoice, a listing, a claim, a swap and a refunded swap end well at slots of %i ms',
+    async (slotMs) => {
+      const from = await startVersionOneWorld(slotMs);
+      const refused = await callRpc(from.endpoints.rpc1, 'getTransaction', [
+        from.solana.ledger.transactionsOf(from.treasury)[0]?.signature,
+        { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+      ]);
+      expect(refused.error?.code).toBe(-32015);
+      const flows = [buysToken(from), listsToken(from), claimsReward(from), swapsTwice(from)];
+      // All of them, so that none is left running on a world that is stopped.
+      const failures = (await Promise.allSettled(flows)).filter(({ status }) => status === 'rejected');
+      expect(failures).toEqual([]);
+      expect(from.worker.logs().filter((line) => line.includes('"level":"alarm"'))).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    `${DUST} dust transactions with refund memos block neither a refund nor a payment, in any version`,
+    async () => {
+      const from = await startWorld({ slotMs: 40, blockMs: 500, settleDelayMs: 10 });
+      world = from;
+      const desk = createTokenDesk(from);
+      const first = await desk.invoice();
+      expect((await desk.confirm(first, await desk.pay(first))).status).toBe(200);
+      const twice = await desk.pay(first);
+      await desk.finality();
+      const due = await until('the second payment is owed back', async () => {
+        await desk.call('/api/invoices/confirm', { invoice_id: first.invoice_id, tx_signature: twice });
+        const { refunds } = (await desk.read(first.invoice_id)).body as { refunds: unknown[] };
+        return refunds.length > 0 ? refunds : undefined;
+      });
+      expect(due).toHaveLength(1);
+      const dust: string[] = [];
+      for (const to of [from.reserve.solana, from.treasury])
+        for (let made = 1; made <= DUST / 2; made += 1)
+          dust.push(
+            await from.control.transfer({
+              from: userOf(from, 1),
+              to,
+              asset: 'sol',
+              amount: BigInt(made),
+              memo: `refund:${twice}:${made}`,
+              version: 1,
+            }),
+          );
+      await desk.finality();
+      // Half of the dust is of a version that no client of today reads.
+      for (const front of ['rpc1', 'rpc2'] as const)
+        from.faults.set(front, {
+          kind: 'version',
+          by: 2,
+          value: dust.filter((_, at) => at % 2 === 0).join(','),
+        });
+      const invoice = await desk.invoice();
+      await desk.pay(invoice, { from: userOf(from, 1) });
+      await until(
+        'the payment is found without a confirm',
+        async () => {
+          const { body } = await desk.read(invoice.invoice_id);
+          return body.status === 'completed' ? body : undefined;
+        },
+        LIMIT_MS,
+      );
+      expect(await desk.ops('refund', first.invoice_id)).toMatchObject({ ok: true });
+      await until(
+        'the refund is paid',
+        async () => {
+          const { refunds } = (await desk.read(first.invoice_id)).body as {
+            refunds: { refund_signature: string | null }[];
+          };
+          return refunds[0]?.refund_signature ?? undefined;
+        },
+        LIMIT_MS,
+      );
+    },
+    LIMIT_MS,
+  );
+});
