@@ -10,7 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   custody: ['core', 'chain', 'providers', 'bridges'],
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
-  mcp: ['core', 'chain', 'providers'],
+  mcp: ['core', 'chain', 'providers', 'http/client.ts'],
   wiring: [
     'core',
     'chain',

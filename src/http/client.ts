@@ -4,13 +4,13 @@
  */
 import type { Context } from 'hono';
 
-/**
- * The key that limits count under: the edge's CF-Connecting-IP, IPv6 by its /64, since one subscriber owns the rest.
- * Every other header is the caller's own word.
- */
-export function clientKey(c: Context): string {
+/** The key that limits count under, of the caller's address. Every other header is set by the caller. */
+export const clientKey = (c: Context): string => addressKey(c.req.header('cf-connecting-ip'));
+
+/** @param address as the edge wrote it; IPv6 counts by its /64, because one subscriber owns the rest */
+export function addressKey(address: string | null | undefined): string {
   // IPv4 written as IPv6 shares its first 64 bits with all of IPv4.
-  const ip = (c.req.header('cf-connecting-ip') ?? 'local').replace(/^::ffff:(?=\d+\.)/i, '');
+  const ip = (address ?? 'local').replace(/^::ffff:(?=\d+\.)/i, '');
   return ip.includes(':') ? ipv6Prefix(ip) : ip;
 }
 

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
+import { addressKey } from '../http/client.ts';
 import { discoveryDocument } from './server-card.ts';
 
 export type HttpHandlerOptions = {
@@ -92,16 +93,13 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
     if (origin === null) return rpcError(403, REFUSED, 'Web pages of this origin may not call this server.');
     if (request.method === 'OPTIONS') return withHeaders(new Response(null, { status: 204 }), origin);
     try {
-      return withHeaders(await answer(request, clientOf(request)), origin);
+      return withHeaders(await answer(request, addressKey(request.headers.get('cf-connecting-ip'))), origin);
     } catch (error) {
       log({ level: 'error', unexpected: error instanceof Error ? error.stack : String(error) });
       return withHeaders(rpcError(500, INTERNAL_ERROR, 'INTERNAL: an unexpected failure.'), origin);
     }
   };
 }
-
-/** The address that the edge saw; every other header is set by the caller. */
-export const clientOf = (request: Request): string => request.headers.get('cf-connecting-ip') ?? 'local';
 
 function parse(text: string): unknown {
   try {

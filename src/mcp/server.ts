@@ -33,18 +33,22 @@ type ServerContext = Omit<ToolContext, 'signal'>;
  * the same shape as any other failure, and aliases are accepted.
  */
 function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaWithJSON<unknown, unknown> {
-  const json = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
+  let json: Record<string, unknown> | undefined;
+  const convert = () => {
+    json ??= z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
+    return json;
+  };
   return {
     '~standard': {
       version: 1,
       vendor: 'sluice',
       validate: (value) => ({ value }),
-      jsonSchema: { input: () => json, output: () => json },
+      jsonSchema: { input: convert, output: convert },
     },
   };
 }
 
-/** Made once: the Worker builds a server for each request. */
+/** Made once, because the Worker builds a server for each request; converted when a client lists the tools. */
 const PUBLISHED = TOOLS.map((tool) => ({
   tool,
   inputSchema: published(tool.input, 'input'),

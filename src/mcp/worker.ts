@@ -4,7 +4,7 @@
  * @module
  */
 import { createApi } from './api-client.ts';
-import { clientOf, createHttpHandler } from './http-handler.ts';
+import { createHttpHandler } from './http-handler.ts';
 import { createKeyMemory } from './key-memory.ts';
 import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
 import { createServer } from './server.ts';
@@ -49,12 +49,13 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
     publicOrigin: origin,
     allowedOrigins: list(env.MCP_ALLOWED_ORIGINS ?? ''),
     admit: async (client) => (await env.LIMITER.limit({ key: `mcp:${client}` })).success,
-    createServer(client) {
+    createServer(client, { headers }) {
+      const address = headers.get('cf-connecting-ip');
       const api = createApi({
         origin,
         fetch: (input, init) => env.API.fetch(input, init),
         // The API counts its limits by the client, not by this Worker.
-        headers: { 'cf-connecting-ip': clientOf(request) },
+        headers: address === null ? {} : { 'cf-connecting-ip': address },
         unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
       });
       return createServer({ api, keys, verifyProof, client });

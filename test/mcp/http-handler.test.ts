@@ -122,7 +122,8 @@ describe('requests', () => {
     const refused = await limited(post(PING, { 'cf-connecting-ip': '198.51.100.1', 'x-real-ip': '1.1.1.1' }));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
     expect((await limited(post(PING, { 'cf-connecting-ip': '198.51.100.2' }))).status).toBe(200);
-    expect(asked).toEqual(['198.51.100.1', '198.51.100.2']);
+    await limited(post(PING, { 'cf-connecting-ip': '2001:db8:1:2:3::4' }));
+    expect(asked).toEqual(['198.51.100.1', '198.51.100.2', '2001:db8:1:2::/64']);
   });
 
   it('answers an unexpected failure with a code and without its cause', async () => {

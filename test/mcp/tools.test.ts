@@ -256,6 +256,21 @@ describe('arguments', () => {
     expect(body.next_step).toContain(`Call ${name} again: it takes`);
   });
 
+  it.each([
+    ['5000000', '5000000'],
+    [5_000_000, '5000000'],
+    ['18446744073709551615', '18446744073709551615'],
+    [2 ** 53, undefined],
+    [1.5, undefined],
+    [-1, undefined],
+    ['1e6', undefined],
+  ])('a supply of %j is sent as %j', async (supply, text) => {
+    const given = { name: 'A', symbol: 'B', supply, creator_address: ADDRESS };
+    const { sent, body } = await call('token_invoice_create', given, { body: exampleOf('createInvoice') });
+    if (text === undefined) expect(body.error).toContain('supply must be digits only');
+    else expect(sent[0]?.body).toMatchObject({ supply: text });
+  });
+
   it('an id is one part of the path, whatever is in it', async () => {
     const { sent } = await call('swap_status', { id: '../ops?x=1' }, { body: exampleOf('getSwapStatus') });
     expect(sent[0]?.url).toBe('http://sluice.test/api/swap/status/..%2Fops%3Fx%3D1');

@@ -79,6 +79,17 @@ const invoice = z.looseObject({
 
 const flag = (description: string) => z.boolean().optional().describe(description);
 
+const supplyAtoms = z
+  .union([z.string(), z.number()])
+  .describe('Smallest units as digits: "5000000" with 6 decimals is 5 tokens')
+  .transform((value, context) => {
+    // A number beyond 2^53 has lost digits already.
+    const text = typeof value === 'string' ? value.trim() : Number.isSafeInteger(value) ? String(value) : '';
+    if (/^\d{1,20}$/.test(text)) return text;
+    context.addIssue('must be digits only, in the smallest units of the token');
+    return z.NEVER;
+  });
+
 const tokenInvoiceCreate = tool({
   name: 'token_invoice_create',
   title: 'Order an SPL token',
@@ -91,10 +102,7 @@ const tokenInvoiceCreate = tool({
     name: z.string().describe('At most 32 bytes of UTF-8'),
     symbol: z.string().describe('At most 10 bytes of UTF-8'),
     decimals: z.int().min(0).max(9).optional().describe('0 to 9; 9 when absent'),
-    supply: z
-      .string()
-      .regex(/^\d{1,20}$/, 'must be digits only, in the smallest units of the token')
-      .describe('Smallest units as digits: "5000000" with 6 decimals is 5 tokens'),
+    supply: supplyAtoms,
     creator_address: solanaAddress.describe('Solana address that receives the supply'),
     description: z.string().optional(),
     image: z.string().optional().describe('https URL'),

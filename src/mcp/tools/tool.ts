@@ -25,7 +25,6 @@ export type Tool = {
   readonly output: z.ZodObject;
   /** Arguments of a correct call, shown when arguments are refused. */
   readonly example?: Answer;
-  /** Idempotency key and dry run where the tool has them. */
   run(input: unknown, context: ToolContext): Promise<Answer>;
 };
 
