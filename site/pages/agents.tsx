@@ -1,14 +1,18 @@
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page, Title } from '../layout.tsx';
 import { CurlSnippets, McpSnippets, TryIt } from '../parts/agents-live.tsx';
-import { Table } from '../parts/table.tsx';
 
-const TOOLS = [
-  ['get_reserves', 'Balances and addresses of the reserve, their age and source', 'reads'],
-  ['swap_min', 'Smallest and largest swap now, and whether one can start', 'reads'],
-  ['swap_estimate', 'Sats that an amount of SOL would bring, fees included', 'reads'],
-  ['swap_create', 'Swaps SOL of the reserve; dry_run first, one key per swap', 'spends'],
-  ['swap_status', 'Where a swap stands, with both transactions', 'reads'],
+/** A conversation in which an agent swaps; the calls are those of the tools. */
+const TRANSCRIPT = [
+  ['you', 'Swap half a SOL of the reserve, if it costs less than 2 %.'],
+  ['tool', 'swap_estimate {"amountSol": 0.5} → 61975 sats, at least 61355'],
+  ['tool', 'swap_create {"amountSol": 0.5, "dry_run": true} → it would pass'],
+  ['agent', 'The quote costs 0.84 %. I start it with one idempotency key.'],
+  ['tool', 'swap_create {"amountSol": 0.5, "idempotency_key": "…"} → waiting'],
+  ['agent', 'Started. I will check swap_status until the BTC is confirmed.'],
 ] as const;
+
+const SPEAKERS = { you: 'You', tool: 'Tool', agent: 'Agent' } as const;
 
 export const agents: Page = {
   path: '/agents',
@@ -19,75 +23,89 @@ export const agents: Page = {
   Content: () => (
     <>
       <Title name="For agents and their developers">
-        Five tools over MCP, or plain HTTP. No key, no account. Errors say what to do next, and money moves
-        once however often a call is repeated.
+        One URL for MCP, or plain HTTP. No key, no account. Errors name the next step, and money moves once
+        however often a call is repeated.
       </Title>
-      <section>
-        <h2>Five tools</h2>
-        <Table
-          label="Tools of the MCP server"
-          columns={[{ name: 'Tool' }, { name: 'What it does' }, { name: 'Effect' }]}
-          rows={TOOLS.map(([name, what, effect]) => [
-            <code>{name}</code>,
-            what,
-            <span class={`mark ${effect === 'spends' ? 'warn' : 'good'}`}>{effect}</span>,
-          ])}
-          empty=""
-        />
-      </section>
-      <section>
-        <h2>Try what an agent gets</h2>
-        <p>The same answers that the reading tools hand on.</p>
-        <Live name="try" json="/api/reserves">
-          <TryIt />
-        </Live>
-      </section>
-      <div class="columns">
+      <div class="split">
         <section>
-          <h2>MCP</h2>
-          <p>
-            A copy of the source runs the server on your machine. It holds no key and talks to this site only.
-          </p>
+          <h2>Connect over MCP</h2>
+          <p>The server holds no key: each tool calls the public API of this site.</p>
           <div data-island="mcp">
             <McpSnippets />
           </div>
         </section>
         <section>
-          <h2>HTTP</h2>
-          <p>Amounts are numbers with a string of exact atoms beside each.</p>
-          <div data-island="curl">
-            <CurlSnippets />
-          </div>
+          <h2>What it looks like</h2>
+          <ol class="transcript">
+            {TRANSCRIPT.map(([who, text]) => (
+              <li class={who}>
+                <span class="fine">{SPEAKERS[who]}</span>
+                {who === 'tool' ? <code>{text}</code> : <span>{text}</span>}
+              </li>
+            ))}
+          </ol>
         </section>
       </div>
       <section>
-        <h2>Read on</h2>
-        <ul>
-          <li>
-            <a href="/docs">API reference</a>: every route, with schemas and real answers
-          </li>
-          <li>
-            <a href="/llms.txt">llms.txt</a>: the same on one page of text, for a model
-          </li>
-          <li>
-            <a href="/api/openapi.json">OpenAPI 3.0.3</a>: for generators
-          </li>
-          <li>
-            <a href="/api/status">Status</a>: ask it before you blame your own code
-          </li>
+        <h2>{TOOLS.length} tools</h2>
+        <ul class="tools">
+          {TOOLS.map(({ name, title, annotations }) => (
+            <li>
+              <code>{name}</code>
+              <span>{title}</span>
+              {annotations.readOnlyHint ? null : (
+                <span class={`mark ${annotations.destructiveHint ? 'warn' : ''}`}>
+                  {annotations.destructiveHint ? 'moves money' : 'creates a record'}
+                </span>
+              )}
+            </li>
+          ))}
         </ul>
       </section>
       <section>
-        <h2>Limits</h2>
-        <ul>
-          <li>
-            About 600 requests a minute of one kind from one address, for what is sent and for reads that ask
-            others (estimates, exchanges, pools); then 429 with Retry-After.
-          </li>
-          <li>6 new swaps an hour from one address, and caps for the hour and day for all together.</li>
-          <li>10 open invoices from one address. Bodies up to 16 KiB.</li>
-        </ul>
+        <h2>Try it</h2>
+        <p>The same answers that the reading tools return.</p>
+        <Live name="try" json="/api/reserves">
+          <TryIt />
+        </Live>
       </section>
+      <section>
+        <h2>Call it over HTTP</h2>
+        <p>Amounts are numbers, each with a string of exact atoms beside it.</p>
+        <div data-island="curl">
+          <CurlSnippets />
+        </div>
+      </section>
+      <div class="columns">
+        <section>
+          <h2>Read on</h2>
+          <ul class="doors">
+            <li>
+              <a href="/docs">API reference</a>
+              <span class="fine">Every operation, with schemas and recorded answers</span>
+            </li>
+            <li>
+              <a href="/llms.txt">llms.txt</a>
+              <span class="fine">The same on one page of text, for a model</span>
+            </li>
+            <li>
+              <a href="/api/openapi.json">OpenAPI 3.0.3</a>
+              <span class="fine">For generators</span>
+            </li>
+          </ul>
+        </section>
+        <section>
+          <h2>Limits</h2>
+          <ul>
+            <li>
+              About 600 requests a minute of each kind per address for writes and for reads that query other
+              services; then 429 with Retry-After.
+            </li>
+            <li>6 new swaps an hour per address, and shared caps per hour and day.</li>
+            <li>10 open invoices per address. Bodies up to 16 KiB.</li>
+          </ul>
+        </section>
+      </div>
     </>
   ),
 };

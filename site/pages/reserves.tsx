@@ -12,22 +12,22 @@ export const reserves: Page = {
   Content: () => (
     <>
       <Title name="Reserves and proof">
-        Both reserve keys sign one message with the figures of the hour. Your browser can check it without
-        trusting this site: the signatures here, the figures with public explorers.
+        Each hour both reserve keys sign one message with the figures. Your browser checks it without trusting
+        this site: the signatures here, the figures with public explorers.
       </Title>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
       </Live>
       <section id="verify">
         <h2>Verify it yourself</h2>
-        <p>Five things must hold. Each line tells what was found, whether it is good or bad.</p>
+        <p>Five checks. Each line shows what was compared, whether it passes or not.</p>
         <Live name="verify" json="/api/proof">
           <VerifyPanel />
         </Live>
         <details class="more">
           <summary>The same from a terminal</summary>
           <p>
-            A copy of the source checks any service of this kind, with explorers and a node that you choose:
+            A copy of the source checks any service of this kind, with explorers and a node of your choice:
           </p>
           <CopyBlock
             label="the command"
@@ -37,21 +37,21 @@ export const reserves: Page = {
       </section>
       <section>
         <h2>What was signed</h2>
-        <p>The exact text. One altered byte breaks both signatures.</p>
+        <p>The exact text. Changing one byte invalidates both signatures.</p>
         <Live name="message" json="/api/proof">
           <SignedMessage />
         </Live>
       </section>
       <section>
         <h2>Archive of proofs</h2>
-        <p>Each proof names the one before it by its hash, so none can be slipped in or left out.</p>
+        <p>Each proof contains the hash of the previous one, so none can be inserted or removed.</p>
         <Live name="archive" json="/api/proof/history">
           <ProofArchive />
         </Live>
       </section>
       <section>
         <h2>Transactions</h2>
-        <p>The newest of both addresses. Up to 100 are in the API.</p>
+        <p>The newest of both addresses. The API returns up to 100.</p>
         <Live name="transactions" json="/api/transactions/bitcoin">
           <ChainTransactions />
         </Live>

@@ -1,15 +1,11 @@
 import { useEffect, useState } from 'hono/jsx';
+import { npxSnippets, type Snippet, urlSnippets } from '../../src/mcp/snippets.ts';
 import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
-import {
-  claudeCodeCommand,
-  curlLines,
-  mcpServersJson,
-  UNKNOWN_ORIGIN,
-  vsCodeJson,
-} from './agent-snippets.ts';
+import { curlLines, UNKNOWN_ORIGIN } from './agent-snippets.ts';
 import { CopyBlock } from './copyable.tsx';
 import { Failed, Waiting } from './notice.tsx';
+import { Tabs } from './tabs.tsx';
 
 function useOrigin(): string {
   const [origin, setOrigin] = useState(UNKNOWN_ORIGIN);
@@ -17,16 +13,31 @@ function useOrigin(): string {
   return origin;
 }
 
+const tabsOf = (snippets: readonly Snippet[]) =>
+  snippets.map(({ clients, place, text }) => ({
+    name: clients,
+    content: () => (
+      <>
+        <p class="fine">
+          {place === 'terminal' ? 'Run in a terminal' : 'Add to'}{' '}
+          {place === 'terminal' ? null : <code>{place}</code>}
+        </p>
+        <CopyBlock label={`the configuration for ${clients}`} text={text} />
+      </>
+    ),
+  }));
+
+/** The URL first, then one tab per client. */
 export function McpSnippets() {
   const origin = useOrigin();
   return (
     <div class="stack">
-      <h3>Claude Desktop, Cursor, Windsurf, Gemini CLI, Cline</h3>
-      <CopyBlock label="the MCP configuration" text={mcpServersJson(origin)} />
-      <h3>Claude Code</h3>
-      <CopyBlock label="the command for Claude Code" text={claudeCodeCommand(origin)} />
-      <h3>VS Code</h3>
-      <CopyBlock label="the configuration for VS Code" text={vsCodeJson(origin)} />
+      <CopyBlock label="the MCP address" text={`${origin}/mcp`} />
+      <Tabs id="mcp-url" label="Clients" tabs={tabsOf(urlSnippets(origin))} />
+      <details>
+        <summary>For clients that cannot use a URL: npx</summary>
+        <Tabs id="mcp-npx" label="Clients over npx" tabs={tabsOf(npxSnippets(origin))} />
+      </details>
     </div>
   );
 }
@@ -34,14 +45,14 @@ export function McpSnippets() {
 export function CurlSnippets() {
   const origin = useOrigin();
   return (
-    <div class="stack">
-      {curlLines(origin).map(({ name, text }) => (
-        <>
-          <h3>{name}</h3>
-          <CopyBlock label={name} text={text} />
-        </>
-      ))}
-    </div>
+    <Tabs
+      id="curl"
+      label="Calls"
+      tabs={curlLines(origin).map(({ name, text }) => ({
+        name,
+        content: () => <CopyBlock label={name} text={text} />,
+      }))}
+    />
   );
 }
 
@@ -51,7 +62,7 @@ const CALLS = [
   ['/api/swap/estimate?amountSol=0.5', 'swap_estimate'],
 ] as const;
 
-/** The read-only tools, tried from here: what an agent would get. */
+/** Read-only tools to try: the page shows the answer that an agent gets. */
 export function TryIt() {
   const [shown, setShown] = useState<{ readonly name: string; readonly text: string } | null>(null);
   const { busy, failure, attempt } = useAttempt<'call'>();
@@ -61,7 +72,7 @@ export function TryIt() {
       setShown({ name, text: JSON.stringify((await call(path)).value, undefined, 2) });
     });
   return (
-    <div class="card stack">
+    <div class="stack">
       <p class="row">
         {CALLS.map(([path, name]) => (
           <button type="button" class="quiet" disabled={busy !== null} onClick={() => run(path, name)}>
@@ -69,7 +80,7 @@ export function TryIt() {
           </button>
         ))}
       </p>
-      {busy === null ? null : <Waiting what="Asking." />}
+      {busy === null ? null : <Waiting what="Calling the API." />}
       {failure === null ? null : <Failed failure={failure} />}
       <div role="status">
         {shown === null ? null : <CopyBlock label={`the answer of ${shown.name}`} text={shown.text} />}

@@ -40,8 +40,11 @@ export function Wallets() {
   return (
     <>
       <div class="columns">
-        <div class="card stack">
-          <h2 class="minor">Bitcoin reserve</h2>
+        <div class="stack">
+          <h2 class="minor">
+            <span class="dot btc" aria-hidden="true" />
+            Bitcoin reserve
+          </h2>
           <p class="tile-value number">
             {bitcoin.balanceSatoshis === null ? 'unknown' : `${sats(bitcoin.balanceSatoshis)} sats`}
           </p>
@@ -76,8 +79,11 @@ export function Wallets() {
             </dd>
           </dl>
         </div>
-        <div class="card stack">
-          <h2 class="minor">Solana reserve</h2>
+        <div class="stack">
+          <h2 class="minor">
+            <span class="dot sol" aria-hidden="true" />
+            Solana reserve
+          </h2>
           <p class="tile-value number">
             {solana.balanceLamports === null ? 'unknown' : `${sol(solana.balanceLamports)} SOL`}
           </p>
@@ -85,7 +91,7 @@ export function Wallets() {
             <dt>Finalized at slot</dt>
             <dd>{solana.slot === null ? 'unknown' : units(solana.slot, 0)}</dd>
             <dt>Used for</dt>
-            <dd>swaps into BTC, fees of the chain</dd>
+            <dd>swaps into BTC, network fees</dd>
             <dt>Counted for ABSR</dt>
             <dd>no</dd>
             <dt>Address</dt>
@@ -123,8 +129,8 @@ export function Wallets() {
 
 export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agreed' | 'sources'> }) {
   const known = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null).length;
-  if (known === 0) return <span class="mark bad">none answers</span>;
-  if (bitcoin.agreed === null) return <span class="mark warn">only one answers</span>;
+  if (known === 0) return <span class="mark bad">none responds</span>;
+  if (bitcoin.agreed === null) return <span class="mark warn">only one responds</span>;
   return bitcoin.agreed ? (
     <span class="mark good">{`${known} agree`}</span>
   ) : (
@@ -135,7 +141,7 @@ export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agr
 const WalletAddress = ({ address, url, label }: { address: string; url: string; label: string }) => (
   <span class="stacked">
     <Identifier text={address} label={label} ends={8} />
-    <Away href={url}>Look it up</Away>
+    <Away href={url}>Open in an explorer</Away>
   </span>
 );
 
@@ -199,7 +205,7 @@ export function ProofArchive() {
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 
-/** The archive answers with the last proof of a day: only that one is led to. */
+/** The archive returns the last proof of a day, so only that row has a link. */
 export function ArchiveTable({ proofs }: Pick<ProofHistory, 'proofs'>) {
   const days = proofs.map(({ timestamp }) => dayOf(timestamp));
   return (

@@ -21,42 +21,48 @@ const CAPS: Readonly<Record<string, string>> = {
   cost_day: 'Cost in a day',
 };
 
+/** Used share of a cap, in whole percent. */
+const used = (usedSol: string, maximumSol: string): number => {
+  const [part, whole] = [Number(usedSol), Number(maximumSol)];
+  return whole > 0 ? Math.min(100, Math.round((100 * part) / whole)) : 100;
+};
+
 function Caps({ caps }: { caps: NonNullable<NonNullable<Status['custody']>['caps']> }) {
   return (
-    <Table
-      label="Caps of swaps"
-      columns={[
-        { name: 'Cap' },
-        { name: 'Used, SOL', right: true },
-        { name: 'Left, SOL', right: true },
-        { name: 'At most, SOL', right: true },
-      ]}
-      rows={Object.entries(caps).map(([name, cap]) => [
-        CAPS[name] ?? name,
-        cap.usedSol,
-        cap.leftSol,
-        cap.maximumSol,
-      ])}
-      empty="No caps are known."
-    />
+    <dl class="caps" aria-label="Caps of swaps">
+      {Object.entries(caps).map(([name, cap]) => (
+        <div>
+          <dt class="cap-name">{CAPS[name] ?? name.replaceAll('_', ' ')}</dt>
+          <dd class="cap-used">
+            <svg class="cap-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="cap-room" width="100" height="8" />
+              <rect class="cap-part" width={used(cap.usedSol, cap.maximumSol)} height="8" />
+            </svg>
+            <span class="number">
+              {cap.usedSol} of {cap.maximumSol} SOL used, {cap.leftSol} left
+            </span>
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
-/** The words for a swap's details speak of BTC; other kinds have none of their own. */
+/** The labels of swap details mention BTC; other kinds show their plain detail. */
 const operationText = ({ kind, detail }: { kind: string; detail: string }): string => {
   if (detail === 'done') return '';
   return kind === 'swap' ? detailText(detail) : detail.replaceAll('_', ' ');
 };
 
-/** Swaps alone can be switched off; whatever else stops the custodian stops all that it signs. */
+/** Swaps alone can be switched off; every other stop covers all that the custodian signs. */
 const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
   frozen === null && paused === 'disabled' ? (
     <Notice kind="warn" title="No swap begins now.">
-      <p>The operator has switched swaps off. Everything else goes on.</p>
+      <p>The operator has switched swaps off. Everything else continues.</p>
     </Notice>
   ) : (
     <Notice kind="warn" title="Nothing is signed now.">
-      <p>Reading goes on. The operator has to look at it: {(frozen ?? paused ?? '').replaceAll('_', ' ')}</p>
+      <p>Reads continue. The operator must act: {(frozen ?? paused ?? '').replaceAll('_', ' ')}</p>
     </Notice>
   );
 
@@ -64,10 +70,16 @@ export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
   return (
     <>
+      <p class={`verdict ${status.ok ? 'good' : 'warn'}`}>
+        <span class="verdict-sign" aria-hidden="true" />
+        <strong class="verdict-text">
+          {status.ok ? 'Everything works.' : 'Something needs the operator.'}
+        </strong>{' '}
+        <span class="soft">
+          {count(upstreams.filter(({ ok }) => ok).length)} of {count(upstreams.length)} upstreams respond.
+        </span>
+      </p>
       <div class="tiles">
-        <Tile name="The service" value={status.ok ? 'all well' : 'needs a look'}>
-          {count(upstreams.filter(({ ok }) => ok).length)} of {count(upstreams.length)} upstreams answer
-        </Tile>
         <Tile name="Every ABSR covered" value={backing ? (backing.ok ? 'yes' : 'NO') : null}>
           {backing?.gapSatoshis
             ? `${sats(backing.gapSatoshis)} sats beyond the supply`
@@ -78,8 +90,8 @@ export function StatusReport({ status }: { status: Status }) {
           value={custody ? (custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open') : null}
         >
           {custody
-            ? `${custody.openOperations} under way, ${custody.heldOperations} held`
-            : 'the custodian does not answer'}
+            ? `${custody.openOperations} under way, ${custody.heldOperations} awaiting the operator`
+            : 'the custodian does not respond'}
         </Tile>
         <Tile name="Mint of today" value={custody?.mint ? custody.mint.state.replaceAll('_', ' ') : null}>
           {custody?.mint?.reason ?? custody?.mint?.day ?? ''}
@@ -93,21 +105,21 @@ export function StatusReport({ status }: { status: Status }) {
           <h2>Upstreams</h2>
           <Table
             label="Upstreams"
-            columns={[{ name: 'Name' }, { name: 'State' }, { name: 'Answered in', right: true }]}
+            columns={[{ name: 'Name' }, { name: 'State' }, { name: 'Latency', right: true }]}
             rows={upstreams.map(({ name, ok, ms }) => [name, <Well ok={ok} />, `${count(ms)} ms`])}
             empty="None is configured."
           />
         </section>
         <section>
-          <h2>Clock work</h2>
+          <h2>Scheduled work</h2>
           <Table
-            label="Clock work"
+            label="Scheduled work"
             columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
             rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
               trigger === 'minute' ? 'every minute' : 'daily',
-              lastRunAt === null ? 'not yet' : <Moment iso={lastRunAt} />,
+              lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
               lastRunAt === null ? (
-                <span class="mark warn">not yet run</span>
+                <span class="mark">due at its time</span>
               ) : (
                 <Well ok={ok} yes="on time" no="late" />
               ),
@@ -118,11 +130,11 @@ export function StatusReport({ status }: { status: Status }) {
       </div>
       <section>
         <h2>Caps of swaps</h2>
-        <p>What can be lost to a mistake is bounded by these.</p>
+        <p>These limits bound what a mistake could cost.</p>
         {custody?.caps ? (
           <Caps caps={custody.caps} />
         ) : (
-          <p class="card empty">The custodian does not answer.</p>
+          <p class="card empty">The custodian does not respond.</p>
         )}
       </section>
       <section>
@@ -166,7 +178,7 @@ export function StatusLive() {
       {answer.value === null ? (
         answer.failure === null ? (
           <div class="card">
-            <Waiting what="Asking every part." />
+            <Waiting what="Reading the status." />
           </div>
         ) : null
       ) : (

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-check.ts';
 import type { Proof } from '../api/answers.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
@@ -11,19 +11,19 @@ const LINES: readonly { readonly name: CheckLine['name']; readonly title: string
   {
     name: 'bitcoin_signature',
     title: 'The Bitcoin key has signed',
-    how: 'checked here, by the code of this page',
+    how: 'being checked by the code of this page',
   },
   {
     name: 'solana_signature',
     title: 'The Solana key has signed',
-    how: 'checked here, by the code of this page',
+    how: 'being checked by the code of this page',
   },
-  { name: 'reserve', title: 'The sats are there', how: 'asked of two public Bitcoin explorers' },
-  { name: 'supply', title: 'Every ABSR is covered', how: 'supply asked of a public Solana node' },
+  { name: 'reserve', title: 'The sats are there', how: 'to be compared with two public Bitcoin explorers' },
+  { name: 'supply', title: 'Every ABSR is covered', how: 'supply to be read from a public Solana node' },
   {
     name: 'freshness',
     title: 'The proof is fresh, and of this site',
-    how: 'its block is in the chain of both explorers',
+    how: 'its block must be in the chain of both explorers',
   },
 ];
 
@@ -33,9 +33,15 @@ type State =
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'done'; readonly lines: readonly CheckLine[]; readonly at: string };
 
-/** One press: five lines, each green or red, with what was found. */
+/** Both signatures are checked on load, without the network; one press checks the rest with public explorers. */
 export function VerifyPanel() {
   const [state, setState] = useState<State>({ type: 'idle' });
+  const [signed, setSigned] = useState<readonly CheckLine[]>([]);
+  useEffect(() => {
+    Promise.all([import('../verify/evidence.ts'), call<Proof>('/api/proof')])
+      .then(([{ checkSignatures }, proof]) => setSigned(checkSignatures(proof.value)))
+      .catch((thrown: unknown) => setState({ type: 'failed', failure: failureFrom(thrown) }));
+  }, []);
   const run = async (): Promise<void> => {
     const tell = (doing: string): void => setState({ type: 'running', doing });
     tell('Fetching the newest proof.');
@@ -51,16 +57,16 @@ export function VerifyPanel() {
       setState({ type: 'failed', failure: failureFrom(thrown) });
     }
   };
-  const lines = state.type === 'done' ? state.lines : [];
+  const lines = state.type === 'done' ? state.lines : signed;
   const green = lines.length > 0 && lines.every(({ ok }) => ok);
   return (
     <div class="card stack verify">
       <div class="row">
         <button type="button" onClick={run} disabled={state.type === 'running'}>
-          {state.type === 'done' ? 'Verify again' : 'Verify in this browser'}
+          {state.type === 'done' ? 'Check again' : 'Check with public explorers'}
         </button>
         <span class="fine">
-          Your browser asks the explorers itself. They see your address, as any site does.
+          Your browser contacts the explorers directly. They see your network address, as any site does.
         </span>
       </div>
       {state.type === 'running' ? <Waiting what={state.doing} /> : null}
@@ -97,8 +103,8 @@ export function VerifyPanel() {
             </p>
             {green ? null : (
               <p>
-                A source that does not answer counts as red: try again first. If a line stays red, do not rely
-                on the figures of this site.
+                A source that does not respond counts as red, so try again first. If a line stays red, do not
+                rely on the figures of this site.
               </p>
             )}
           </div>

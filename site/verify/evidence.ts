@@ -1,6 +1,6 @@
 /**
- * Asks strangers to the service, from the visitor's own browser, what the proof claims: two Bitcoin explorers and a
- * Solana node. Nothing here is asked before the visitor presses the button.
+ * Compares the proof with two Bitcoin explorers and a Solana node that do not belong to the service, from the visitor's
+ * browser. No request leaves before the visitor presses the button.
  * @module
  */
 import { netEffect } from '../../src/chain/bitcoin/net-effect.ts';
@@ -137,9 +137,21 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
   return null;
 }
 
+/** The two checks that need no network. @returns nothing when the message is not a proof */
+export function checkSignatures(proof: PublishedProof): CheckLine[] {
+  try {
+    return checkProof({ proof, host: location.host, explorers: [], supply: null, now: Date.now() }).slice(
+      0,
+      2,
+    );
+  } catch {
+    return [];
+  }
+}
+
 const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
 
-/** @param tell is told what is being asked */
+/** @param tell called with each step */
 export async function verify(
   proof: PublishedProof,
   sources: Sources,

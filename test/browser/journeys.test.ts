@@ -153,10 +153,16 @@ it('a visitor with coins of his own sees the warnings before the address to pay'
 it('an agent developer copies a configuration for this very site, and tries a tool', async () => {
   visited = await visit('/agents', { permissions: ['clipboard-read', 'clipboard-write'] });
   const { page } = visited;
-  await page.getByRole('button', { name: 'Copy the MCP configuration' }).click();
-  await page.getByText('the MCP configuration: Copied').waitFor({ state: 'attached' });
-  const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
-  expect(copied.mcpServers.sluice.env).toEqual({ API_BASE_URL: new URL(page.url()).origin });
+  const { origin } = new URL(page.url());
+  await page.getByRole('button', { name: 'Copy the MCP address' }).click();
+  await page.getByText('the MCP address: Copied').waitFor({ state: 'attached' });
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${origin}/mcp`);
+  // The arrow keys move along the tabs; each client gets its own text for this origin.
+  await page.getByRole('tab', { name: 'Claude Code', exact: true }).focus();
+  for (let step = 0; step < 4; step += 1) await page.keyboard.press('ArrowRight');
+  expect(await page.getByRole('tab', { name: 'VS Code' }).getAttribute('aria-selected')).toBe('true');
+  const shown = await page.getByRole('region', { name: 'the configuration for VS Code' }).innerText();
+  expect(JSON.parse(shown).servers.sluice.url).toBe(`${origin}/mcp`);
   await page.getByRole('button', { name: 'get_reserves' }).click();
   const answer = page.getByRole('region', { name: 'the answer of get_reserves' });
   await answer.waitFor();

@@ -73,7 +73,7 @@ describe.each(PAGES)('%s', (path, heading) => {
     });
     await page.reload();
     await settled(page);
-    const verify = page.getByRole('button', { name: 'Verify in this browser' });
+    const verify = page.getByRole('button', { name: 'Check with public explorers' });
     if ((await verify.count()) > 0) {
       await verify.click();
       await page.locator('.checks .ok').nth(4).waitFor();

@@ -122,7 +122,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
 
 /** Tags that the site itself writes in these parts. */
 const OWN_TAGS =
-  /^(a|article|bdi|br|button|code|dd|details|div|dl|dt|figcaption|figure|h1|h2|h3|li|p|section|span|strong|summary|table|tbody|td|th|thead|time|tr|ul)$/;
+  /^(a|article|bdi|br|button|code|dd|details|div|dl|dt|figcaption|figure|h1|h2|h3|li|p|rect|section|span|strong|summary|svg|table|tbody|td|th|thead|time|tr|ul)$/;
 /** Attributes that are addresses or run, with what they may hold. */
 const HREF = /^(https:\/\/|\/|#)/;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildSite, SITE_FOLDER } from '../../site/build/build-site.ts';
 import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
-import { curlLines, mcpServersJson, vsCodeJson } from '../../site/parts/agent-snippets.ts';
+import { curlLines } from '../../site/parts/agent-snippets.ts';
 import { PAGES } from '../../site/prerender.tsx';
 
 beforeAll(() => buildSite());
@@ -84,8 +84,6 @@ it('every redirect leads to a page', () => {
 
 it('what a developer copies names the origin of the page and parses', () => {
   const origin = 'https://reserve.example';
-  expect(JSON.parse(mcpServersJson(origin)).mcpServers.sluice.env.API_BASE_URL).toBe(origin);
-  expect(JSON.parse(vsCodeJson(origin)).servers.sluice).toMatchObject({ type: 'stdio', command: 'npm' });
   for (const { text } of curlLines(origin)) expect(text).toContain(`${origin}/api/`);
 });
 

@@ -74,8 +74,8 @@ describe('the sources of the Bitcoin balance', () => {
     [['1', '1'], true, '2 agree'],
     [['1', '1', '1'], true, '3 agree'],
     [['1', '2'], false, 'they differ, the lower is shown'],
-    [['1', null], null, 'only one answers'],
-    [[null, null], null, 'none answers'],
+    [['1', null], null, 'only one responds'],
+    [[null, null], null, 'none responds'],
   ])('%j', (balances, agreed, text) => {
     expect(String(Agreement({ bitcoin: bitcoin(balances, agreed) }))).toContain(text);
   });
