@@ -1,6 +1,6 @@
 /**
- * Chainflip's vault swap on Solana: the whole order stands in the instruction, so the bytes prove where the BTC goes.
- * A field that the network cannot read gets the deposit stuck for ever: nothing unknown and nothing left over is let by.
+ * Chainflip's vault swap on Solana. The instruction holds the whole order, so the bytes prove the BTC destination. A field
+ * that the network cannot decode locks the deposit forever, so unknown fields and trailing bytes are refused.
  * @see chainflip-io/chainflip-backend: IDL of the swap endpoint v1.3.0 (Borsh), cf_parameters.rs (SCALE, no CCM)
  * @module
  */
@@ -71,7 +71,7 @@ export type VaultSwapRefusal =
 type Refusal = { readonly ok: false; readonly reason: VaultSwapRefusal };
 const refusal = (reason: VaultSwapRefusal): Refusal => ({ ok: false, reason });
 
-/** A refusal found in the middle of reading; never leaves this file. */
+/** Thrown while decoding; caught in this file. */
 class Refused extends Error {
   readonly reason: VaultSwapRefusal;
   constructor(reason: VaultSwapRefusal) {
@@ -127,7 +127,7 @@ function readParameters(read: ByteReader) {
   const refundAddress = read.address();
   const minimumPrice = read.u128() | (read.u128() << 128n);
   if (version === 1) {
-    // A message with the refund would run a stranger's program with it.
+    // A message with the refund would run a third party's program.
     if (read.u8() !== 0) refuse('chainflip_ccm');
     if (option(read)) read.u16();
   }
@@ -156,11 +156,11 @@ function bounded(length: number, maximum: number): number {
   return length;
 }
 
-/** What the order guarantees for its input, rounded up as Chainflip does. */
+/** The minimum output of the order in sats, rounded up as Chainflip does. */
 export const minimumOutput = (swap: Pick<VaultSwap, 'minimumPrice' | 'lamports'>): Sats =>
   sats((swap.minimumPrice * swap.lamports + (1n << PRICE_FRACTION_BITS) - 1n) >> PRICE_FRACTION_BITS);
 
-/** Where the endpoint writes the order down for Chainflip's witnesses; the sender pays its rent. */
+/** The account in which the endpoint stores the order for Chainflip's witnesses. The sender pays its rent. */
 const eventAccount = (from: string, seed: Uint8Array): string =>
   programAddress(SWAP_ENDPOINT_PROGRAM, [utf8ToBytes('swap_event'), addressSeed(from), seed]);
 

@@ -1,17 +1,17 @@
 /**
- * LI.FI's `near` tool pays a one-time address: the bytes do not say where the BTC goes. 1Click itself does, in the
- * status of that address, which carries the quote and its signature. LI.FI's word counts for nothing here.
+ * LI.FI's `near` tool pays a one-time address, so the bytes do not show the BTC destination. The status of that address
+ * at 1Click holds the signed quote, which does. Nothing that LI.FI states is used here.
  * @module
  */
 import { type Lamports, type Sats, sats } from '../core/amount.ts';
 import { BTC_ASSET, type OneClickStatus, SOL_ASSET } from '../providers/near-intents.ts';
 import { judgeQuote } from './near-intents.ts';
 
-/** What LI.FI may have asked 1Click for: our floor on the output is the bound that counts. */
+/** Upper bound of the slippage that LI.FI may have requested. The floor on the output is the tighter bound. */
 const MAX_SLIPPAGE_BPS = 300;
 
 export type NearExpectation = {
-  /** The receiver of the one transfer that is no fee, and its lamports. */
+  /** The receiver of the only transfer that is not a fee, and its lamports. */
   readonly depositAddress: string;
   readonly amount: Lamports;
   readonly reserveAddress: string;
@@ -29,14 +29,14 @@ export type NearConfirmation =
   /** `near_*` for the deposit's state, `quote_*` for a field of the signed quote. */
   | { readonly ok: false; readonly reason: string };
 
-/** @param status 1Click's own answer for the deposit address, read from its pinned host */
+/** @param status 1Click's answer for the deposit address, read from its pinned host */
 export async function confirmNearDestination(
   status: OneClickStatus,
   expected: NearExpectation,
 ): Promise<NearConfirmation> {
   const refuse = (reason: string): NearConfirmation => ({ ok: false, reason });
   const { quoteRequest, quote } = status.quoteResponse;
-  // A used address is an old quote replayed, or a deposit of somebody else that ours would be added to.
+  // A used address is a replayed quote, or holds another sender's deposit to which ours would be added.
   if (status.status !== 'PENDING_DEPOSIT') return refuse('near_status');
   const { originChainTxHashes, destinationChainTxHashes, amountOut, refundedAmount } = status.swapDetails;
   const hasSeen = [originChainTxHashes, destinationChainTxHashes].some((hashes) => hashes?.length);

@@ -1,5 +1,5 @@
 /**
- * Does a quote of LI.FI answer our own request? Compared field by field; what its bytes do is judged elsewhere.
+ * Compares a LI.FI quote with our request field by field. The transaction policy checks its bytes.
  * @module
  */
 import type { Lamports } from '../core/amount.ts';
@@ -11,7 +11,7 @@ import {
   SOLANA_CHAIN_ID,
 } from '../providers/lifi.ts';
 
-/** The tools whose destination can be confirmed. Every other one is refused. */
+/** The tools whose BTC destination can be confirmed. A quote of any other tool is refused. */
 export const TOOLS = ['near', 'chainflip'] as const;
 export type Tool = (typeof TOOLS)[number];
 
@@ -70,7 +70,7 @@ type Token = LifiQuote['action']['toToken'];
 const isSol = ({ chainId, address }: Token): boolean => chainId === SOLANA_CHAIN_ID && address === SOL_TOKEN;
 const isBtc = ({ chainId, address }: Token): boolean => chainId === BITCOIN_CHAIN_ID && address === BTC_TOKEN;
 
-/** Lines in SOL are held against what goes in, lines in BTC against what comes out. */
+/** The cap applies to fee lines in SOL as a share of the input, and to lines in BTC as a share of the output. */
 function refusedFees({ estimate }: LifiQuote, maxFeeBps: number): LifiQuoteRefusal | undefined {
   let ofInput = 0n;
   let ofOutput = 0n;

@@ -1,5 +1,5 @@
 /**
- * What LI.FI's status and substatus mean for a swap. Money that came back or came short is never called delivered.
+ * Maps LI.FI's status and substatus to a bridge report. A refund or a partial payout is never reported as delivered.
  * @see https://docs.li.fi/introduction/user-flows-and-examples/status-tracking
  * @module
  */
@@ -7,7 +7,7 @@ import { type Lamports, lamports } from '../core/amount.ts';
 import { BITCOIN_CHAIN_ID, type LifiStatus, SOL_TOKEN, SOLANA_CHAIN_ID } from '../providers/lifi.ts';
 import type { BridgeReport } from './route.ts';
 
-/** @param tool what the quote named; a status of another tool says nothing about our swap */
+/** @param tool the tool of the quote; a status of another tool is ignored */
 export function lifiReport(status: LifiStatus, tool: string): BridgeReport {
   if (status.tool && status.tool !== tool) return { state: 'pending', detail: 'unknown' };
   const { receiving } = status;
@@ -30,7 +30,7 @@ export function lifiReport(status: LifiStatus, tool: string): BridgeReport {
         detail: status.substatus === 'WAIT_SOURCE_CONFIRMATIONS' ? 'landed' : 'settling',
       };
     default:
-      // NOT_FOUND and INVALID are no end: the index may be late. Neither is a word that nobody documented.
+      // NOT_FOUND and INVALID are not final, since the index may be late. An undocumented status is not either.
       return { state: 'pending', detail: 'unknown' };
   }
 }

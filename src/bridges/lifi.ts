@@ -1,6 +1,6 @@
 /**
- * The second route: LI.FI reaches more liquidity, and builds the transaction itself. What leaves here is a quote that
- * answers our request; its bytes are a stranger's until the screen has passed them.
+ * The second route: LI.FI reaches more liquidity and builds the transaction. This file returns a quote that answers our
+ * request; the transaction policy must pass its bytes before anything is signed.
  * @module
  */
 import { type Lamports, sats } from '../core/amount.ts';
@@ -13,12 +13,12 @@ import { nearReport } from './near-intents.ts';
 import type { QuoteVerdict, SwapRoute } from './route.ts';
 
 export const LIFI_SLIPPAGE_BPS = 50;
-/** Of the amount, for LI.FI and whoever it pays. */
+/** Upper bound of all fee lines, as a share of the amount. */
 export const LIFI_MAX_FEE_BPS = 50;
 
 type Options = {
   readonly provider: Lifi;
-  /** 1Click itself, which settles what the `near` tool sends. */
+  /** 1Click, which settles deposits of the `near` tool. */
   readonly near: Pick<NearIntents, 'status'>;
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
@@ -31,7 +31,7 @@ export function createLifiRoute(opts: Options): SwapRoute {
   return {
     name: 'lifi',
 
-    /** LI.FI knows no dry quotes: every one comes with a transaction, and one that nobody signs costs nobody anything. */
+    /** LI.FI has no dry quotes. Each quote holds a transaction, which has no effect until it is signed. */
     async quote({ amount }) {
       const askedAt = now();
       const asked = {
@@ -60,8 +60,8 @@ export function createLifiRoute(opts: Options): SwapRoute {
     },
 
     /**
-     * A deposit of the `near` tool is 1Click's to tell of. LI.FI's word is taken where it is the only one: for a vault
-     * swap, and while 1Click does not answer.
+     * 1Click's status decides for a deposit of the `near` tool. LI.FI's status is used for a vault swap, and while
+     * 1Click does not answer.
      */
     async report({ signature, depositAddress, tool }) {
       const own = tool === 'near' ? await nearReport(near, depositAddress).catch(() => null) : null;

@@ -1,6 +1,6 @@
 /**
- * The default route: a quote of NEAR Intents' 1Click, its signature checked, every field compared with our request.
- * What is paid for it is one System transfer that we build ourselves.
+ * The default route: a quote of NEAR Intents 1Click whose signature is verified and whose fields are compared with our
+ * request. The payment is one System transfer that we build.
  * @module
  */
 import { isAddress, isOnCurve } from '../chain/solana/address.ts';
@@ -17,7 +17,7 @@ import {
 import { isSignedQuote } from './near-intents-signature.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
-/** The deposit must be able to arrive late without being lost: a stuck send is resent for up to two minutes. */
+/** A deposit may land up to a blockhash life, 30 to 60 s, after the quote. The rest is a margin. */
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
@@ -78,7 +78,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
   };
 }
 
-/** 1Click's own word on a deposit, whoever asked it for the quote. */
+/** The state of a deposit at 1Click, whichever client requested the quote. */
 export async function nearReport(
   provider: Pick<NearIntents, 'status'>,
   depositAddress: string | null,
@@ -90,7 +90,7 @@ export async function nearReport(
     : { state: 'pending', detail: 'settling' };
 }
 
-/** Compares an answer with the request field by field. Every difference has its own reason. */
+/** Compares an answer with the request field by field. Each difference has its own reason. */
 export async function judgeQuote(
   answer: OneClickQuote,
   request: OneClickRequest,
@@ -127,7 +127,7 @@ export async function judgeQuote(
   const expected = BigInt(quote.amountOut);
   const minimum = BigInt(quote.minAmountOut);
   if (minimum <= 0n || minimum > expected) return refuse('quote_output');
-  // The signature does not cover this one: a deposit that comes after it goes back.
+  // The signature does not cover the request's deadline, after which 1Click sends a deposit back.
   if (Date.parse(echo.deadline) !== Date.parse(request.deadline)) return refuse('quote_deadline');
   const expiresAt = request.dry ? null : expiry(quote, now);
   if (expiresAt === undefined) return refuse('quote_deadline');
@@ -152,7 +152,7 @@ export async function judgeQuote(
 const isSameAsset = (a: string, b: string): boolean =>
   a === b || (BTC_ASSET_IDS.includes(a) && BTC_ASSET_IDS.includes(b));
 
-/** The earlier of the two ends of the deposit address, if far enough away. */
+/** The earlier of the two ends of the deposit address in Unix ms; undefined if it is too near or malformed. */
 function expiry(quote: OneClickQuote['quote'], now: number): number | undefined {
   const ends = [quote.deadline, quote.timeWhenInactive]
     .filter((text) => typeof text === 'string')
@@ -162,7 +162,7 @@ function expiry(quote: OneClickQuote['quote'], now: number): number | undefined 
   return end > now + MINIMUM_LIFE_MS ? end : undefined;
 }
 
-/** A wallet of its own, so that a plain transfer to it can be neither lost in a program nor come back to us. */
+/** The deposit address if a plain transfer can reach it: on the curve, so no program's account, and not our own. */
 function depositOf(address: string | null | undefined, request: OneClickRequest): string | undefined {
   if (!address || !isAddress(address) || !isOnCurve(address) || address === request.refundTo)
     return undefined;

@@ -1,6 +1,5 @@
 /**
- * A swap route: where a quote comes from and who says what became of it. Every answer is checked against our own
- * request before it leaves here.
+ * A swap route: a source of quotes and of swap states. Each answer is compared with our request before it is returned.
  * @module
  */
 import type { Lamports, Sats } from '../core/amount.ts';
@@ -9,11 +8,11 @@ import type { LifiQuote } from '../providers/lifi.ts';
 export const ROUTE_NAMES = ['near-intents', 'lifi'] as const;
 export type RouteName = (typeof ROUTE_NAMES)[number];
 
-/** Bytes of a third party: whatever carries them on, nothing is signed before the screen has passed them. */
+/** A transaction that a third party has built. The transaction policy must pass it before it is signed. */
 export type ForeignOffer = {
   readonly quote: LifiQuote;
   readonly slippageBps: number;
-  /** When the quote was asked for, Unix milliseconds. */
+  /** When the quote was requested, Unix milliseconds. */
   readonly askedAt: number;
 };
 
@@ -22,11 +21,11 @@ export type SwapQuote = {
   readonly amount: Lamports;
   readonly expectedSats: Sats;
   readonly minimumSats: Sats;
-  /** The bridge's fixed cost of paying out, inside `expectedSats` already; null when it does not tell it apart. */
+  /** The bridge's fixed payout cost, already deducted from `expectedSats`; null if the quote does not show it. */
   readonly fixedFeeSats: Sats | null;
   /** Unix milliseconds until which a deposit counts; null on a dry quote. */
   readonly expiresAt: number | null;
-  /** Seconds that the bridge expects to need; null when it does not say. */
+  /** Seconds that the bridge expects the swap to take; null if the quote does not state it. */
   readonly etaSeconds: number | null;
   /** The one-time Solana address to pay; null on a dry quote, and where a third party has built the payment. */
   readonly depositAddress: string | null;
@@ -38,7 +37,7 @@ export type QuoteVerdict =
   | { readonly ok: true; readonly quote: SwapQuote }
   | { readonly ok: false; readonly reason: string };
 
-/** What the bridge says. None of it is believed before our own view of the chain shows it. */
+/** The bridge's report of a swap. Money counts only once our own view of the chains shows it. */
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
@@ -47,7 +46,7 @@ export type BridgeReport =
   | { readonly state: 'refunded'; readonly amount: Lamports | null }
   | { readonly state: 'failed'; readonly reason: string };
 
-/** A swap that has left Solana, as far as a bridge needs to know to tell what became of it. */
+/** What a bridge needs to report the state of a swap that was sent on Solana. */
 export type SentSwap = {
   readonly signature: string;
   /** The one-time address that was paid; null for a payment that names its receiver itself. */

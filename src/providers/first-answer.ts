@@ -1,10 +1,10 @@
-/** A source that has not answered for so long gets company: the next one is asked as well. */
+/** The next source is started if the previous one has not answered for so long (hedged read). */
 const PATIENCE_MS = 1_500;
 
 /**
- * The first answer of several sources that should say the same. They are asked in their order: the next one when the
- * one before has failed, or is slow. Only for reads, since a slow source is asked all the same.
- * @throws what the first source threw, when all have failed; undefined when there is none
+ * The first answer of several equivalent sources. Each source starts once the previous one has failed or is slow. Only for
+ * reads, since a slow source is not cancelled.
+ * @throws the first source's error if all fail; undefined if there is no source
  */
 export async function firstAnswer<S, T>(sources: readonly S[], read: (source: S) => Promise<T>): Promise<T> {
   const asked: Promise<T>[] = [];
@@ -18,7 +18,7 @@ export async function firstAnswer<S, T>(sources: readonly S[], read: (source: S)
   });
 }
 
-/** Undefined when it fails or is slow. */
+/** Undefined if the answer fails or is slow. */
 async function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slow = new Promise<undefined>((resolve) => {

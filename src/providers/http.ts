@@ -1,6 +1,6 @@
 /**
- * How an upstream is asked: bounded in time and size, redirects not followed, one retry on idempotent reads.
- * Network, status, timeout and shape failures all leave as UPSTREAM_FAILED; the URL never does, since keys live there.
+ * Requests to upstreams: bounded in time and size, without redirects, with one retry of idempotent reads. Network, status,
+ * timeout and shape failures are UPSTREAM_FAILED. No error holds the URL, which may contain a key.
  * @module
  */
 import type { ZodType } from 'zod';
@@ -8,7 +8,7 @@ import { AppError, upstreamFailed } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
 import { MAX_UPSTREAM_BYTES, UPSTREAM_TIMEOUT_MS } from '../core/limits.ts';
 
-/** The one call to the network that a provider is given. */
+/** The only network access of a provider. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
@@ -24,7 +24,7 @@ type Ask = {
   readonly timeoutMs?: number;
 };
 
-/** Any HTTP answer as text. @throws AppError UPSTREAM_FAILED when none came in time or it is too large. */
+/** The HTTP answer as text, whatever its status. @throws AppError UPSTREAM_FAILED if it is late or too large */
 export async function ask(p: Ask): Promise<Answer> {
   const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
   const init: RequestInit = {
@@ -52,7 +52,7 @@ export async function ask(p: Ask): Promise<Answer> {
 async function readCapped(response: Response, upstream: string, signal: AbortSignal): Promise<string> {
   if (!response.body) return '';
   const reader = response.body.getReader();
-  // Some runtimes end the signal with the headers; a body that trickles must not outlive it.
+  // Some runtimes stop the abort signal once the headers are there, so a slow body is cancelled here.
   const stop = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener('abort', stop);
   const decoder = new TextDecoder();
@@ -90,13 +90,13 @@ export function shaped<T>(upstream: string, answer: Answer, schema: ZodType<T>):
   return parsed.data;
 }
 
-/** One read that answers JSON, asked once more when the first try fails for a reason that may pass. */
+/** One read of JSON, retried once after a transient failure. */
 export async function getJson<T>(p: Ask, schema: ZodType<T>): Promise<T> {
   const started = Date.now();
   try {
     return shaped(p.upstream, await ask(p), schema);
   } catch (error) {
-    // A slow failure has used up the caller's patience; a refusal for rate would only be repeated.
+    // No retry after a slow failure, since the caller waits, nor after a rate limit, which would only be hit again.
     const reason = error instanceof AppError ? error.details?.reason : undefined;
     const passing = reason === 'unreachable' || reason === 'not_json' || /^status_5/.test(String(reason));
     if (!passing || Date.now() - started > 1_000) throw error;
@@ -104,7 +104,7 @@ export async function getJson<T>(p: Ask, schema: ZodType<T>): Promise<T> {
   }
 }
 
-/** One POST that answers JSON. Never retried: the first may have acted. */
+/** One POST that returns JSON. Not retried, since the first request may have taken effect. */
 export async function postJson<T>(p: Omit<Ask, 'method'>, schema: ZodType<T>): Promise<T> {
   return shaped(p.upstream, await ask({ ...p, method: 'POST' }), schema);
 }
