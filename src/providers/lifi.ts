@@ -1,5 +1,5 @@
 /**
- * LI.FI: quotes with a transaction in them, and what it says of a swap on its way. Unjudged: the screen decides.
+ * LI.FI: quotes that hold a transaction, and the status of a swap. Unchecked: the transaction policy decides.
  * @see https://docs.li.fi/api-reference, lifinance/types src/{api,step,errors}.ts; amounts are integer text in atoms
  * @module
  */
@@ -8,12 +8,12 @@ import { AppError, upstreamFailed } from '../core/errors.ts';
 import { type Answer, ask, type Fetch, getJson, shaped } from './http.ts';
 
 const UPSTREAM = 'lifi';
-/** A quote waits for the slowest tool; LI.FI's own clients give it 30 to 60 s. */
+/** A quote takes as long as the slowest tool. LI.FI's own clients wait 30 to 60 s. */
 const QUOTE_TIMEOUT_MS = 25_000;
 
 export const SOLANA_CHAIN_ID = 1_151_111_081_099_710;
 export const BITCOIN_CHAIN_ID = 20_000_000_000_001;
-/** Native SOL; wrapped SOL is another token and gives another transaction. */
+/** Native SOL. Wrapped SOL is a different token and yields a different transaction. */
 export const SOL_TOKEN = '11111111111111111111111111111111';
 export const BTC_TOKEN = 'bitcoin';
 
@@ -27,7 +27,7 @@ const Quote = z.object({
   id: z.string().min(1).max(200),
   type: z.literal('lifi'),
   tool: text,
-  /** 8 bytes that stand in the transaction too. */
+  /** 8 bytes, which the transaction contains as well. */
   transactionId: z.string().regex(/^0x[0-9a-f]{16}$/),
   executionType: text.optional(),
   action: z.object({
@@ -48,7 +48,7 @@ const Quote = z.object({
     executionDuration: z.number().nullish(),
     feeCosts: z.array(FeeCost).max(20).optional(),
   }),
-  // A list of transactions would be a bundle, of which only one would be looked at.
+  // A list of transactions would be a bundle, of which only the first would be checked.
   transactionRequest: z.strictObject({ data: z.string().min(1).max(4_000) }),
 });
 
@@ -120,7 +120,7 @@ export function createLifi(opts: { baseUrl: string; apiKey?: string | undefined;
       return shaped(UPSTREAM, answer, Quote);
     },
 
-    /** What became of a transaction. An unknown one is an answer too: status NOT_FOUND. */
+    /** The status of a transaction; NOT_FOUND for an unknown one. */
     status(signature: string, tool: string): Promise<LifiStatus> {
       const query = new URLSearchParams({
         txHash: signature,
@@ -133,7 +133,7 @@ export function createLifi(opts: { baseUrl: string; apiKey?: string | undefined;
   };
 }
 
-/** HTTP status first: the numbers in the body mean one thing in the API and another in LI.FI's own SDK. */
+/** By HTTP status first, since the API and LI.FI's SDK use the codes of the body differently. */
 function refusalOf(answer: Answer): AppError {
   if (answer.status === 429) {
     const seconds = Number(answer.headers.get('ratelimit-reset') ?? Number.NaN);
@@ -144,14 +144,14 @@ function refusalOf(answer: Answer): AppError {
   }
   if (answer.status !== 404) return upstreamFailed(UPSTREAM, `status_${answer.status}`);
   const codes = toolCodes(answer.text);
-  // One tool's limit is no limit while another refuses for a reason of its own: only all of them make a minimum.
+  // The amount is too low only if every tool says so: another tool may take it later.
   const isTooLow = codes.length > 0 && codes.every((code) => TOO_LOW.has(code));
   return upstreamFailed(UPSTREAM, isTooLow ? 'amount_too_low' : 'no_route');
 }
 
 const TOO_LOW: ReadonlySet<string> = new Set(['AMOUNT_TOO_LOW', 'FEES_HIGHER_THAN_AMOUNT']);
 
-/** Of a flat list of tool errors, as LI.FI answered once, or of its failed paths, as it does now. */
+/** The codes of tool errors: a flat list in older answers, failed paths in current ones. */
 function toolCodes(body: string): string[] {
   let json: unknown;
   try {

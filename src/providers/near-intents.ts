@@ -164,7 +164,7 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       return shaped(upstream, answer, Quote);
     },
 
-    /** The state of the swap behind a deposit address. */
+    /** The state of the swap of a deposit address. @throws AppError UPSTREAM_FAILED, reason `deposit_unknown` on 404 */
     async status(depositAddress: string): Promise<OneClickStatus> {
       const url = `${opts.baseUrl}/v0/status?depositAddress=${encodeURIComponent(depositAddress)}`;
       const answer = await ask({ ...common, url });

@@ -1,7 +1,7 @@
 /**
- * Solana JSON-RPC over a list of nodes. Reads go to the first that answers; what proves a transaction dead or alive
- * is asked of each node by itself, because answers of different nodes never add up to a proof.
- * Amounts leave as bigint, commitment is always explicit.
+ * Solana JSON-RPC over a list of nodes. Plain reads use the first node that answers. What proves that a transaction landed
+ * or expired is read from each node separately, since answers of different nodes do not add up to a proof.
+ * Amounts are bigint, and the commitment is always explicit.
  * @see https://solana.com/docs/rpc
  * @module
  */
@@ -109,7 +109,7 @@ function chainTransaction({
   };
 }
 
-/** A node's word about one signature. */
+/** The status of one signature at one node. */
 export type SignatureStatus = {
   readonly slot: bigint;
   readonly err: unknown;
@@ -159,7 +159,7 @@ function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEn
 export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
   const nodes = opts.urls.map((url, index) => createNode(url, `solana-rpc-${index + 1}`, opts.fetch));
 
-  /** The first node that answers; when none does, the primary's failure. */
+  /** The answer of the first node that gives one. @throws the primary's failure if none does */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
     return firstAnswer(nodes, read).catch((failure: unknown) => {
@@ -227,7 +227,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
     firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
 
-    /** Sends without preflight: what we send was checked, and a node that is behind must not refuse it. */
+    /** Sends without preflight: the transaction was checked before, and a node that is behind must not refuse it. */
     send: (wireBase64: string) =>
       call(
         'sendTransaction',
@@ -252,10 +252,10 @@ function createNode(url: string, name: string, fetch: Fetch) {
       return { slot: context.slot, accounts };
     },
 
-    /** Lamports that exempt an account of so many bytes from rent. */
+    /** Lamports that exempt an account of this size in bytes from rent. */
     rentExemption: (bytes: number) => call('getMinimumBalanceForRentExemption', [bytes], uint),
 
-    /** Runs a message without signatures; the error as the node gives it, null when it would pass. */
+    /** Simulates a message without signatures. `err` is the node's error, or null if it would pass. */
     async simulate(wireBase64: string): Promise<{ err: unknown; units: bigint }> {
       const options = {
         encoding: 'base64',
@@ -339,11 +339,11 @@ function createNode(url: string, name: string, fetch: Fetch) {
   };
 }
 
-/** The failure of one node as a caller of the service may see it. */
+/** The failure of one node in the form that callers of the service may see. */
 export const asUpstreamFailure = (error: unknown): unknown =>
   error instanceof RpcRefusal ? upstreamFailed('solana-rpc', `rpc_${error.code}`, error) : error;
 
-/** Whether a refusal of sendTransaction says that the transaction is on the chain already. */
+/** Whether an error of sendTransaction means that the transaction has already landed. */
 export function isAlreadyProcessed(error: unknown): boolean {
   if (!(error instanceof RpcRefusal)) return false;
   const { data } = error;
@@ -355,7 +355,7 @@ export function isAlreadyProcessed(error: unknown): boolean {
 export const isUnsupportedVersion = (error: unknown): boolean =>
   failureReason(error) === `rpc_${UNSUPPORTED_VERSION}`;
 
-/** Short reason of any failure of a provider, safe to store and to show. */
+/** Short reason of a provider's failure, without secrets: safe to store and to show. */
 export function failureReason(error: unknown): string {
   if (error instanceof RpcRefusal) return `rpc_${error.code}`;
   if (error instanceof AppError) return String(error.details?.reason ?? error.code);
