@@ -1,5 +1,5 @@
 /**
- * Arguments of the tools: the published schemas, the accepted aliases, and what a refused argument is told.
+ * Arguments of the tools: the published schemas, the accepted aliases, and the text of a refusal.
  * @module
  */
 import * as z from 'zod';

@@ -63,11 +63,9 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
         429,
         REFUSED,
         `RATE_LIMITED: too many requests from this address; wait ${PERIOD_SECONDS} s.`,
-        {
-          'Retry-After': String(PERIOD_SECONDS),
-        },
+        { 'Retry-After': String(PERIOD_SECONDS) },
       );
-    const body = await readRequestBody(request.clone(), MAX_BODY_BYTES);
+    const body = await readRequestBody(request, MAX_BODY_BYTES);
     if (body.tooLarge) return rpcError(413, REFUSED, `The body is over ${MAX_BODY_BYTES} bytes.`);
     const message = parse(body.text);
     if (message === undefined) return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');

@@ -1,5 +1,5 @@
 /**
- * How each client is told about the MCP server: by URL first, by `npx` for clients that cannot use one.
+ * Configuration of each MCP client: by URL first, by `npx` for clients that cannot use one.
  * @module
  */
 

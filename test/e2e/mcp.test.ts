@@ -35,9 +35,9 @@ const READS: readonly (readonly [name: string, given: Record<string, unknown>])[
 ];
 /** Tools that answer an error for an id that does not exist, with its code. */
 const UNKNOWN_IDS: readonly (readonly [name: string, given: Record<string, unknown>])[] = [
-  ['swap_status', { id: 'nobody' }],
+  ['swap_status', { id: 'unknown' }],
   ['token_get', { id: 999_999 }],
-  ['token_invoice_status', { invoice_id: 'nobody' }],
+  ['token_invoice_status', { invoice_id: 'unknown' }],
   ['asry_claim_status', { depositTxSignature: '5'.repeat(88) }],
 ];
 /** Rehearsals, which create nothing. */

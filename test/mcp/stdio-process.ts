@@ -43,7 +43,7 @@ export function startStdio(
   child.stderr.on('data', (data: Buffer) => {
     err += data.toString('utf8');
   });
-  // What it writes after it has gone is nobody's.
+  // A write after the process has ended fails, which no test cares about.
   child.stdin.on('error', () => undefined);
   createInterface(child.stdout).on('line', (line) => {
     if (!line.startsWith('{')) return;

@@ -69,8 +69,8 @@ const exchangeCreate = tool({
   name: 'exchange_create',
   title: 'Open an exchange',
   description:
-    'Opens an exchange at the provider and returns the address to pay in at. Moves no money itself, but whoever pays there gets ' +
-    'the payout at payoutAddress: check that address with the user. Call it with dry_run: true first, which only estimates and ' +
+    'Opens an exchange at the provider and returns the address to pay in at. Moves no money itself; a payment there is ' +
+    'paid out at payoutAddress, so check that address with the user. Call it with dry_run: true first, which only estimates and ' +
     'returns an idempotencyKey for the real call. Poll exchange_status after the payment.',
   annotations: CREATES,
   input: z.strictObject({

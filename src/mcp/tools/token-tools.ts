@@ -94,7 +94,7 @@ const tokenInvoiceCreate = tool({
   name: 'token_invoice_create',
   title: 'Order an SPL token',
   description:
-    'Opens an invoice for a new SPL token and returns what to pay. Moves no money: the token is created once somebody pays exactly ' +
+    'Opens an invoice for a new SPL token and returns what to pay. Moves no money: the token is created after a payment of exactly ' +
     '`amount` SOL to treasury_address with the reference (open solana_pay_url in a wallet, or sign the transfer). Then poll ' +
     'token_invoice_status. A repeat opens another invoice; an unpaid one expires.',
   annotations: CREATES,
