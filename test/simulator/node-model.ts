@@ -98,7 +98,7 @@ export function createNodeModel(p: {
 
     async isBlockhashValid(blockhash: string) {
       const seen = view();
-      return { valid: chain.isBlockhashValid(blockhash, seen), slot: BigInt(seen) };
+      return { valid: chain.isBlockhashValid(blockhash, seen), slot: BigInt(chain.blockAt(seen, seen)) };
     },
 
     async balance(minContextSlot: bigint | undefined) {

@@ -212,6 +212,9 @@ export const decideTransaction =
       );
     const timed = vouched(({ blockTime }) => (blockTime === null ? null : String(blockTime)));
     const tokened = vouched(tokenKey);
+    // A contradiction that no quorum outvotes decides nothing.
+    const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
+    if (contradicts && !(timed && tokened)) return undefined;
     // A node that has not answered yet may keep what these do not.
     if (!complete && !(timed && tokened)) return undefined;
     return {

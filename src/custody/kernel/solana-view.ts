@@ -175,12 +175,18 @@ export function createSolanaView(p: {
   } satisfies ChainPort & Record<string, unknown>;
 }
 
-/** Undefined for a node that has not seen the blockhash, or whose height is from an older view. */
+/**
+ * Slots by which a node's height may be older than its view of the blockhash: the two answers of one URL may come from
+ * two machines. The margin of the expiry is twice as long, so that such a height never expires an attempt too early.
+ */
+const MAX_WITNESS_LAG = 16n;
+
+/** Undefined for a node that has not seen the blockhash, or whose height is from a much older view. */
 async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness | undefined> {
   const { valid, slot: seenAt } = await node.isBlockhashValid(blockhash, 'confirmed');
   if (!valid) return undefined;
   const { slot, blockHeight } = await node.epochInfo('confirmed');
-  return slot >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
+  return slot + MAX_WITNESS_LAG >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
 }
 
 function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: string): boolean {

@@ -245,6 +245,29 @@ describe('a finalized transaction', () => {
     expect(chain.agreement().disagreement).toBeNull();
   });
 
+  it('with other token balances on one node is not believed, not even in part', async () => {
+    const row = (amount: string) => ({
+      accountIndex: 1,
+      mint: 'm',
+      owner: RESERVE,
+      uiTokenAmount: { amount, decimals: 6 },
+    });
+    const withTokens = (amount: string) => {
+      const { meta, ...rest } = transactionWith();
+      return result({ ...rest, meta: { ...meta, preTokenBalances: [], postTokenBalances: [row(amount)] } });
+    };
+    const { chain } = setUp({ getTransaction: withTokens('1') }, { getTransaction: withTokens('2') });
+    await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
+      details: { reason: 'nodes_disagree' },
+    });
+    const { chain: bare } = setUp({ getTransaction: withTokens('1') }, { getTransaction: found });
+    expect(await bare.transaction(SIGNATURE)).toMatchObject({
+      slot: 321n,
+      preTokens: null,
+      postTokens: null,
+    });
+  });
+
   it('that only one of two nodes shows is waited for, with an alarm after ten minutes', async () => {
     const { chain, logged, clock } = setUp({ getTransaction: found }, { getTransaction: result(null) });
     expect(await chain.transaction(SIGNATURE)).toBeNull();
@@ -295,8 +318,8 @@ describe('a blockhash', () => {
     ['does not accept it', witness(false, 104, 74)],
     ['is down', { isBlockhashValid: down }],
     [
-      'gives a height from before it has seen it',
-      { ...witness(true, 104, 74), getEpochInfo: result({ absoluteSlot: 103, blockHeight: 73 }) },
+      'gives a height from long before it has seen it',
+      { ...witness(true, 104, 74), getEpochInfo: result({ absoluteSlot: 87, blockHeight: 57 }) },
     ],
   ])('is refused when the second node %s', async (_name, second) => {
     const { chain } = setUp(
