@@ -53,6 +53,38 @@ it.each(files.filter((file) => file.includes('/')))('%s imports only what its la
   }
 });
 
+const DOMAINS = ['swap', 'payments', 'tokens', 'asry', 'reserve', 'policy'];
+/** Rooms of custody beside the kernel that a room may import. */
+const MAY_IMPORT_ROOM: Record<string, string[]> = {
+  swap: ['policy'],
+  payments: ['tokens'],
+  tokens: ['payments'],
+};
+
+it.each(files.filter((file) => /^custody\/[a-z]+\//.test(file)))('%s imports no other domain', (file) => {
+  const room = file.split('/')[1] ?? '';
+  const foreign = imports(file)
+    .filter((target) => target.startsWith('custody/'))
+    .map((target) => target.split('/')[1] ?? '')
+    .filter((other) => DOMAINS.includes(other) && other !== room)
+    .filter((other) => !(MAY_IMPORT_ROOM[room] ?? []).includes(other));
+  expect(foreign).toEqual([]);
+});
+
+it.each(files.filter((file) => file.startsWith('custody/kernel/')))('%s names no operation kind', (file) => {
+  expect(read(file)).not.toMatch(/'(swap|token|asry|absr|refund)'/);
+});
+
+it('only the composition imports the domains of custody', () => {
+  const outside = files.filter((file) => !file.startsWith('custody/'));
+  const users = outside.filter((file) =>
+    imports(file).some(
+      (target) => DOMAINS.includes(target.split('/')[1] ?? '') && target.startsWith('custody/'),
+    ),
+  );
+  expect(users.filter((file) => !file.startsWith('wiring/'))).toEqual([]);
+});
+
 it.each(files.filter((file) => /^(core|chain)\//.test(file)))(
   '%s has no clock, chance, network or timer',
   (file) => {

@@ -6,16 +6,8 @@
 import { DAY_MS } from '../core/limits.ts';
 import type { CustodyLimits } from './custody-deps.ts';
 import type { Kind } from './kernel/operation.ts';
-import type { Budget, Cap } from './kernel/spending-limits.ts';
+import type { Budget, Cap, Sold } from './kernel/spending-limits.ts';
 import { swapBudget } from './swap/limits.ts';
-
-/** Lamports that sold work will cost and that no operation reserves yet. */
-export type Sold = {
-  /** Of paid requests. */
-  readonly paid: bigint;
-  /** Of requests that wait for their payment. */
-  readonly open: bigint;
-};
 
 const perDay = (name: string, maximum: bigint): Cap => ({
   name,

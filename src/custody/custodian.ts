@@ -8,6 +8,7 @@ import { failureReason } from '../providers/solana-rpc.ts';
 import type { CustodianApi, OpenRequest, Refusal } from './api.ts';
 import { createAsryDesk } from './asry/claims.ts';
 import { createAsryKind } from './asry/payout-operation.ts';
+import { recognizePayout } from './asry/recovery.ts';
 import { createBudgets } from './budgets.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { createBalanceReader } from './kernel/balance-reader.ts';
@@ -16,17 +17,18 @@ import { type Desk, type DeskTools, desk } from './kernel/desk.ts';
 import { createDriver } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
 import { createTrust, frozenReason, isDoubted } from './kernel/journal-integrity.ts';
+import type { KindDriver } from './kernel/kind.ts';
 import type { Kind } from './kernel/operation.ts';
 import { runOps } from './kernel/operator-commands.ts';
 import { flushOutbox } from './kernel/outbox.ts';
 import type { Storage } from './kernel/ports.ts';
 import { reconcile } from './kernel/reconcile.ts';
-import { recoveryOf } from './kernel/recovery.ts';
 import { spendingRefusal, upstreamRefusal } from './kernel/refusals.ts';
 import { custodyReport } from './kernel/report.ts';
 import { areLimits, checkIntent } from './kernel/spending-limits.ts';
 import { createPaymentDesk } from './payments/payment-requests.ts';
 import { createRefundKind } from './payments/refund-operation.ts';
+import { UPGRADEABLE } from './policy/instructions.ts';
 import { overheadOf } from './policy/terms.ts';
 import { createMintDesk, earlierIn } from './reserve/daily-mint.ts';
 import { createAbsrKind } from './reserve/mint-operation.ts';
@@ -34,7 +36,8 @@ import { archivedProof, createProofDesk, type ProofDesk } from './reserve/proof.
 import { swapView } from './swap/answer.ts';
 import { createSwapIntake } from './swap/create-swap.ts';
 import { createSwapKind, type SwapPorts } from './swap/operation.ts';
-import { programMemory } from './swap/program-memory.ts';
+import { forgetPrograms, programMemory } from './swap/program-memory.ts';
+import { recoveredSwap } from './swap/recovery.ts';
 import { createScreenForeign } from './swap/third-party-payment.ts';
 
 /** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
@@ -112,18 +115,20 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
 
   const budgets = createBudgets(d.limits, () => payments?.sold() ?? { paid: 0n, open: 0n });
 
+  const kinds: Readonly<Record<Kind, KindDriver | undefined>> = {
+    ...d.kinds,
+    swap: createSwapKind(swap),
+    ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
+    ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
+    ...(d.payments ? { refund: refundKind(d.payments) } : {}),
+  };
+
   const driver = createDriver({
     journal,
     storage,
     chain: d.chain,
     signer: d.signer,
-    kinds: {
-      ...d.kinds,
-      swap: createSwapKind(swap),
-      ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
-      ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
-      ...(d.payments ? { refund: refundKind(d.payments) } : {}),
-    },
+    kinds,
     budgetOf: budgets.of,
     now,
     log,
@@ -192,7 +197,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       stop: () => stopBeginning('asry'),
       within: d.within,
     });
-  const recovery = recoveryOf(payments, claims);
+  const restored = [payments, claims].filter((each) => each !== undefined);
   const desks: Desk[] = [payments, claims].filter((each) => each !== undefined);
 
   /** A desk that fails keeps the others going; its work is stored and runs again. */
@@ -336,10 +341,17 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
           journal,
           now,
           isTrusted,
-          refund: async (id) =>
-            payments
-              ? working(() => payments.refund(id))
-              : { ok: false, message: 'Paid requests are not configured, so nothing is owed.' },
+          commands: {
+            refund: async (id) =>
+              payments
+                ? working(() => payments.refund(id))
+                : { ok: false, message: 'Paid requests are not configured, so nothing is owed.' },
+            'trust-programs': async () => {
+              forgetPrograms(journal, UPGRADEABLE);
+              const message = 'The programs of the LI.FI route are trusted as they are deployed now.';
+              return { ok: true, message };
+            },
+          },
           reconcile: async () => {
             const done = await reconcile({
               journal,
@@ -348,7 +360,19 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
               reserveAddress: d.signer.address,
               reserveSignatures: d.swap.reserveSignatures,
               transaction: d.swap.transaction,
-              ...recovery,
+              provesItself: (kind) => kinds[kind]?.rules.provesItself === true,
+              adopt: (transaction, now) => recoveredSwap(transaction, d.signer.address, now),
+              recognize: (transaction, memo) =>
+                recognizePayout(transaction, memo, d.signer.address) ??
+                payments?.recognize(transaction, memo),
+              async restoreRecords() {
+                let rows = 0;
+                for (const each of restored) rows += await each.restoreRecords();
+                return rows;
+              },
+              holdDoubtful() {
+                for (const each of restored) each.holdDoubtful();
+              },
               now,
             });
             journal.adoptRevision(await d.mirror.highestRevision());

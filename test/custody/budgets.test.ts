@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { createBudgets, type Sold } from '../../src/custody/budgets.ts';
-import { checkIntent } from '../../src/custody/kernel/spending-limits.ts';
+import { createBudgets } from '../../src/custody/budgets.ts';
+import { checkIntent, type Sold } from '../../src/custody/kernel/spending-limits.ts';
 import { done, NOW, type planned, SOL } from './sample-operations.ts';
 
 const LIMITS = {

@@ -8,8 +8,9 @@ import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import { eachRecord } from '../kernel/mirror-records.ts';
-import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
+import { plannedOperation } from '../kernel/operation.ts';
 import type { Log, Mirror, Storage } from '../kernel/ports.ts';
+import type { Recognized } from '../kernel/reconcile.ts';
 import { HELD_RECONCILED } from '../kernel/state-machine.ts';
 import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
 import type { Epoch } from './epochs.ts';
@@ -26,37 +27,16 @@ const PAYOUT_MEMO = /^(?:\[\d+\] )?(asry:[1-9A-HJ-NP-Za-km-z]{64,88}:[1-9]\d{0,5
 export const payoutOfMemo = (memo: string | null | undefined): string | undefined =>
   memo ? PAYOUT_MEMO.exec(memo)?.[1] : undefined;
 
-/** A payout that the chain shows and the journal had forgotten, whole or in part: it is done. */
-export function recoveredPayout(
-  id: string,
-  known: Operation | undefined,
+/** The payout that a transaction of ours carried out. @param memo its text */
+export function recognizePayout(
   transaction: ChainTransaction,
-  landing: Landing,
-  p: { reserveAddress: string; now: number },
-): Operation {
-  const row =
-    known ??
-    plannedOperation({
-      id,
-      kind: 'asry',
-      amount: NONE,
-      reserved: NONE,
-      plan: { deposit: id.split(':')[1] ?? '', atoms: sentAtoms(transaction, p.reserveAddress).toString() },
-      now: transaction.blockTime === null ? p.now : transaction.blockTime * 1_000,
-    });
-  const { signature, slot } = transaction;
-  return {
-    ...row,
-    state: 'done',
-    detail: 'recovered',
-    reason: null,
-    dueAt: null,
-    reserved: NONE,
-    unsettled: NONE,
-    releasedSlot: slot,
-    signing: { signature, wire: '', slot, witnesses: [] },
-    landing,
-  };
+  memo: string | undefined,
+  reserveAddress: string,
+): Recognized | undefined {
+  const id = payoutOfMemo(memo);
+  if (id === undefined) return undefined;
+  const atoms = sentAtoms(transaction, reserveAddress).toString();
+  return { id, kind: 'asry', amount: NONE, plan: { deposit: id.split(':')[1] ?? '', atoms } };
 }
 
 /** Token atoms that left accounts of the reserve: a payout moves one token. */

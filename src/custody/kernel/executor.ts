@@ -24,7 +24,7 @@ export type DriverPorts = {
   readonly storage: Storage;
   readonly chain: ChainPort;
   readonly signer: Signer;
-  readonly kinds: Partial<Record<Kind, KindDriver>>;
+  readonly kinds: Readonly<Record<Kind, KindDriver | undefined>>;
   readonly budgetOf: (kind: Kind) => Budget;
   readonly now: () => number;
   readonly log: Log;

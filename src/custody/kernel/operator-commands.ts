@@ -3,8 +3,6 @@
  * @module
  */
 import type { OpsAnswer, OpsCommand } from '../api.ts';
-import { UPGRADEABLE } from '../policy/instructions.ts';
-import { forgetPrograms } from '../swap/program-memory.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted, settlesIn, unfreeze } from './journal-integrity.ts';
 import { isTerminal, type Operation } from './operation.ts';
@@ -15,8 +13,8 @@ export type OpsPorts = {
   /** False while the journal is in doubt, and while nobody could compare it. */
   readonly isTrusted: () => boolean;
   reconcile(): Promise<Reconciled>;
-  /** Pays back what is owed of a request or of one payment. */
-  refund(id: string): Promise<OpsAnswer>;
+  /** Commands of the modules, by name. */
+  readonly commands: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
   readonly now: () => number;
 };
 
@@ -48,11 +46,6 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     case 'retry':
       return retry(p, id ?? '');
-    case 'refund':
-      return p.refund(id ?? '');
-    case 'trust-programs':
-      forgetPrograms(journal, UPGRADEABLE);
-      return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
     case 'reconcile': {
       if (!p.isTrusted() && !isDoubted(journal)) return { ok: false, message: UNVERIFIED };
       const left = settlesIn(journal, p.now());
@@ -64,6 +57,8 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
         message: `${restored} rows restored, ${recovered} recovered from ${looked} signatures; signing may go on.`,
       };
     }
+    default:
+      return p.commands[name]?.(id ?? '') ?? { ok: false, message: 'No such command.' };
   }
 }
 

@@ -5,9 +5,8 @@
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { memoText } from '../../chain/solana/memo.ts';
-import { lamports } from '../../core/amount.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { payoutOfMemo, recoveredPayout } from '../asry/recovery.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted } from './journal-integrity.ts';
 import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
@@ -26,6 +25,10 @@ export type ReconcilePorts = {
   transaction(signature: string): Promise<ChainTransaction | null>;
   /** Rows of the mirror beside operations: how many were taken over. */
   restoreRecords?(): Promise<number>;
+  /** Whether preparing a kind finds out on the chain if it has happened, so that it cannot happen twice. */
+  provesItself(kind: Operation['kind']): boolean;
+  /** The row of a transaction of ours that no module recognizes. */
+  adopt(transaction: ChainTransaction, now: number): Operation;
   /** What a transaction of ours was that no row knows; undefined when nobody can tell. */
   recognize?(transaction: ChainTransaction, memo: string | undefined): Recognized | undefined;
   /** What a doubtful journal leaves to the operator beside operations. */
@@ -39,6 +42,8 @@ export type Recognized = {
   readonly kind: Operation['kind'];
   /** For a row that has none of its own. */
   readonly plan: Facts;
+  /** Lamports that it moved; what left beside the fee where it does not say. */
+  readonly amount?: Lamports;
 };
 
 export type Reconciled = {
@@ -49,12 +54,6 @@ export type Reconciled = {
   /** Signatures looked at on chain. */
   readonly looked: number;
 };
-
-/**
- * Kinds that cannot happen twice, whatever was signed for them before: the chain refuses a second mint of a token's own
- * key, and a refund is looked for on the chain before each of its signings.
- */
-const LOOKS_FIRST: ReadonlySet<Operation['kind']> = new Set(['token', 'refund']);
 
 const MIRROR_PAGE = 200;
 const CHAIN_PAGE = 100;
@@ -101,92 +100,58 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   return { restored, recovered, looked };
 }
 
-/** Books a transaction of ours that no row knows. */
+/** Books a transaction of ours that no row knows: it landed, so its operation is done, whatever its row says. */
 function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string | null | undefined): void {
   const { journal, reserveAddress, now } = p;
-  const payout = transaction.failed ? undefined : payoutOfMemo(memo);
-  const known = payout === undefined ? undefined : journal.get(payout);
-  const operation = recoveredOperation(transaction, reserveAddress, now());
-  const { landing } = operation;
+  const onChain = landed(transaction, reserveAddress);
   p.storage.transaction(() => {
-    if (payout !== undefined && landing) {
-      const row = recoveredPayout(payout, known, transaction, landing, { reserveAddress, now: now() });
-      if (known) journal.update(known, row, now());
-      else journal.insert(row);
+    const recognized = transaction.failed ? undefined : p.recognize?.(transaction, memoText(memo));
+    if (!recognized) {
+      const operation = { ...p.adopt(transaction, now()), ...onChain };
+      journal.insert(operation);
+      for (const name of claimsOf(operation)) journal.claim(name, operation.id, now());
       return;
     }
-    const recognized = transaction.failed ? undefined : p.recognize?.(transaction, memoText(memo));
-    if (recognized) return recoverKnown(p, recognized, operation);
-    journal.insert(operation);
-    for (const name of claimsOf(operation)) journal.claim(name, operation.id, now());
+    const { id, kind, plan } = recognized;
+    const none = lamports(0n);
+    const { debit, fee } = onChain.landing;
+    const amount = recognized.amount ?? (debit > fee ? lamports(debit - fee) : none);
+    const createdAt = transaction.blockTime === null ? now() : transaction.blockTime * 1_000;
+    const own = journal.get(id);
+    const row = own ?? plannedOperation({ id, kind, amount, reserved: none, plan, now: createdAt });
+    const over = { state: 'done', detail: 'recovered', reason: null, dueAt: null } as const;
+    const done = { ...row, ...over, ...onChain, reserved: none, unsettled: none };
+    if (own) journal.update(own, done, now());
+    else journal.insert(done);
   });
 }
 
-/** It landed, so its operation is done, whatever its row says. */
-function recoverKnown({ journal, now }: ReconcilePorts, { id, kind, plan }: Recognized, found: Operation) {
-  const { signing, landing, releasedSlot, createdAt } = found;
-  const own = journal.get(id);
-  const none = lamports(0n);
-  const moved = landing && landing.debit > landing.fee ? lamports(landing.debit - landing.fee) : none;
-  const row = own ?? plannedOperation({ id, kind, amount: moved, reserved: none, plan, now: createdAt });
-  const over = { state: 'done', detail: 'recovered', reason: null, dueAt: null } as const;
-  const done = { ...row, ...over, signing, landing, releasedSlot, reserved: none, unsettled: none };
-  if (own) journal.update(own, done, now());
-  else journal.insert(done);
-}
+/** What the chain shows of a transaction of ours. */
+const landed = (transaction: ChainTransaction, reserve: string) => {
+  const { signature, slot, blockTime } = transaction;
+  return {
+    releasedSlot: slot,
+    signing: { signature, wire: '', slot, witnesses: [] },
+    landing: {
+      slot,
+      blockTime,
+      fee: lamports(transaction.fee),
+      debit: lamports(-(lamportsChange(transaction, reserve) ?? 0n)),
+    },
+  };
+};
 
 /**
  * The mirror may not have heard of the last changes: what it knows as planned may have been signed, and what it knows
  * as signed may have died and been signed again. Neither is signed by itself any more, unless its kind finds out for
  * itself whether it has happened.
  */
-function suspend({ journal, now }: ReconcilePorts, operation: Operation): void {
+function suspend(p: ReconcilePorts, operation: Operation): void {
+  const { journal, now } = p;
   const { state, kind } = operation;
   if (state !== 'planned' && state !== 'signed') return;
-  const isSure = LOOKS_FIRST.has(kind);
+  const isSure = p.provesItself(kind);
   const plan = { ...operation.plan, reconciledAt: now(), ...(isSure ? {} : { reconciled: true }) };
   const reason = state === 'planned' && !isSure ? HELD_RECONCILED : operation.reason;
   journal.update(operation, { ...operation, plan, reason }, now());
-}
-
-/**
- * A transaction that we signed and forgot. One that gave all it took to a single account looks like a swap: it stays
- * unsettled under that deposit address until the bridge or the operator explains it. Anything else is only booked.
- */
-function recoveredOperation(transaction: ChainTransaction, reserve: string, now: number): Operation {
-  const debit = -(lamportsChange(transaction, reserve) ?? 0n);
-  const amount = lamports(debit > transaction.fee && !transaction.failed ? debit - transaction.fee : 0n);
-  const receivers = transaction.accounts.filter((account) => lamportsChange(transaction, account) === amount);
-  const deposit = amount > 0n && receivers.length === 1 ? (receivers[0] ?? null) : null;
-  const plan = {
-    route: 'near-intents',
-    depositAddress: deposit,
-    expectedSats: '0',
-    minimumSats: '1',
-    bodyHash: null,
-  };
-  const intent = plannedOperation({
-    id: `swap:recovered:${transaction.signature}`,
-    kind: 'swap',
-    amount,
-    reserved: lamports(0n),
-    plan: deposit === null ? {} : plan,
-    now: transaction.blockTime === null ? now : transaction.blockTime * 1_000,
-  });
-  return {
-    ...intent,
-    state: deposit === null ? 'failed' : 'settling',
-    detail: 'recovered',
-    reason: 'recovered',
-    dueAt: deposit === null ? null : now,
-    unsettled: deposit === null ? lamports(0n) : amount,
-    releasedSlot: transaction.slot,
-    signing: { signature: transaction.signature, wire: '', slot: transaction.slot, witnesses: [] },
-    landing: {
-      slot: transaction.slot,
-      blockTime: transaction.blockTime,
-      fee: lamports(transaction.fee),
-      debit: lamports(debit),
-    },
-  };
 }

@@ -3,10 +3,11 @@
  * @module
  */
 import type { CustodyReport } from '../api.ts';
-import type { CustodyDeps } from '../custody-deps.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason } from './journal-integrity.ts';
 import { isTerminal } from './operation.ts';
+import type { Signer } from './ports.ts';
+import type { ChainPort } from './solana-view.ts';
 import { type Budget, limitsOf } from './spending-limits.ts';
 
 export function custodyReport({
@@ -17,7 +18,11 @@ export function custodyReport({
   swapsDisabled,
   budgets,
   now,
-}: Pick<CustodyDeps, 'chain' | 'signer' | 'swapsDisabled' | 'now'> & {
+}: {
+  readonly chain: Pick<ChainPort, 'agreement'>;
+  readonly signer: Pick<Signer, 'address'>;
+  readonly swapsDisabled: boolean;
+  readonly now: () => number;
   readonly budgets: readonly Budget[];
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];

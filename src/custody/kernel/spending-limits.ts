@@ -47,6 +47,14 @@ export type Budget = {
   readonly caps: readonly Cap[];
 };
 
+/** Lamports that sold work will cost and that no operation reserves yet. */
+export type Sold = {
+  /** Of paid requests. */
+  readonly paid: bigint;
+  /** Of requests that wait for their payment. */
+  readonly open: bigint;
+};
+
 /** One cap as the status shows it. */
 export type Limit = {
   readonly name: string;

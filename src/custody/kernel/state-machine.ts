@@ -140,6 +140,8 @@ export type KindRules = {
   readonly maxAttempts: number;
   /** False: a failed preparation ends the operation. True: it is tried again. */
   readonly retriesPreparation: boolean;
+  /** True when preparing it finds out on the chain whether it has happened already. */
+  readonly provesItself?: boolean;
   /** True when something is awaited after the landing. */
   readonly settles: boolean;
 };

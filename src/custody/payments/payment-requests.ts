@@ -16,10 +16,10 @@ import type {
   RequestOpened,
   RequestView,
 } from '../api.ts';
-import type { Sold } from '../budgets.ts';
 import type { Desk, DeskTools } from '../kernel/desk.ts';
 import type { Facts } from '../kernel/operation.ts';
 import type { Mirror } from '../kernel/ports.ts';
+import type { Sold } from '../kernel/spending-limits.ts';
 import { foreignToken, listToken } from '../tokens/d1-rows.ts';
 import { mirrorCreatedListing, mirrorRequest, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
 import { ownFee } from './own-fee.ts';

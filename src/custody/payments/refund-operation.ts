@@ -10,7 +10,12 @@ import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
-export const REFUND_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
+export const REFUND_RULES: KindRules = {
+  maxAttempts: 5,
+  retriesPreparation: true,
+  settles: false,
+  provesItself: true,
+};
 
 export type RefundKindPorts = {
   readonly reserveAddress: string;

@@ -16,7 +16,12 @@ import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } fro
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
-export const TOKEN_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
+export const TOKEN_RULES: KindRules = {
+  maxAttempts: 20,
+  retriesPreparation: true,
+  settles: false,
+  provesItself: true,
+};
 
 /** An account as the chain shows it, as far as it matters here. */
 export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };

@@ -6,6 +6,7 @@ import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { effectOf, step } from '../../../src/custody/kernel/state-machine.ts';
+import { recoveredSwap } from '../../../src/custody/swap/recovery.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../fake-mirror.ts';
 import {
@@ -41,6 +42,12 @@ const transfer = (signature: string, change: Partial<ChainTransaction> = {}): Ch
   ...change,
 });
 
+/** What the modules contribute. */
+const OF_THE_MODULES = {
+  provesItself: (kind: Operation['kind']) => kind === 'token' || kind === 'refund',
+  adopt: (transaction: ChainTransaction, now: number) => recoveredSwap(transaction, RESERVE, now),
+};
+
 function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = []) {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
@@ -69,6 +76,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
         if (unreadable.has(signature)) throw upstreamFailed('solana-rpc', 'rpc_-32015');
         return chain.find((one) => one.signature === signature) ?? null;
       },
+      ...OF_THE_MODULES,
       now: () => NOW,
     });
   const lose = () => freeze(journal, 'journal_behind_mirror', () => {});
@@ -220,6 +228,7 @@ describe('transactions of the reserve that nobody remembers', () => {
       reserveAddress: RESERVE,
       reserveSignatures: async () => [{ signature: 's1', slot: 1n, err: null, blockTime: null }],
       transaction: async () => null,
+      ...OF_THE_MODULES,
       now: () => NOW,
     });
     await expect(broken).rejects.toThrow('s1');
