@@ -15,7 +15,7 @@ const FONT = join(ROOT, 'node_modules/@fontsource-variable/geist/files/geist-lat
 
 const ICON_SIZES = [32, 180, 192, 512];
 const CARD = { width: 1200, height: 630 };
-const SCREEN = { width: 1280, height: 860 };
+const SCREEN = { width: 1280, height: 1000 };
 
 async function drawIcons(browser: Browser): Promise<void> {
   const icon = readFileSync(join(PUBLIC, 'icon.svg'), 'utf8');

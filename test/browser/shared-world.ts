@@ -12,7 +12,7 @@ declare module 'vitest' {
 
 /** One world for all files; each takes seconds to start, and pages only add to it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const world = await startWorld({ blockMs: 1000, settleDelayMs: 500 });
+  const world = await startWorld({ slotMs: 150, blockMs: 1000, settleDelayMs: 500 });
   project.provide('siteUrl', world.url);
   project.provide('controlUrl', world.controlUrl);
   return () => world.stop();

@@ -62,7 +62,7 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
     const document = describe(origin);
     const fresh = {
       json: tagged(JSON.stringify(document)),
-      docs: tagged(docsPage(origin)),
+      docs: tagged(docsPage(origin, document)),
       llms: tagged(llmsText(document, EXAMPLES)),
     };
     made.set(origin, fresh);
