@@ -55,9 +55,9 @@ describe('npm start', () => {
       const [first = ''] = started.lines;
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(first)?.[0] ?? '';
       expect(started.lines.filter((line) => line.trim().startsWith('curl'))).toHaveLength(3);
-      expect(started.lines).toHaveLength(5);
+      expect(started.lines).toHaveLength(6);
       expect((await fetch(`${url}/api/health`)).status).toBe(200);
-      const control = started.lines[4]?.replace('World control: ', '').replace('/info', '');
+      const control = started.lines.at(-1)?.replace('World control: ', '').replace('/info', '');
       expect(await (await fetch(`${control}/faults`)).json()).toEqual({
         coinbase: [{ kind: '500' }],
         oneclick: [{ kind: 'settle', mode: 'never' }],
