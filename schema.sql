@@ -1,10 +1,12 @@
--- What people look up. The custodian's journal is the truth about money; these rows mirror it for reading.
+-- The whole schema of the D1 database, for reading and for tests. A deployed database is made and upgraded by migrations/;
+-- test/migrations.test.ts compares the two.
+-- The custodian's journal decides about money; tables with a journal column mirror it for reading.
 -- Amounts of u64 and more are TEXT. Times are ISO 8601 UTC unless the name says otherwise.
 
 CREATE TABLE IF NOT EXISTS operations (
   id TEXT PRIMARY KEY,                 -- natural key, such as swap:<request key>
   seq INTEGER NOT NULL UNIQUE,         -- order of the journal
-  revision INTEGER NOT NULL,           -- of the journal when this row was written; an older one never overwrites
+  revision INTEGER NOT NULL,           -- journal revision of this row; a lower one never overwrites it
   kind TEXT NOT NULL CHECK (kind IN ('swap', 'token', 'asry', 'absr', 'refund')),
   status TEXT NOT NULL CHECK (status IN ('waiting', 'finished', 'failed')),
   detail TEXT NOT NULL,
@@ -18,26 +20,26 @@ CREATE TABLE IF NOT EXISTS operations (
   block_time INTEGER,                  -- Unix seconds of the landing block
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
-  journal TEXT NOT NULL                -- the whole row as JSON, from which a lost journal is rebuilt
+  journal TEXT NOT NULL                -- the whole row as JSON; a lost journal is rebuilt from it
 );
 CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq DESC);
 CREATE INDEX IF NOT EXISTS operations_of_absr ON operations (block_time DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
 
--- Quotes that reads have asked of the routing provider, by two-hour window since 1970.
+-- Quotes that reads requested from the routing provider, per two-hour window since 1970.
 CREATE TABLE IF NOT EXISTS quote_budget (
   window INTEGER PRIMARY KEY,
   used INTEGER NOT NULL
 );
 
--- Creates that may have reached the exchange provider. The row is written before the provider is asked; kept for 7 days.
+-- Creates that may have reached the exchange provider. The row is written before the provider is called, and kept for 7 days.
 CREATE TABLE IF NOT EXISTS exchange_requests (
-  key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random for a request without one
+  key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random without a key
   body_hash TEXT NOT NULL,
-  client TEXT NOT NULL,                -- hash of the caller's network, for the limit an hour
+  client TEXT NOT NULL,                -- hash of the caller's network, for the hourly limit
   state TEXT NOT NULL CHECK (state IN ('in_progress', 'done', 'unknown')),
-  exchange_id TEXT,                    -- the provider's
-  answer TEXT,                         -- JSON of the answer, when done
+  exchange_id TEXT,                    -- the provider's id
+  answer TEXT,                         -- response as JSON, when done
   reason TEXT,                         -- why unknown
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL
@@ -45,7 +47,7 @@ CREATE TABLE IF NOT EXISTS exchange_requests (
 CREATE INDEX IF NOT EXISTS exchange_requests_by_age ON exchange_requests (created_at);
 CREATE INDEX IF NOT EXISTS exchange_requests_by_client ON exchange_requests (client, created_at);
 
--- The page-view log. Rows are only appended; ip is emptied after ANALYTICS_IP_RETENTION_DAYS.
+-- The page-view log. Rows are only appended; ip is set to null after ANALYTICS_IP_RETENTION_DAYS.
 CREATE TABLE IF NOT EXISTS pageviews (
   id INTEGER PRIMARY KEY,
   at_ms INTEGER NOT NULL,              -- Unix milliseconds
@@ -53,17 +55,17 @@ CREATE TABLE IF NOT EXISTS pageviews (
   referrer TEXT NOT NULL,              -- without credentials, query and fragment; may be empty
   ip TEXT
 );
--- How far addresses are emptied.
+-- The last row of pageviews whose ip was set to null.
 CREATE TABLE IF NOT EXISTS pageview_ip_mark (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   last_id INTEGER NOT NULL
 );
--- Sums of the log, kept in the same transaction: 'total', 'day 2026-11-20', 'hour 2026-11-20T16', all UTC.
+-- Sums of the log, updated in the same transaction: 'total', 'day 2026-11-20', 'hour 2026-11-20T16', all UTC.
 CREATE TABLE IF NOT EXISTS pageview_periods (
   period TEXT PRIMARY KEY,
   pageviews INTEGER NOT NULL,
-  visitors INTEGER NOT NULL,           -- distinct ones, counted for days only
-  bots INTEGER NOT NULL                -- views of crawlers, in no other figure
+  visitors INTEGER NOT NULL,           -- distinct visitors, counted for days only
+  bots INTEGER NOT NULL                -- views by crawlers, in no other column
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pageview_sources (
   kind TEXT NOT NULL CHECK (kind IN ('path', 'referrer')),
@@ -72,7 +74,7 @@ CREATE TABLE IF NOT EXISTS pageview_sources (
   PRIMARY KEY (kind, value)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS pageview_sources_by_count ON pageview_sources (kind, count DESC, value);
--- Who was here today. Salt and keys are deleted after the day.
+-- Visitors of the current day. Salt and keys are deleted after the day.
 CREATE TABLE IF NOT EXISTS pageview_salts (
   day TEXT PRIMARY KEY,
   salt TEXT NOT NULL
@@ -82,13 +84,14 @@ CREATE TABLE IF NOT EXISTS pageview_visitors (
   visitor TEXT NOT NULL,               -- keyed hash of network and user agent
   PRIMARY KEY (day, visitor)
 ) WITHOUT ROWID;
--- A page view is inserted here: one statement logs and counts it. Columns that the log does not keep serve its sums.
+-- Page views are inserted into this view: its trigger logs and counts each in one statement.
+-- The log does not keep the extra columns; they select the sums.
 CREATE VIEW IF NOT EXISTS pageview_arrivals AS
   SELECT at_ms, path, referrer, ip, '' AS referrer_host, '' AS day, '' AS hour, '' AS visitor FROM pageviews;
 CREATE TRIGGER IF NOT EXISTS pageview_arrives INSTEAD OF INSERT ON pageview_arrivals
 BEGIN
   INSERT INTO pageviews (at_ms, path, referrer, ip) VALUES (new.at_ms, new.path, new.referrer, new.ip);
-  -- Before the visitor is stored: the day's count grows only when it is new.
+  -- Runs before the visitor is stored, so that the day counts each visitor once.
   INSERT INTO pageview_periods (period, pageviews, visitors, bots)
     VALUES ('total', 1, 0, 0), ('hour ' || new.hour, 1, 0, 0),
       ('day ' || new.day, 1, NOT EXISTS (SELECT 1 FROM pageview_visitors WHERE day = new.day AND visitor = new.visitor), 0)
@@ -100,7 +103,7 @@ BEGIN
     ON CONFLICT (kind, value) DO UPDATE SET count = count + 1;
 END;
 
--- Requests for a token creation. Mirrors of the custodian's rows, as are all tables with a journal column.
+-- Payment requests that buy a token creation.
 CREATE TABLE IF NOT EXISTS invoices (
   id TEXT PRIMARY KEY,                 -- UUID
   revision INTEGER NOT NULL,
@@ -117,12 +120,11 @@ CREATE TABLE IF NOT EXISTS tokens (
   creator_address TEXT,
   name TEXT NOT NULL,                  -- NFKC, case-folded: for search only
   symbol TEXT NOT NULL,                -- likewise
-  listed_at TEXT,                      -- null while nobody has paid for its listing
+  listed_at TEXT,                      -- null until a listing is paid
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS tokens_of_creator ON tokens (creator_address, token_id) WHERE listed_at IS NOT NULL;
-DROP INDEX IF EXISTS tokens_by_creator; -- counted down, which no prefix can use
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
 
@@ -148,7 +150,7 @@ CREATE TABLE IF NOT EXISTS listings (
 CREATE INDEX IF NOT EXISTS listings_by_time ON listings (created_at DESC);
 CREATE INDEX IF NOT EXISTS listings_by_token ON listings (token_id, created_at DESC);
 
--- Payments that bought nothing and are owed back.
+-- Payments that bought nothing and are owed to their payer.
 CREATE TABLE IF NOT EXISTS refunds (
   id TEXT PRIMARY KEY,                 -- signature of the payment
   revision INTEGER NOT NULL,
@@ -173,11 +175,11 @@ CREATE TABLE IF NOT EXISTS asry_epochs (
   journal TEXT NOT NULL
 );
 
--- Ownership proofs, one an hour. The archive: nothing here is ever changed or deleted.
+-- Ownership proofs, one per hour. Rows are never changed or deleted.
 CREATE TABLE IF NOT EXISTS proofs (
   id TEXT PRIMARY KEY,                 -- time in the message, ISO 8601
   revision INTEGER NOT NULL,
-  hash TEXT NOT NULL UNIQUE,           -- what the next proof names as the one before it
+  hash TEXT NOT NULL UNIQUE,           -- the next proof refers to it
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );

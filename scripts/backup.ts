@@ -1,5 +1,5 @@
 /**
- * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after `schema.sql`. Only reads.
+ * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations. Only reads.
  * `--without a,b` leaves tables out; what stands after `--` goes to `wrangler d1 execute`, in place of `--remote`.
  */
 import { execFileSync } from 'node:child_process';

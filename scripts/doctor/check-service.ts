@@ -129,8 +129,8 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
     found.push(
       problem(
         'schema-outdated',
-        'The columns of D1 are not those of schema.sql.',
-        'Run `npx wrangler d1 execute DB --remote --file=schema.sql --yes`, then what docs/deploy.md says about upgrades.',
+        'The columns of D1 differ from those of schema.sql.',
+        'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',
       ),
     );
   if (database && database.quotes.left === 0)

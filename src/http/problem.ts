@@ -35,9 +35,14 @@ export function mergeErrorTables(...tables: ErrorTable[]): ErrorTable {
 
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
-/** D1 marks its errors only in their text. One that names SQLite's verdict on a statement is a mistake of ours. */
+/**
+ * D1 marks its errors only in their text. One with an SQLite code is a defect of a statement, except a missing table:
+ * then the migrations were not applied to this database.
+ */
 const isDatabaseDown = (thrown: unknown): boolean =>
-  thrown instanceof Error && /^D1_ERROR|\bD1 DB\b/.test(thrown.message) && !/SQLITE_/.test(thrown.message);
+  thrown instanceof Error &&
+  /^D1_ERROR|\bD1 DB\b/.test(thrown.message) &&
+  (!/SQLITE_/.test(thrown.message) || /\bno such table\b/.test(thrown.message));
 
 /** What a thrown value may show: an expected failure as it is, anything else only as INTERNAL. */
 export function asAppError(thrown: unknown): AppError {

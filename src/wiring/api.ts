@@ -23,6 +23,7 @@ import { activeAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import type { UpstreamState } from '../features/status/get-status.ts';
 import { createHeartbeat } from '../features/status/heartbeat.ts';
+import { releaseReader } from '../features/status/release.ts';
 import { createQuoteBudgetStore } from '../features/swap/quote-budget-store.ts';
 import { READ_QUOTES_PER_WINDOW } from '../features/swap/read-quote.ts';
 import { createSwapStore } from '../features/swap/swap-store.ts';
@@ -109,6 +110,7 @@ function buildApiDeps(env: Env): Deps {
     maxQuotes: READ_QUOTES_PER_WINDOW,
     probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
     readAlarms: () => activeAlarms(env.KV),
+    readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
     custody: custodianClient(env, solanaAddress, missing),
     routes: solanaAddress && bitcoinAddress ? swapRoutes(config, { solanaAddress, bitcoinAddress }) : [],
     readPrices,

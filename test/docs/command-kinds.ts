@@ -26,7 +26,7 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
     'CI and test/world/start.test.ts run them',
   ],
   [/^npx wrangler /, 'account', 'acts on an account'],
-  [/^git pull$/, 'elsewhere', 'needs the repository’s remote'],
+  [/^git (pull|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],
   [/^(claude|codex) mcp add /, 'elsewhere', 'a program of another project; test/mcp/client-config.test.ts'],
   [/^npm run -s mcp:pack -- /, 'resolved', 'run by test/mcp/pack.test.ts'],
 ];

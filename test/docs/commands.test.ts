@@ -62,7 +62,7 @@ describe('each command of the project', () => {
 describe('each command on an account', () => {
   /** Words that name a command, as far as they go. */
   const SUBCOMMANDS =
-    /^npx wrangler ((?:d1 time-travel|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
+    /^npx wrangler ((?:d1 time-travel|d1 migrations|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
 
   const asked = new Map<string, Promise<{ stdout: string }>>();
   function help(words: readonly string[]): Promise<{ stdout: string }> {

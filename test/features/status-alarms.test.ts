@@ -18,6 +18,7 @@ const NODES = { configured: 2, quorum: 2, disagreementAt: null, quorumMissingSin
 
 const CALM: StatusReport = {
   ok: true,
+  release: { version: null, commit: null, id: null, deployedAt: null },
   upstreams: [],
   cron: [
     { trigger: 'minute', lastRunAt: iso(30_000), ok: true },

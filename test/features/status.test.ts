@@ -44,6 +44,12 @@ const HEALTHY: StatusReportDeps = {
     absrTokenSupplyAtoms: '50',
   }),
   readAlarms: async () => [],
+  readRelease: async () => ({
+    version: '0.1.0',
+    commit: 'c',
+    id: 'v',
+    deployedAt: new Date(NOW).toISOString(),
+  }),
   probeUpstreams: async () => [{ name: 'rpc', ok: true, needed: true, ms: 1 }],
   now: () => NOW,
 };

@@ -1,6 +1,6 @@
-import { env } from 'cloudflare:workers';
+import { env, exports } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { createDatabaseStore } from '../../src/features/status/database-store.ts';
+import { createDatabaseStore, TABLES } from '../../src/features/status/database-store.ts';
 import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
 
 const store = createDatabaseStore(env.DB);
@@ -48,5 +48,38 @@ describe('the database as the status shows it', () => {
       createdAt: '2026-11-20T00:00:00.000Z',
       updatedAt: '2026-11-20T00:00:01.000Z',
     });
+  });
+});
+
+describe('a database without a table', () => {
+  const drop = () => env.DB.prepare('DROP TABLE proofs').run();
+
+  it('names every table of schema.sql', async () => {
+    const { results } = await env.DB.prepare(
+      `SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+         AND name NOT LIKE '!_cf!_%' ESCAPE '!' AND name NOT LIKE 'tokens!_text!_%' ESCAPE '!' AND name <> 'd1_migrations'`,
+    ).all<{ name: string }>();
+    expect(results.map(({ name }) => name).sort()).toEqual([...TABLES].sort());
+  });
+
+  it('is not ready, and names the missing table', async () => {
+    await drop();
+    const response = await exports.default.fetch('https://sluice.test/api/ready');
+    expect(response.status).toBe(503);
+    const { checks } = await response.json<{ checks: { name: string }[] }>();
+    expect(checks.find(({ name }) => name === 'database')).toEqual({
+      name: 'database',
+      ok: false,
+      reason: 'table proofs is missing: apply the migrations',
+    });
+  });
+
+  it('refuses a read of that table with DATABASE_UNAVAILABLE', async () => {
+    await drop();
+    const response = await exports.default.fetch('https://sluice.test/api/proof/history');
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      { error_code: 'DATABASE_UNAVAILABLE', retryable: true },
+    ]);
   });
 });

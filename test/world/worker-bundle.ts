@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Bundles a Worker as a deploy would, without deploying it. @returns the path of its one module */
+/** Bundles a Worker as a deploy would, without deploying it; the build of wrangler.toml also makes the site. @returns the path of its one module */
 export async function bundleWorker(
   root: string,
   outDir: string,
@@ -22,7 +22,7 @@ export async function bundleWorker(
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_LOG_PATH: join(tempDir, 'logs'),
       WRANGLER_LOG: 'error',
-      // The banner is what asks the registry for a newer version.
+      // The banner queries the registry for a newer version.
       WRANGLER_HIDE_BANNER: 'true',
       TMPDIR: tempDir,
     },

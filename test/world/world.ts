@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSite, SITE_FOLDER } from '../../site/build/build-site.ts';
+import { SITE_FOLDER } from '../../site/build/build-site.ts';
 import { hostFiles } from '../../site/build/host-files.ts';
 import { createBindings, type Endpoints } from './bindings.ts';
 import { type BitcoinNode, startBitcoinNode } from './bitcoin-node.ts';
@@ -152,8 +152,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       ? bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, mcpConfig)
       : undefined;
     mcpBundle?.catch(() => undefined);
-    const siteBuilt = buildSite();
-    siteBuilt.catch(() => undefined);
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
       reserveLamports: options.reserveLamports ?? 10_000_000_000n,
@@ -205,7 +203,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       else bindings[name] = value;
     }
 
-    await siteBuilt;
+    const bundlePath = await bundle;
     const sitePath = join(folder, 'site');
     cpSync(SITE_FOLDER, sitePath, { recursive: true });
     const { esplora1, esplora2, rpc1, rpc2 } = upstreams.endpoints;
@@ -217,7 +215,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       {
         configPath: join(ROOT, 'wrangler.toml'),
         schemaPath: join(ROOT, 'schema.sql'),
-        bundlePath: await bundle,
+        bundlePath,
         sitePath,
         storagePath: join(folder, 'storage'),
         tempPath: folder,

@@ -1,8 +1,8 @@
-/** What must hold before money may move; each check by itself, so that one answer names all that is wrong. */
+/** What must hold before money may move. Each check runs separately, so that one response names every failure. */
 export type ReadyDeps = {
   /** Variables that are missing or wrong, by name. */
   readonly missingVariables: readonly string[];
-  /** One cheap statement on D1. @throws when it does not answer */
+  /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
   pingDatabase(): Promise<void>;
   readonly custody: { report(): Promise<{ frozen: string | null; reserveAddress: string }> };
   readonly reserve: { readonly solanaAddress: string | null };
@@ -36,7 +36,10 @@ async function outcome(name: string, check: () => Promise<string | null>): Promi
   try {
     const reason = await check();
     return { name, ok: reason === null, reason };
-  } catch {
-    return { name, ok: false, reason: 'does not answer' };
+  } catch (error) {
+    const table = /\bno such table: (\w+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const reason =
+      table === undefined ? 'does not answer' : `table ${table} is missing: apply the migrations`;
+    return { name, ok: false, reason };
   }
 }

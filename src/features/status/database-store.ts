@@ -18,12 +18,36 @@ export type OperationLine = {
   readonly updatedAt: string;
 };
 
+/** Every table of schema.sql, as a test compares. */
+export const TABLES = [
+  'operations',
+  'quote_budget',
+  'exchange_requests',
+  'pageviews',
+  'pageview_ip_mark',
+  'pageview_periods',
+  'pageview_sources',
+  'pageview_salts',
+  'pageview_visitors',
+  'pageview_arrivals',
+  'invoices',
+  'tokens',
+  'tokens_text',
+  'listings',
+  'refunds',
+  'asry_claims',
+  'asry_epochs',
+  'proofs',
+] as const;
+
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
 export const createDatabaseStore = (db: D1Database) => ({
-  /** @throws when the database does not answer */
+  /** Reads no row. @throws Error when the database does not answer, or `no such table` before its migrations */
   async ping(): Promise<void> {
-    await db.prepare('SELECT 1').first();
+    await db
+      .prepare(`SELECT ${TABLES.map((table) => `(SELECT 1 FROM ${table} LIMIT 0)`).join(', ')}`)
+      .first();
   },
 
   /** Every column as `table.column`, views included, in no order; tables of the platform are left out. */

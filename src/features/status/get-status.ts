@@ -3,6 +3,7 @@ import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { DatabaseStore } from './database-store.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import type { Release } from './release.ts';
 import { schemaFingerprint } from './schema-fingerprint.ts';
 
 /** One upstream as a probe found it. */
@@ -35,6 +36,7 @@ export type StatusReportDeps = {
   readBacking(): Promise<Backing>;
   /** Alarms that the cron found last. */
   readAlarms(): Promise<string[]>;
+  readRelease(): Promise<Release>;
   /** Asks every upstream one cheap question. */
   probeUpstreams(): Promise<UpstreamState[]>;
   readonly now: () => number;
@@ -105,7 +107,8 @@ async function databaseStatus(d: StatusReportDeps) {
 
 /** How the whole service is; a part that cannot be read is null, and the status is then not ok. */
 export async function getStatus(d: StatusReportDeps) {
-  const [upstreams, custody, database, cron, backing, alarms] = await Promise.all([
+  const [release, upstreams, custody, database, cron, backing, alarms] = await Promise.all([
+    d.readRelease(),
     d.cache.read('status:upstreams:v2', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
       .read('status:custody:v3', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
@@ -134,6 +137,7 @@ export async function getStatus(d: StatusReportDeps) {
       // The daily trigger has not run before the first midnight of a deployment.
       cron?.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) === true &&
       upstreams.value.every((upstream) => upstream.ok || !upstream.needed),
+    release,
     upstreams: upstreams.value,
     cron,
     custody: custody?.value ?? null,

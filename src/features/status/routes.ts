@@ -7,16 +7,27 @@ export type StatusDeps = ReadyDeps & StatusReportDeps & { readonly now: () => nu
 
 const asOf = z.iso.datetime();
 
+const release = z
+  .object({
+    version: z.string().nullable().openapi({ description: 'Version of the package', example: '0.1.0' }),
+    commit: z.string().nullable().openapi({
+      description: 'Git commit of the build; ends in -dirty if files had been changed. Null when unknown',
+    }),
+    id: z.string().nullable().openapi({ description: 'Id of the deployed Worker version' }),
+    deployedAt: asOf.nullable().openapi({ description: 'When that version was uploaded' }),
+  })
+  .openapi({ description: 'The release that answers' });
+
 const health = createRoute({
   method: 'get',
   path: '/health',
   operationId: 'getHealth',
   tags: ['status'],
-  summary: 'The process answers; no upstream is asked',
+  summary: 'Shows that the process runs, and which release; calls no upstream',
   responses: {
     200: jsonResponse(
-      z.object({ ok: z.literal(true), as_of: asOf }).openapi('Health'),
-      'The process answers',
+      z.object({ ok: z.literal(true), release, as_of: asOf }).openapi('Health'),
+      'The process runs',
     ),
   },
 });
@@ -68,6 +79,7 @@ const status = createRoute({
       z
         .object({
           ok: z.boolean(),
+          release,
           upstreams: z.array(
             z.object({
               name: z.string(),
@@ -181,7 +193,13 @@ const status = createRoute({
 });
 
 export const statusRoutes = newRouter<StatusDeps>()
-  .openapi(health, (c) => c.json({ ok: true as const, as_of: new Date(c.var.deps.now()).toISOString() }, 200))
+  .openapi(health, async (c) => {
+    const { readRelease, now } = c.var.deps;
+    return c.json(
+      { ok: true as const, release: await readRelease(), as_of: new Date(now()).toISOString() },
+      200,
+    );
+  })
   .openapi(ready, async (c) => {
     const checks = await checkReady(c.var.deps);
     const ok = checks.every((check) => check.ok);

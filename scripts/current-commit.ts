@@ -1,0 +1,14 @@
+import { execFileSync } from 'node:child_process';
+
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+
+/** The checked-out commit, with `-dirty` when tracked files differ from it; null outside a git repository. */
+export function currentCommit(): string | null {
+  try {
+    const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
+    return `${git('rev-parse', 'HEAD')}${changed ? '-dirty' : ''}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * `npm run build:site`, which is also wrangler's custom build: no wrangler command publishes an empty or outdated site.
+ * Builds the site and writes its version and commit. For `wrangler dev` it also migrates the local D1 database.
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
+import { currentCommit } from './current-commit.ts';
+
+const made = await buildSite();
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+writeFileSync(join(SITE_FOLDER, 'build.json'), `${JSON.stringify({ version, commit: currentCommit() })}\n`);
+console.log(`${SITE_FOLDER}: ${made ? 'built' : 'up to date'}`);
+
+if (process.env.WRANGLER_COMMAND === 'dev')
+  execFileSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local'], {
+    // Without a terminal wrangler applies the migrations without a question.
+    env: { ...process.env, CI: 'true', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });

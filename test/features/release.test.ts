@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { releaseReader } from '../../src/features/status/release.ts';
+
+const metadata = { id: 'v-1', timestamp: '2026-11-20T12:00:00.000Z' };
+const serving = (answers: readonly Response[]) => {
+  const paths: string[] = [];
+  const left = [...answers];
+  const fetch = async (url: unknown): Promise<Response> => {
+    paths.push(new URL(String(url)).pathname);
+    return left.shift() ?? new Response('', { status: 500 });
+  };
+  return { paths, assets: { fetch } as unknown as Fetcher };
+};
+
+it('reads version and commit from the build once', async () => {
+  const { assets, paths } = serving([Response.json({ version: '0.1.0', commit: 'abc-dirty' })]);
+  const read = releaseReader({ assets, metadata });
+  const release = { version: '0.1.0', commit: 'abc-dirty', id: 'v-1', deployedAt: metadata.timestamp };
+  expect(await Promise.all([read(), read()])).toEqual([release, release]);
+  expect(await read()).toEqual(release);
+  expect(paths).toEqual(['/build.json']);
+});
+
+it('gives null for what it cannot read, and reads again at the next call', async () => {
+  const { assets } = serving([
+    new Response('<html>', { status: 404 }),
+    Response.json({ version: '0.1.0', commit: null }),
+  ]);
+  const read = releaseReader({ assets, metadata: undefined });
+  expect(await read()).toEqual({ version: null, commit: null, id: null, deployedAt: null });
+  expect(await read()).toEqual({ version: '0.1.0', commit: null, id: null, deployedAt: null });
+});
