@@ -8,14 +8,18 @@ import { draftSwap, finish } from '../test/custody/policy/draft.ts';
 import type { Family } from '../test/custody/policy/families/family.ts';
 import { combinedInput, FAMILIES, hostileDraft } from '../test/custody/policy/hostile-families.ts';
 import { createRandom } from '../test/simulator/random.ts';
+import { argumentsOrUsage, readArguments, wholeNumber } from './command-line.ts';
 
-const [each = '60', from = '1'] = process.argv.slice(2);
+const { each, from } = argumentsOrUsage('npm run attack -- [each] [first seed]', (args) => {
+  const [attacks = '60', first = '1'] = readArguments(args, {}, 2).positionals;
+  return { each: wholeNumber('each', attacks, { min: 1 }), from: wholeNumber('first seed', first) };
+});
 const failures: string[] = [];
 
 async function alone(): Promise<number> {
   let refused = 0;
   for (const family of FAMILIES) {
-    for (let seed = Number(from); seed < Number(from) + Number(each); seed += 1) {
+    for (let seed = from; seed < from + each; seed += 1) {
       const verdict = await screenSwap(finish(hostileDraft(family, seed)));
       if (!verdict.ok && verdict.reason === family.reason) refused += 1;
       else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'LET THROUGH' : verdict.reason}`);
@@ -35,11 +39,11 @@ const written = (input: ScreenInput): string =>
 
 /** Of two at once either reason will do, or a third that both bring about. */
 async function inPairs(): Promise<number> {
-  const random = createRandom(Number(from));
+  const random = createRandom(from);
   const partners = (tool: Family['tool']) => FAMILIES.filter((family) => family.tool === tool);
   let refused = 0;
   for (const family of FAMILIES) {
-    for (let seed = Number(from); seed < Number(from) + Number(each); seed += 1) {
+    for (let seed = from; seed < from + each; seed += 1) {
       const partner = random.pick(partners(family.tool));
       const input = combinedInput(family, partner, seed);
       if (!input || isHonest(input, family.tool, seed)) continue;

@@ -1,38 +1,59 @@
 /**
  * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations. Only reads.
- * `--without a,b` leaves tables out; what stands after `--` goes to `wrangler d1 execute`, in place of `--remote`.
+ * `--without a,b` leaves tables out; arguments after `--` go to `wrangler d1 execute`, in place of `--remote`. While
+ * wrangler.toml names no database, it reads the offline world that runs on this machine.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { dumpRows, type Row } from './backup/dump.ts';
+import { findWorld } from '../test/world/running-world.ts';
+import { dumpRows, type Row, tablesOf } from './backup/dump.ts';
+import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
 
 const PAGE = 1_000;
 const Cell = z.union([z.string(), z.number(), z.null()]);
-const Answer = z.array(z.object({ results: z.array(z.record(z.string(), Cell)) }));
+const Rows = z.array(z.record(z.string(), Cell));
+const Answer = z.array(z.object({ results: Rows }));
+const PLACEHOLDER = '00000000-0000-0000-0000-000000000000';
 
-const own = process.argv.slice(2);
-const cut = own.indexOf('--');
-const where = cut < 0 ? ['--remote'] : own.slice(cut + 1);
-const { values, positionals } = parseArgs({
-  args: cut < 0 ? own : own.slice(0, cut),
-  allowPositionals: true,
-  options: { without: { type: 'string', default: '' } },
+const schema = readFileSync('schema.sql', 'utf8');
+const USAGE = 'npm run backup -- FILE [--without a,b] [-- ARGUMENTS OF wrangler d1 execute]';
+const { file, left, where } = argumentsOrUsage(USAGE, (args) => {
+  const cut = args.indexOf('--');
+  const own = cut < 0 ? args : args.slice(0, cut);
+  const { values, positionals } = readArguments(own, { without: { type: 'string' } }, 1);
+  const [path] = positionals;
+  if (path === undefined) throw new UsageError('FILE is missing');
+  if (existsSync(path)) throw new UsageError(`${path} exists already`);
+  const without = values.without?.split(',') ?? [];
+  const unknown = without.find((table) => !tablesOf(schema).includes(table));
+  if (unknown !== undefined) throw new UsageError(`--without: there is no table ${unknown}`);
+  return { file: path, left: without, where: cut < 0 ? undefined : args.slice(cut + 1) };
 });
-const [file] = positionals;
-if (file === undefined || existsSync(file)) {
-  console.error('npm run backup -- FILE [--without a,b]: FILE must be new');
-  process.exit(2);
-}
 
-function read(queries: readonly string[]): Row[][] {
-  const args = ['wrangler', 'd1', 'execute', 'sluice', '--json', '--command', queries.join('; '), ...where];
+function readByWrangler(queries: readonly string[]): Row[][] {
+  const to = where ?? ['--remote'];
+  const args = ['wrangler', 'd1', 'execute', 'sluice', '--json', '--command', queries.join('; '), ...to];
   const text = execFileSync('npx', args, { encoding: 'utf8', maxBuffer: 1 << 30 });
   return Answer.parse(JSON.parse(text)).map(({ results }) => results);
 }
 
-const schema = readFileSync('schema.sql', 'utf8');
-const statements = dumpRows({ schema, without: values.without.split(','), page: PAGE }, read);
+async function readFromWorld(controlUrl: string, queries: readonly string[]): Promise<Row[][]> {
+  const all: Row[][] = [];
+  for (const sql of queries) {
+    const response = await fetch(`${controlUrl}/worker/query`, {
+      method: 'POST',
+      body: JSON.stringify({ sql }),
+    });
+    all.push(Rows.parse(await response.json()));
+  }
+  return all;
+}
+
+const deployed = !readFileSync('wrangler.toml', 'utf8').includes(PLACEHOLDER);
+const world = where === undefined && !deployed ? findWorld() : undefined;
+const statements = await dumpRows({ schema, without: left, page: PAGE }, (queries) =>
+  world ? readFromWorld(world.controlUrl, queries) : readByWrangler(queries),
+);
 writeFileSync(file, `${statements.join('\n')}\n`, { flag: 'wx', mode: 0o600 });
-console.log(`${statements.length} rows in ${file}`);
+console.log(`${statements.length} rows${world ? ` of the offline world at ${world.url}` : ''} in ${file}`);

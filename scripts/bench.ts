@@ -7,7 +7,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { bundle } from './bench/bundle.ts';
 import { calls } from './bench/calls.ts';
 import { custodian } from './bench/custodian.ts';
@@ -16,6 +15,7 @@ import { reads } from './bench/reads.ts';
 import { isMet, type Row, tableOf } from './bench/row.ts';
 import { search } from './bench/search.ts';
 import { signing } from './bench/signing.ts';
+import { argumentsOrUsage, oneOf, readArguments } from './command-line.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md');
 const [BEGIN, END] = ['<!-- table -->', '<!-- end of table -->'];
@@ -42,17 +42,19 @@ function machine(seconds: number): string {
   return `${cpus().length} x ${first?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}, ${runtime}; ${new Date().toISOString().slice(0, 10)}, ${seconds} s`;
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: Object.keys(AREAS).join(',') },
+const names = Object.keys(AREAS);
+const { only, write } = argumentsOrUsage(`npm run bench -- [--only ${names.join(',')}] [--write]`, (args) => {
+  const { values } = readArguments(args, {
+    only: { type: 'string', default: names.join(',') },
     write: { type: 'boolean', default: false },
-  },
+  });
+  return { only: values.only.split(',').map((name) => oneOf('--only', name, names)), write: values.write };
 });
 const started = performance.now();
 const rows: Row[] = [];
-for (const name of values.only.split(',')) {
+for (const name of only) {
   const area = AREAS[name];
-  if (!area) throw new Error(`no such area: ${name}; there are ${Object.keys(AREAS).join(', ')}`);
+  if (!area) continue;
   process.stderr.write(`${name}\n`);
   rows.push(...(await area()));
 }
@@ -60,7 +62,7 @@ const told = `${machine(Math.round((performance.now() - started) / 1_000))}\n\n$
 console.log(told);
 const missed = rows.filter((row) => isMet(row) === false).length;
 console.log(`\n${missed} aims missed`);
-if (values.write) {
+if (write) {
   const page = readFileSync(PAGE, 'utf8');
   const [head = '', rest = ''] = page.split(BEGIN);
   const [, tail = ''] = rest.split(END);

@@ -1,35 +1,46 @@
 /**
- * `npm run doctor`: looks at the settings, the files, every upstream and the running service, and says what is wrong and
- * how to mend it. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
+ * `npm run doctor`: checks the settings, the files, every upstream and the running service, and names each problem with
+ * its fix. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
  *
  * Options: --settings FILE (default .dev.vars), --service ORIGIN (default PUBLIC_BASE_URL), --wrangler FILE, --offline,
- * --json.
+ * --json. Without settings, service and offline it checks the offline world that runs on this machine, if there is one.
  */
 import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { findWorld } from '../test/world/running-world.ts';
+import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 import { examine } from './doctor/examine.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 
-const { values } = parseArgs({
-  options: {
-    settings: { type: 'string', default: '.dev.vars' },
+const USAGE = 'npm run doctor -- [--settings FILE] [--service ORIGIN] [--wrangler FILE] [--offline] [--json]';
+const values = argumentsOrUsage(USAGE, (args) => {
+  const given = readArguments(args, {
+    settings: { type: 'string' },
     service: { type: 'string' },
     wrangler: { type: 'string', default: 'wrangler.toml' },
     offline: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
-  },
+  }).values;
+  if (given.service !== undefined) httpUrl('--service', given.service);
+  if (given.settings !== undefined && !existsSync(given.settings))
+    throw new UsageError(`--settings: there is no file ${given.settings}`);
+  return given;
 });
-const file = values.settings;
+// A world has its own settings and no deployment whose files could be wrong.
+const named = values.settings !== undefined || values.service !== undefined || values.offline;
+const world = named ? undefined : findWorld();
+const file = values.settings ?? '.dev.vars';
 const fromEnvironment = Object.fromEntries(
   KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
 );
-const settings = { ...(existsSync(file) ? readSettings(file) : {}), ...fromEnvironment };
+const settings = world?.bindings ?? { ...(existsSync(file) ? readSettings(file) : {}), ...fromEnvironment };
 const service = values.service ?? settings.PUBLIC_BASE_URL;
+if (world && !values.json)
+  console.log(`The offline world at ${world.url}; --settings FILE checks a deployment.`);
 
 const findings = await examine({
   settings,
-  files: { wrangler: values.wrangler, settings: file },
+  files: world ? {} : { wrangler: values.wrangler, settings: file },
   service: service && URL.canParse(service) ? new URL(service).origin : undefined,
   offline: values.offline,
   fetch,

@@ -5,9 +5,13 @@
  * @module
  */
 import { executeAccepted } from '../test/world/accepted-swaps.ts';
+import { argumentsOrUsage, readArguments, wholeNumber } from './command-line.ts';
 
-const [count = '1000', from = '1'] = process.argv.slice(2);
-const all = await executeAccepted({ count: Number(count), seed: Number(from) });
+const options = argumentsOrUsage('npm run accepted -- [count] [first seed]', (args) => {
+  const [count = '1000', seed = '1'] = readArguments(args, {}, 2).positionals;
+  return { count: wholeNumber('count', count, { min: 1 }), seed: wholeNumber('first seed', seed) };
+});
+const all = await executeAccepted(options);
 const wrong = all.filter(
   ({ refused, error, lost, foreseen, amount, bound, changed }) =>
     refused !== null ||

@@ -4,17 +4,20 @@
  * one that nobody expected, or where memory grows without end.
  * @module
  */
-import { parseArgs } from 'node:util';
 import { describeLoad, memoryGrowth, runLoad, startLoadWorld } from '../test/e2e/load-run.ts';
+import { argumentsOrUsage, readArguments, wholeNumber } from './command-line.ts';
 
 /** More than the first minute's memory by this factor, and as many megabytes, is growth and not settling in. */
 const GROWTH = 1.5;
 const SLACK_MB = 64;
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '300' } } });
+const seconds = argumentsOrUsage('npm run load -- [--seconds 300]', (args) => {
+  const { values } = readArguments(args, { seconds: { type: 'string', default: '300' } });
+  return wholeNumber('--seconds', values.seconds, { min: 1, max: 86_400 });
+});
 const world = await startLoadWorld();
 try {
-  const report = await runLoad(world, Number(values.seconds));
+  const report = await runLoad(world, seconds);
   console.log(describeLoad(report));
   const { early, late } = memoryGrowth(report.megabytes);
   const bounded = late <= early * GROWTH + SLACK_MB;

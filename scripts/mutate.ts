@@ -7,7 +7,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   createVitest,
   type TestCase,
@@ -15,17 +14,23 @@ import {
   type TestSpecification,
   type Vitest,
 } from 'vitest/node';
+import { argumentsOrUsage, readArguments, UsageError, wholeNumber } from './command-line.ts';
 import { AREAS, type Area } from './mutate/areas.ts';
 import { instrument, type Mutation } from './mutate/instrument.ts';
 
-const { values } = parseArgs({
-  options: {
+const USAGE = `npm run mutate -- [--area NAME] [--file FILE] [--at FILE:LINE] [--every N] [--first N]
+areas: ${AREAS.map(({ name }) => name).join(', ')}`;
+const values = argumentsOrUsage(USAGE, (args) => {
+  const given = readArguments(args, {
     area: { type: 'string', default: '' },
     file: { type: 'string', default: '' },
     at: { type: 'string', default: '' },
     every: { type: 'string', default: '1' },
     first: { type: 'string', default: '0' },
-  },
+  }).values;
+  if (!AREAS.some(({ name }) => name.includes(given.area))) throw new UsageError(`No area '${given.area}'`);
+  const every = wholeNumber('--every', given.every, { min: 1 });
+  return { ...given, every, first: wholeNumber('--first', given.first, { max: every - 1 }) };
 });
 const ROOT = join(import.meta.dirname, '..');
 const GOAL = 0.85;
@@ -125,7 +130,7 @@ async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promi
 const isAsked = ({ file, line }: Mutation, number: number): boolean =>
   file.endsWith(values.file) &&
   `${file}:${line}`.endsWith(values.at) &&
-  number % Number(values.every) === Number(values.first);
+  number % values.every === values.first;
 
 async function mutateArea(area: Area): Promise<Result[]> {
   const { mutations, code } = prepare(area);

@@ -1,9 +1,11 @@
 /**
- * The operator's commands from a terminal; without one it lists them. Exit code 1 when the service says no, 2 when the
- * command is none. What is to be used as it stands goes to stdout alone, all else of it to stderr.
+ * The operator's commands from a terminal; without one it lists them. Exit code 1 when the service refuses, 2 for an
+ * unknown command. A text to be used unchanged goes to stdout alone, its message to stderr. Without API_BASE_URL and
+ * OPS_SECRET the commands go to the offline world that runs on this machine.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { findWorld } from '../test/world/running-world.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
 import { freshKeys } from './ops/keygen.ts';
 
@@ -34,8 +36,14 @@ function keygen(out: string | undefined): void {
 }
 
 async function ask(body: Row): Promise<{ answer: Answer; ok: boolean }> {
-  const { API_BASE_URL: apiOrigin = 'http://127.0.0.1:8787', OPS_SECRET: secret } = process.env;
-  if (!secret) fail('Set OPS_SECRET to the secret that the service was deployed with.');
+  const { API_BASE_URL, OPS_SECRET } = process.env;
+  const world = API_BASE_URL || OPS_SECRET ? undefined : findWorld();
+  const apiOrigin = world?.url ?? (API_BASE_URL || 'http://127.0.0.1:8787');
+  const secret = world?.bindings.OPS_SECRET ?? OPS_SECRET;
+  if (!secret)
+    fail(
+      'Set API_BASE_URL to the service and OPS_SECRET to the secret that it was deployed with, or start the offline world.',
+    );
   const url = `${apiOrigin.replace(/\/+$/, '')}/api/ops`;
   const response = await fetch(url, {
     method: 'POST',

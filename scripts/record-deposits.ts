@@ -10,6 +10,7 @@ import { callRpc } from '../test/world/json-rpc.ts';
 import { createRequestCounts } from '../test/world/request-counts.ts';
 import { startRpcFront } from '../test/world/rpc-front.ts';
 import { startSolanaWorld } from '../test/world/solana-world.ts';
+import { argumentsOrUsage, readArguments } from './command-line.ts';
 
 type Meta = {
   logMessages: unknown;
@@ -17,6 +18,7 @@ type Meta = {
   postTokenBalances: { accountIndex: number }[];
 };
 
+argumentsOrUsage('node scripts/record-deposits.ts', (args) => readArguments(args, {}));
 const FILE = join(import.meta.dirname, '../test/fixtures/deposit-transactions.json');
 
 const world = await startSolanaWorld({

@@ -4,11 +4,12 @@
  * The signatures are checked here; balances and block come from two public explorers, the supply from a public node.
  * `--explorers a,b` and `--rpc url` name others. Five lines; exit code 1 when one is red.
  */
-import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { checkProof } from '../src/chain/bitcoin/proof-check.ts';
 import { parseProofMessage } from '../src/chain/bitcoin/proof-message.ts';
 import { gatherEvidence, PUBLIC_EXPLORERS, PUBLIC_RPC } from '../src/mcp/proof-evidence.ts';
+import { findWorld } from '../test/world/running-world.ts';
+import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -26,18 +27,24 @@ async function verify(url: URL, explorerUrls: readonly string[], rpcUrl: string)
   return lines.every(({ ok }) => ok);
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    explorers: { type: 'string', default: PUBLIC_EXPLORERS },
-    rpc: { type: 'string', default: PUBLIC_RPC },
-  },
+const USAGE = `npm run verify -- URL [--explorers a,b] [--rpc url]
+Without a URL, or with that of the offline world that runs on this machine, the world's explorers and node are used.`;
+const { url, explorers, rpc } = argumentsOrUsage(USAGE, (args) => {
+  const options = { explorers: { type: 'string' }, rpc: { type: 'string' } } as const;
+  const { values, positionals } = readArguments(args, options, 1);
+  const found = findWorld();
+  const given = positionals[0] ?? found?.url;
+  if (given === undefined) throw new UsageError('No URL, and no offline world runs here.');
+  const service = httpUrl('URL', given);
+  const world = found && new URL(found.url).origin === service.origin ? found.bindings : undefined;
+  const sources = (values.explorers ?? world?.ESPLORA_API_URLS ?? PUBLIC_EXPLORERS).split(',');
+  const node = values.rpc ?? world?.SOLANA_RPC_URL?.split(',')[0] ?? PUBLIC_RPC;
+  for (const source of sources) httpUrl('--explorers', source);
+  httpUrl('--rpc', node);
+  return { url: service, explorers: sources, rpc: node };
 });
 try {
-  const [url] = positionals;
-  if (url === undefined) throw new Error('npm run verify -- URL [--explorers a,b] [--rpc url]');
-  const ok = await verify(new URL(url), values.explorers.split(','), values.rpc);
-  process.exitCode = ok ? 0 : 1;
+  process.exitCode = (await verify(url, explorers, rpc)) ? 0 : 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -16,6 +16,9 @@ export function keyOf(schema: string, table: string): string[] {
   return key.split(', ');
 }
 
+/** The rows of each query, in the order of the queries. */
+type Rows = readonly (readonly Row[])[];
+
 type What = {
   readonly schema: string;
   /** Tables to leave out. */
@@ -30,17 +33,17 @@ type What = {
  *
  * @param read answers the queries in their order; asked at once, so that the first pages are of one moment
  */
-export function dumpRows(
+export async function dumpRows(
   { schema, without, page }: What,
-  read: (queries: readonly string[]) => readonly (readonly Row[])[],
-): string[] {
+  read: (queries: readonly string[]) => Rows | Promise<Rows>,
+): Promise<string[]> {
   const statements: string[] = [];
   type Walk = { readonly table: string; readonly key: readonly string[]; readonly last?: Row };
   let open: Walk[] = tablesOf(schema)
     .filter((table) => !without.includes(table))
     .map((table) => ({ table, key: keyOf(schema, table) }));
   while (open.length > 0) {
-    const answers = read(open.map(({ table, key, last }) => pageQuery(table, key, page, last)));
+    const answers = await read(open.map(({ table, key, last }) => pageQuery(table, key, page, last)));
     if (answers.length !== open.length) throw new Error('not one answer for each table');
     open = open.flatMap(({ table, key }, at) => {
       const rows = answers[at] ?? [];

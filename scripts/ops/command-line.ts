@@ -66,5 +66,6 @@ export const USAGE = [
   ...Object.entries(REMOTE).map(
     ([name, { words, does }]) => `  ${[name, ...words].join(' ').padEnd(25)} ${does}`,
   ),
-  'All but keygen ask the service at API_BASE_URL with OPS_SECRET, both from the environment.',
+  'All but keygen call the service at API_BASE_URL with OPS_SECRET, both from the environment; without them, the',
+  'offline world that runs on this machine.',
 ].join('\n');

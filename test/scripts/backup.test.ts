@@ -86,11 +86,11 @@ describe('a database that is written while it is read', () => {
   const read = (db: DatabaseSync, queries: readonly string[]) =>
     queries.map((query) => db.prepare(query).all() as Record<string, string | number | null>[]);
 
-  it('gives every row that stays once, whatever comes and goes before it', () => {
+  it('gives every row that stays once, whatever comes and goes before it', async () => {
     const names = ['b', 'c', 'd', 'e', 'f', "g'; --"];
     const db = database(...names.map(source), ...names.map(visitor));
     let pages = 0;
-    const statements = dumpRows({ schema, without: ['operations'], page: 2 }, (queries) => {
+    const statements = await dumpRows({ schema, without: ['operations'], page: 2 }, (queries) => {
       const answers = read(db, queries);
       pages += 1;
       // What sorts before all that was read so far comes, and what was read goes.

@@ -48,6 +48,7 @@ const pricesBody = z.object({
   SOL: z.string().optional(),
   venue: z.enum(['hyperliquid', 'coinbase', 'kraken']).optional(),
 });
+const queryBody = z.object({ sql: z.string() });
 const cronBody = z.object({ cron: z.string().optional(), time: z.number().optional() });
 
 type Route = (body: unknown) => unknown;
@@ -128,6 +129,7 @@ function routes(world: Omit<World, 'controlUrl'>): Record<string, Route> {
       await worker.start();
       return {};
     },
+    'POST /worker/query': (body) => worker.query(queryBody.parse(body).sql),
     'GET /worker/logs': () => worker.logs(),
     'POST /cron': (body) => {
       const { cron, time } = cronBody.parse(body);

@@ -47,7 +47,7 @@ async function end(started: Started, signal: NodeJS.Signals): Promise<unknown> {
 }
 
 describe('npm start', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)(
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'says where the API is and what to try, and ends with code 0 on %s, leaving no file',
     async (signal) => {
       const started = start({ WORLD_FAULTS: 'coinbase:500,oneclick:settle:never' });

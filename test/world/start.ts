@@ -1,51 +1,80 @@
+/**
+ * `npm start`: the whole service on the offline world, until it is stopped. `--watch` rebuilds and restarts the Worker
+ * when a source file changes.
+ * @module
+ */
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { isUpstream } from './bindings.ts';
+import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
+import { announceWorld } from './running-world.ts';
 import { surfpoolMissing } from './surfpool.ts';
 import { startWorld, type World } from './world.ts';
+
+const USAGE = `npm start [-- --watch]
+  --watch   rebuilds and restarts the Worker when a file under src/ or site/ changes
+Variables: PORT (8787), WORLD_SLOT_MS (100), WORLD_BLOCK_MS (3000), WORLD_SETTLE_MS (2000), WORLD_LOG=1,
+WORLD_FAULTS=upstream:kind[:detail],... as docs/world.md describes`;
+/** One save of an editor changes several files. */
+const SETTLED_MS = 300;
+
+function fail(text: string): never {
+  console.error(text);
+  process.exit(1);
+}
+
+function readOptions(): { watch: boolean } {
+  try {
+    const { values } = parseArgs({ options: { watch: { type: 'boolean', default: false } } });
+    return values;
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+  }
+}
 
 function number(name: string, standard: number): number {
   const text = process.env[name];
   if (text === undefined || text === '') return standard;
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 0) return value;
-  console.error(`${name} must be a whole number`);
-  process.exit(1);
+  return /^\d{1,9}$/.test(text) ? Number(text) : fail(`${name} must be a whole number`);
 }
+
+const options = readOptions();
+const settings = {
+  port: number('PORT', 8787),
+  slotMs: number('WORLD_SLOT_MS', 100),
+  blockMs: number('WORLD_BLOCK_MS', 3000),
+  settleDelayMs: number('WORLD_SETTLE_MS', 2000),
+  mcp: true,
+  // Claims with rewardUsd need a price.
+  vars: { ASRY_PRICE_USD: '0.25' },
+  onLog: process.env.WORLD_LOG === '1' ? (line: string) => console.error(line) : () => undefined,
+};
 
 const missing = surfpoolMissing();
-if (missing !== null) {
-  console.error(missing);
-  process.exit(1);
-}
+if (missing !== null) fail(missing);
 
 let stopping = false;
+let forget = (): void => undefined;
 
-// Also while it still starts: a world half up is brought down in good order. A terminal's Ctrl-C arrives here twice.
+/** Also ends a world that is still starting. A terminal's Ctrl-C arrives twice: from the terminal and from npm. */
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
   const world = await starting.catch(() => undefined);
   await world?.stop();
+  forget();
   process.exit(0);
 }
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
-
-function start(): Promise<World> {
-  return startWorld({
-    port: number('PORT', 8787),
-    slotMs: number('WORLD_SLOT_MS', 100),
-    blockMs: number('WORLD_BLOCK_MS', 3000),
-    settleDelayMs: number('WORLD_SETTLE_MS', 2000),
-    mcp: true,
-    // Claims with rewardUsd need a price.
-    vars: { ASRY_PRICE_USD: '0.25' },
-    onLog: process.env.WORLD_LOG === '1' ? (line) => console.error(line) : () => undefined,
-  });
+// After nohup the world is meant to outlive its terminal and its parent.
+if (!outlivesTerminal()) {
+  process.on('SIGHUP', stop);
+  onParentEnd(stop);
 }
 
-const starting = start();
-try {
-  const world = await starting;
+function setFaults(world: World): void {
   for (const part of (process.env.WORLD_FAULTS ?? '').split(',').filter(Boolean)) {
     const [upstream = '', kind = '', detail = ''] = part.split(':');
     if (!isUpstream(world.endpoints, upstream)) throw new Error(`WORLD_FAULTS: no upstream ${upstream}`);
@@ -59,14 +88,52 @@ try {
           : { kind, mode: detail },
     );
   }
-  const { url, controlUrl } = world;
-  if (!stopping)
+}
+
+/** Reloads after the files have been quiet for a moment; a change during a reload causes one more. */
+function reloadOnChange({ worker }: World): void {
+  const root = join(import.meta.dirname, '../..');
+  let timer: NodeJS.Timeout | undefined;
+  let busy = false;
+  let again = false;
+  async function reload(): Promise<void> {
+    again = busy;
+    if (busy) return;
+    busy = true;
+    try {
+      await worker.reload();
+      console.log(`reloaded at ${new Date().toISOString()}`);
+    } catch (error) {
+      if (!stopping) console.error(`not reloaded: ${error instanceof Error ? error.message : error}`);
+    }
+    busy = false;
+    if (again) await reload();
+  }
+  for (const folder of ['src', 'site'])
+    watch(join(root, folder), { recursive: true }, (_event, file) => {
+      if (stopping || (folder === 'site' && String(file).startsWith('dist'))) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void reload(), SETTLED_MS);
+    });
+}
+
+const starting = startWorld(settings);
+try {
+  const world = await starting;
+  setFaults(world);
+  // The first run of the minute cron, so that status and doctor are green at once.
+  await world.control.cron().catch(() => undefined);
+  if (!stopping) {
+    forget = announceWorld(world);
+    if (options.watch) reloadOnChange(world);
+    const { url, controlUrl } = world;
     console.log(`Sluice is ready on its offline world: ${url}
   curl ${url}/api/reserves
   curl -X POST ${url}/api/swap/create -H 'content-type: application/json' -d '{"amountSol":0.5}'
   curl ${url}/api/swap/status/<id>
 MCP server for agents: ${url}/mcp
 World control: ${controlUrl}/info`);
+  }
 } catch (error) {
   if (!stopping) console.error(error instanceof Error ? error.message : error);
   await starting.then((world) => world.stop()).catch(() => undefined);

@@ -78,6 +78,8 @@ export interface World {
     /** Where it listens behind the edge; null while it is down. */
     url(): string | null;
     start(): Promise<void>;
+    /** Builds site and Worker from the files as they are now, and restarts it on its storage. @throws Error when the build fails */
+    reload(): Promise<void>;
     /** SIGKILL; storage stays. */
     kill(): Promise<void>;
     logs(): readonly string[];
@@ -145,7 +147,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const lifiKey = randomHex(16);
     const reserveBitcoin = createBitcoinKey();
 
-    const bundle = bundleWorker(ROOT, join(folder, 'bundle'), folder);
+    const build = () => bundleWorker(ROOT, join(folder, 'bundle'), folder);
+    const bundle = build();
     bundle.catch(() => undefined);
     const mcpConfig = join(ROOT, 'wrangler.mcp.toml');
     const mcpBundle = options.mcp
@@ -205,11 +208,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
     const bundlePath = await bundle;
     const sitePath = join(folder, 'site');
-    cpSync(SITE_FOLDER, sitePath, { recursive: true });
     const { esplora1, esplora2, rpc1, rpc2 } = upstreams.endpoints;
     // This world's explorers and nodes are the strangers here, as public ones are in a deployed site.
     const sources = { explorers: [`${esplora1}/api`, `${esplora2}/api`], rpcUrls: [rpc1, rpc2] };
-    for (const [name, text] of hostFiles(sources)) writeFileSync(join(sitePath, name), text);
+    const copySite = (): void => {
+      cpSync(SITE_FOLDER, sitePath, { recursive: true });
+      for (const [name, text] of hostFiles(sources)) writeFileSync(join(sitePath, name), text);
+    };
+    copySite();
 
     const worker = createWorkerProcess(
       {
@@ -274,6 +280,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       worker: {
         url: worker.url,
         start: worker.start,
+        reload: async () => {
+          await build();
+          copySite();
+          await worker.stop();
+          await worker.start();
+        },
         kill: worker.kill,
         logs: worker.logs,
         query: (sql, params = []) => worker.query(sql, params),
