@@ -110,7 +110,9 @@ it('only config.ts reads variables and secrets', () => {
   const readers = files
     .filter((file) => !file.startsWith('mcp/'))
     .filter((file) =>
-      /\benv\.[A-Z][A-Z_]+/.test(read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN)\b/g, '')),
+      /\benv\.[A-Z][A-Z_]+/.test(
+        read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN)\b/g, ''),
+      ),
     );
   expect(readers).toEqual([]);
 });

@@ -48,7 +48,7 @@ async function end(started: Started, signal: NodeJS.Signals): Promise<unknown> {
 
 describe('npm start', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'says where the API is and what to try, and ends with code 0 on %s, leaving no file',
+    'prints where the API is and what to try, and ends with code 0 on %s, leaving no file',
     async (signal) => {
       const started = start({ WORLD_FAULTS: 'coinbase:500,oneclick:settle:never' });
       await started.ready;
@@ -67,6 +67,26 @@ describe('npm start', () => {
       await expect(fetch(url)).rejects.toThrow('fetch failed');
     },
   );
+
+  test('ends with its killed parent, leaving no file', async () => {
+    const launch = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(START)}], { stdio: 'inherit' })`;
+    const env = { ...process.env, PORT: '0', TMPDIR: folder };
+    const parent = spawn(process.execPath, ['-e', launch], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const lines: string[] = [];
+    const output = createInterface(parent.stdout);
+    const closed = once(output, 'close');
+    await new Promise<void>((resolve) => {
+      output.on('line', (line) => {
+        lines.push(line);
+        if (line.startsWith('World control:')) resolve();
+      });
+    });
+    parent.kill('SIGKILL');
+    // The pipe closes when the world, its last holder, has ended.
+    await closed;
+    expect(readdirSync(folder)).toEqual([]);
+    await expect(fetch(/http:\S+/.exec(lines[0] ?? '')?.[0] ?? '')).rejects.toThrow('fetch failed');
+  });
 
   test('can be ended while it starts', async () => {
     const started = start();
