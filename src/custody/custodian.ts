@@ -13,6 +13,7 @@ import { createBudgets } from './budgets.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { createBalanceReader } from './kernel/balance-reader.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
+import { coveredKind } from './kernel/covered-kind.ts';
 import { type Desk, type DeskTools, desk } from './kernel/desk.ts';
 import { createDriver } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
@@ -115,8 +116,14 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
 
   const budgets = createBudgets(d.limits, () => payments?.sold() ?? { paid: 0n, open: 0n });
 
+  const readBalance = createBalanceReader(d.chain, now);
+
+  const { token } = d.kinds ?? {};
   const kinds: Readonly<Record<Kind, KindDriver | undefined>> = {
     ...d.kinds,
+    ...(token
+      ? { token: coveredKind(token, { journal, budget: budgets.of('token'), readBalance, now }) }
+      : {}),
     swap: createSwapKind(swap),
     ...(d.absr ? { absr: createAbsrKind(d.absr, earlierIn(journal)) } : {}),
     ...(d.asry ? { asry: createAsryKind(d.asry) } : {}),
@@ -136,8 +143,6 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     stop,
     assemble: d.assemble,
   });
-
-  const readBalance = createBalanceReader(d.chain, now);
 
   const intake = createSwapIntake({
     journal,
@@ -180,6 +185,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       ...d.payments,
       maxRefundsDay: d.limits.maxRefundsDay,
       mirror: d.mirror,
+      drive: (id) => driver.drive(id),
     });
   const mints = d.absr && createMintDesk(tools, d.absr);
   const proofs =

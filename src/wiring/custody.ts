@@ -239,8 +239,11 @@ function paidRequests(
         })),
         reserveAddress,
       ),
-      signatures: (page) =>
-        rpc.first((node) => node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' })),
+      nodes: rpc.nodes.map((node) => ({
+        name: node.name,
+        signatures: (address, page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
+        firstAvailableBlock: () => node.firstAvailableBlock(),
+      })),
       transaction,
       randomBytes,
       randomId,

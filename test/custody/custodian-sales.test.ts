@@ -18,7 +18,7 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
       treasuryAddress: RESERVE,
       reserveAddress: RESERVE,
       heldPayers: new Set(),
-      signatures: async () => [],
+      nodes: [{ name: 'node', signatures: async () => [], firstAvailableBlock: async () => 0n }],
       transaction: async () => null,
       randomBytes: (length) => Uint8Array.from({ length }, (_, at) => (made * 31 + at * 7) % 256),
       randomId: () => `request-${++made}`,

@@ -75,6 +75,7 @@ export type OwedReason =
   | 'rent_budget_spent'
   | 'daily_limit'
   | 'recipient_account_missing'
+  | 'recipient_account_closed'
   | 'recipient_account_foreign'
   | 'reserve_short_of_asry'
   | 'reserve_short_of_sol'
@@ -237,6 +238,17 @@ export function openAsryStore(storage: Storage) {
 
     begun(): Payout[] {
       return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
+    },
+
+    /** Whether an account of this owner was opened, or is being opened, since then (Unix milliseconds). */
+    hasOpenedAccount(owner: string, since: number): boolean {
+      const opened = exec(
+        `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature
+         WHERE p.rent_at > ? AND json_extract(c.row, '$.sender') = ? LIMIT 1`,
+        since,
+        owner,
+      );
+      return opened.length > 0;
     },
 
     /** Lamports of rent set aside or spent since then. */

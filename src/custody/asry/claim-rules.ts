@@ -2,7 +2,7 @@
  * A claim as it begins: what a deposit earns at this point of the curve, and a part of it that is to be paid.
  * @module
  */
-import { HOUR_MS } from '../../core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
@@ -12,6 +12,31 @@ import { tooManyKeys, tooSmall } from './view.ts';
 
 /** A deposit as the chain shows it, before or after it was claimed. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
+
+/** A bridge returns what it could not deliver within this time of the swap. */
+const RETURN_MS = DAY_MS;
+
+/**
+ * Why a deposit may be our own money: tokens that a bridge returns look like a deposit when treasury and reserve are one
+ * address. Undefined for a deposit of someone else's money.
+ *
+ * @param p.isDepositAddress whether a swap of ours paid the sender
+ * @param p.sharesAddress    whether treasury and reserve are one address
+ * @param p.unsettledSince   Unix milliseconds at which each swap whose proceeds are missing began
+ */
+export function ownMoney(
+  deposit: Pick<Deposit, 'blockTime'>,
+  p: {
+    readonly isDepositAddress: boolean;
+    readonly sharesAddress: boolean;
+    readonly unsettledSince: readonly number[];
+  },
+): 'own_movement' | 'swap_unsettled' | undefined {
+  if (p.isDepositAddress) return 'own_movement';
+  const paidAt = deposit.blockTime * 1_000;
+  const mayReturn = p.unsettledSince.some((since) => paidAt >= since && paidAt <= since + RETURN_MS);
+  return p.sharesAddress && mayReturn ? 'swap_unsettled' : undefined;
+}
 
 /** The claim that a deposit makes now, not yet stored, and the epoch after it. */
 export function openClaim(

@@ -17,7 +17,7 @@ import type { Desk, DeskTools } from '../kernel/desk.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import { createSharedWork } from '../kernel/shared-work.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
-import { type Deposit, keyRefusal, newPayout, openClaim } from './claim-rules.ts';
+import { type Deposit, keyRefusal, newPayout, openClaim, ownMoney } from './claim-rules.ts';
 import { type ClaimView, claimView } from './claim-view.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './epochs.ts';
 import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './payout-operation.ts';
@@ -112,6 +112,13 @@ export function createAsryDesk(
     const { signature, blockTime } = deposit;
     const used = journal.claimant(`payment:${signature}`);
     if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
+    const own = ownMoney(deposit, {
+      isDepositAddress: journal.claimant(`deposit:${deposit.sender}`) !== undefined,
+      sharesAddress: p.terms.treasury === p.terms.reserve,
+      unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
+    });
+    if (own === 'own_movement') return view.verdictRefusal({ type: 'refused', reason: own });
+    if (own) return view.claimsPaused(own);
     openEpochs(Math.max(blockTime, unixNow()));
     const epoch = store.epochAt(blockTime);
     if (!epoch || blockTime < unixNow() - program.maxAgeSeconds) return view.tooOld(blockTime);

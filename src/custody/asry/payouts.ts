@@ -31,6 +31,7 @@ export type PayoutBegun =
 const SWEEP = 20;
 const FIRST_LOOK_MS = 30_000;
 const UNREAD_LOOK_MS = 2_000;
+const RAREST_UNREAD_LOOK_MS = 60_000;
 const RAREST_LOOK_MS = 3_600_000;
 /** After so many failed operations somebody should look. */
 const ALARM_TRIES = 3;
@@ -50,7 +51,10 @@ export function createAsryPayouts(
   const { journal, storage, now, log } = tools;
 
   const lookAgain = (reason: OwedReason, tries: number): number =>
-    now() + (reason === 'unread' ? UNREAD_LOOK_MS : Math.min(FIRST_LOOK_MS * 2 ** tries, RAREST_LOOK_MS));
+    now() +
+    (reason === 'unread'
+      ? Math.min(UNREAD_LOOK_MS * 2 ** tries, RAREST_UNREAD_LOOK_MS)
+      : Math.min(FIRST_LOOK_MS * 2 ** tries, RAREST_LOOK_MS));
 
   /** ASRY that is not promised to transfers on their way. */
   const freeAtoms = (payee: Payee): bigint =>
@@ -69,8 +73,21 @@ export function createAsryPayouts(
     if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
     if (freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
     if (payee.accountOwner !== null) return { rent: 0n, program };
+    const opening = openingOf(payout, receiver);
+    if (opening === 'under_way') return 'unread';
+    if (opening === 'done') return 'recipient_account_closed';
     const spent = store.rentSince(now() - DAY_MS);
     return spent + rent > p.program.rentBudget ? 'rent_budget_spent' : { rent, program };
+  }
+
+  /**
+   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day. An owner who
+   * closes the account keeps its rent, so it is not paid again.
+   */
+  function openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
+    const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
+    if (openings.some(({ state }) => state === 'begun')) return 'under_way';
+    return openings.length > 0 || store.hasOpenedAccount(owner, now() - DAY_MS) ? 'done' : 'none';
   }
 
   /** Stores a claim and a payout of it, and leaves word for D1. Inside a transaction. */

@@ -8,8 +8,8 @@ import type { Journal } from '../kernel/journal.ts';
 import { eachRecord } from '../kernel/mirror-records.ts';
 import type { Mirror, Storage } from '../kernel/ports.ts';
 import type { Recognized } from '../kernel/reconcile.ts';
+import { DUST } from './payment-matching.ts';
 import { refundOfMemo } from './refund-operation.ts';
-import { DUST } from './refunds.ts';
 import {
   decodeRefund,
   type PaymentPart,
@@ -25,8 +25,6 @@ export type RequestRecoveryPorts = {
   readonly storage: Storage;
   readonly store: RequestStore;
   readonly payments: TreasuryStore;
-  /** The walk that is under way: as if it had found what is restored, so that it goes on past it. */
-  readonly walk: number;
   readonly now: () => number;
 };
 
@@ -67,14 +65,14 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
 }
 
 /** A request with the payments that it counts: none of them is ever booked again. */
-function restoreRequest({ store, journal, payments, walk, now }: RequestRecoveryPorts, row: PaymentRequest) {
+function restoreRequest({ store, journal, payments, now }: RequestRecoveryPorts, row: PaymentRequest) {
   store.put(row);
   const purpose = `${row.kind}:${row.id}`;
   for (const part of row.parts ?? []) {
     journal.claim(`payment:${part.signature}`, purpose, now());
     const { signature, payer, blockTime } = part;
     const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
-    payments.record({ signature, payer, blockTime, ...amounts }, purpose, walk);
+    payments.record({ signature, payer, blockTime, ...amounts }, purpose);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Searches the chain for the transaction that paid a refund: finalized, with the reserve as first signer and a memo that
- * names the refund. Anybody can write such a memo; only the reserve can sign it.
+ * Searches the chain for the transaction that paid a refund back: finalized, signed by the reserve first, with a memo that
+ * names the refund. Anyone can write such a memo; only the reserve can sign under it.
  * @module
  */
 import { memoText } from '../../chain/solana/memo.ts';
@@ -17,35 +17,68 @@ export type RefundSearchNode = {
 };
 
 const PAGE = 1_000;
-/** The search ends after this many pages; the operator searches further back. */
-const PAGES = 10;
+/** Pages of one call. The next call continues below them, so a search of any length ends. */
+const PAGES_PER_CALL = 10;
 /** Clocks and block times differ by less. */
 const SKEW_MS = 10 * 60_000;
 
-/** @param nodes each must answer, since one that is behind would not show the transaction */
-export function createRefundSearch(nodes: readonly RefundSearchNode[], reserveAddress: string) {
-  async function search(node: RefundSearchNode, refund: string, since: number): Promise<string | null> {
-    let before: string | undefined;
-    for (let pages = 0; pages < PAGES; pages++) {
-      const page = await node.signatures({ limit: PAGE, ...(before === undefined ? {} : { before }) });
-      for (const { signature, err, memo } of page) {
-        if (err !== null || refundOfMemo(memoText(memo)) !== refund) continue;
-        const transaction = await orUnreadable(node.transaction(signature));
-        if (transaction === 'unreadable') continue;
-        if (!transaction) throw upstreamFailed('solana-rpc', 'transaction_missing');
-        if (!transaction.failed && transaction.signers[0] === reserveAddress) return signature;
-      }
-      const last = page[page.length - 1];
-      if (!last || page.length < PAGE) return null;
-      if (last.blockTime !== null && last.blockTime * 1_000 < since - SKEW_MS) return null;
-      before = last.signature;
+type Search = (refund: string, since: number) => Promise<string | null>;
+
+/** A search of one node. Its place in a long history outlives a call, not the instance. */
+function createNodeSearch(node: RefundSearchNode, reserveAddress: string): Search {
+  /** Where the search for a refund goes on. */
+  const places = new Map<string, string>();
+
+  async function paidIn(page: readonly SignatureEntry[], refund: string): Promise<string | null> {
+    for (const { signature, err, memo } of page) {
+      if (err !== null || refundOfMemo(memoText(memo)) !== refund) continue;
+      const transaction = await orUnreadable(node.transaction(signature));
+      // The custodian never signs a version that nodes do not show.
+      if (transaction === 'unreadable') continue;
+      if (!transaction) throw upstreamFailed('solana-rpc', 'transaction_missing');
+      if (!transaction.failed && transaction.signers[0] === reserveAddress) return signature;
     }
-    throw upstreamFailed('solana-rpc', 'history_too_long');
+    return null;
   }
 
-  /** @param since Unix milliseconds. @throws AppError UPSTREAM_FAILED */
-  return async function findPaid(refund: string, since: number): Promise<string | null> {
-    const found = await Promise.all(nodes.map((node) => search(node, refund, since)));
-    return found.find((signature) => signature !== null) ?? null;
+  return async (refund, since) => {
+    for (let pages = 0; pages < PAGES_PER_CALL; pages++) {
+      const before = places.get(refund);
+      const page = await node.signatures({ limit: PAGE, ...(before === undefined ? {} : { before }) });
+      const found = await paidIn(page, refund);
+      const last = page.at(-1);
+      const isOlder = last?.blockTime != null && last.blockTime * 1_000 < since - SKEW_MS;
+      if (found !== null || !last || page.length < PAGE || isOlder) {
+        places.delete(refund);
+        return found;
+      }
+      places.set(refund, last.signature);
+    }
+    throw upstreamFailed('solana-rpc', 'history_continues');
+  };
+}
+
+/**
+ * @param nodes all must answer: a single node that lags or keeps too little would not show the payment
+ * @returns the search: the signature that paid a refund back since a time in Unix milliseconds, or null. It throws AppError
+ *          UPSTREAM_FAILED `history_continues` when a further call must go on
+ */
+export function createRefundSearch(nodes: readonly RefundSearchNode[], reserveAddress: string): Search {
+  const searches = nodes.map((node) => createNodeSearch(node, reserveAddress));
+  const results = new Map<string, (string | null | undefined)[]>();
+
+  return async (refund, since) => {
+    // A node whose search has ended is not asked again while another's continues.
+    const known = results.get(refund) ?? [];
+    results.set(refund, known);
+    const outcomes = await Promise.allSettled(
+      searches.map(async (search, index) => {
+        if (known[index] === undefined) known[index] = await search(refund, since);
+      }),
+    );
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+    results.delete(refund);
+    return known.find((signature) => typeof signature === 'string') ?? null;
   };
 }

@@ -12,10 +12,11 @@ import type { Decision } from '../kernel/begin-operation.ts';
 import type { DeskTools } from '../kernel/desk.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { solText } from '../kernel/spending-limits.ts';
+import { payerOf } from './booking.ts';
 import { mirrorRefund, mirrorRequest } from './d1-rows.ts';
+import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
 import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
-import { payerOf } from './treasury-scan.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 export type RefundPorts = {
@@ -28,8 +29,6 @@ export type RefundPorts = {
   transaction(signature: string): Promise<ChainTransaction | null>;
 };
 
-/** So little is not worth the transaction that would carry it. */
-export const DUST = 10_000n;
 const BATCH = 20;
 /** Refunds of one request that one command looks at. */
 const LISTED = 100;
@@ -196,7 +195,8 @@ export function createRefundDesk(tools: DeskTools, store: RequestStore, p: Refun
     isReturned,
     settleEnded,
 
-    isMoving: (): boolean => store.refundsIn('begun', 1).length > 0,
+    /** Whether a refund's operation has ended and is not booked. */
+    hasEnded: (): boolean => store.endedRefunds(1).length > 0,
 
     /** Pays back what is owed of a request or of one payment. */
     async refund(id: string): Promise<OpsAnswer> {

@@ -1,5 +1,5 @@
 /**
- * Why a payment does not pay for the request that somebody named with it.
+ * Why a payment does not pay for a request, and why no request is opened.
  * @module
  */
 import type { Refusal } from '../api.ts';
@@ -12,15 +12,21 @@ const notBound = (): Refusal => ({
   message: "This payment carries neither the request's reference nor exactly its amount.",
 });
 
-/** What somebody paid for names itself; anything else, such as a bridge's refund, was never a payment. */
+/** @param claimant of a transaction; a purpose that is never paid for, such as a bridge's refund, is not a payment */
 export function usedElsewhere(claimant: string | undefined): Refusal {
   const [purpose = ''] = claimant?.split(':') ?? [];
   if (!PAID_PURPOSES.has(purpose)) return notBound();
-  const message = `This payment serves another purpose already (${purpose}).`;
+  const message = `This payment already serves another purpose (${purpose}).`;
   return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };
 }
 
 export const refundDue = (): Refusal => ({
   code: 'REFUND_DUE',
-  message: 'The payment came too late; it is recorded as owed back to its payer.',
+  message: 'The payment bought nothing. It is recorded as owed back to its payer.',
+});
+
+export const tooManyOpen = (message: string): Refusal => ({
+  code: 'TOO_MANY_OPEN_REQUESTS',
+  message,
+  retryAfterSeconds: 600,
 });

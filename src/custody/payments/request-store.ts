@@ -20,6 +20,8 @@ const SCHEMA = [
   )`,
   'CREATE INDEX IF NOT EXISTS requests_open ON requests (state, closes_at)',
   'CREATE INDEX IF NOT EXISTS requests_by_fee ON requests (fee, state)',
+  'CREATE INDEX IF NOT EXISTS requests_closing ON requests (closes_at)',
+  'CREATE INDEX IF NOT EXISTS requests_created ON requests (created_at)',
   `CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS refunds (
     signature TEXT PRIMARY KEY,
@@ -118,7 +120,10 @@ export type RequestStore = ReturnType<typeof openRequestStore>;
 const parsed = <T>(row: SqlRow): T => JSON.parse(String(row.row)) as T;
 
 /** Rows of an older version lack what did not exist then. */
-const requestOf = (row: SqlRow): PaymentRequest => ({ ...NEW_REQUEST, ...parsed<PaymentRequest>(row) });
+export const requestOf = (row: SqlRow): PaymentRequest => ({
+  ...NEW_REQUEST,
+  ...parsed<PaymentRequest>(row),
+});
 export function decodeRefund(text: string): RefundDue {
   const refund = JSON.parse(text) as RefundDue;
   const { id = refund.signature, purpose = `token:${refund.requestId}` } = refund;
@@ -139,6 +144,11 @@ export function openRequestStore({ exec, transaction }: Storage) {
   transaction(() => {
     for (const statement of SCHEMA) exec(statement);
   });
+
+  const timeOf = (query: string): number | undefined => {
+    const at = exec(query)[0]?.at;
+    return at === null || at === undefined ? undefined : Number(at);
+  };
 
   return {
     put(request: PaymentRequest): void {
@@ -177,16 +187,43 @@ export function openRequestStore({ exec, transaction }: Storage) {
       );
     },
 
-    /** Open requests that no payment can reach any more. */
-    closed(now: number, limit: number): PaymentRequest[] {
-      return exec("SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?", now, limit).map(
-        requestOf,
-      );
+    /** Open requests that closed before a time, in Unix milliseconds. */
+    closed(before: number, limit: number): PaymentRequest[] {
+      return exec(
+        "SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?",
+        before,
+        limit,
+      ).map(requestOf);
     },
 
-    oldestOpen(): number | undefined {
-      const at = exec("SELECT MIN(created_at) AS at FROM requests WHERE state = 'open'")[0]?.at;
-      return at === null || at === undefined ? undefined : Number(at);
+    /** When the newest open request was made, in Unix milliseconds. */
+    newestOpen: () => timeOf("SELECT MAX(created_at) AS at FROM requests WHERE state = 'open'"),
+
+    /** When the oldest request that is kept was made. */
+    oldestRequest: () => timeOf('SELECT MIN(created_at) AS at FROM requests'),
+
+    /** When the next open request closes. */
+    nextClosing: () => timeOf("SELECT MIN(closes_at) AS at FROM requests WHERE state = 'open'"),
+
+    /** When the last request closed or closes. */
+    lastClosing: () => timeOf('SELECT MAX(closes_at) AS at FROM requests'),
+
+    /** Paid token requests whose creation has ended. */
+    creationsEnded(limit: number): PaymentRequest[] {
+      return exec(
+        `SELECT r.row FROM requests r JOIN operations o ON o.id = 'token:' || r.id
+         WHERE r.state = 'paid' AND o.due_at IS NULL ORDER BY r.created_at LIMIT ?`,
+        limit,
+      ).map(requestOf);
+    },
+
+    /** Paid token requests whose creation is not planned. */
+    creationsMissing(limit: number): PaymentRequest[] {
+      return exec(
+        `SELECT r.row FROM requests r LEFT JOIN operations o ON o.id = 'token:' || r.id
+         WHERE r.state = 'paid' AND o.id IS NULL ORDER BY r.created_at LIMIT ?`,
+        limit,
+      ).map(requestOf);
     },
 
     countOpen(client?: string): number {
@@ -197,7 +234,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
       return Number(row?.n ?? 0);
     },
 
-    /** Expired rows that nobody paid for go after a while. */
+    /** Deletes expired requests without a payment that closed before a time. */
     purge(before: number): void {
       exec(
         `DELETE FROM requests WHERE state = 'expired' AND closes_at < ?

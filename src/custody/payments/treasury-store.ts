@@ -1,19 +1,29 @@
 /**
- * Every finalized payment to the treasury that the scan has seen, and what it pays for. A row is written once; what a
- * payment serves is decided in the same storage transaction.
+ * Finalized payments to the treasury with the purpose that each serves, and transactions that could not be read yet. A
+ * payment's purpose is decided in the storage transaction that records it.
  * @module
  */
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 
-const SCHEMA = `CREATE TABLE IF NOT EXISTS treasury_payments (
-  signature TEXT PRIMARY KEY,
-  slot INTEGER NOT NULL,
-  block_time INTEGER,
-  lamports TEXT NOT NULL,
-  payer TEXT,
-  purpose TEXT,
-  walk INTEGER NOT NULL
-)`;
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS treasury_payments (
+    signature TEXT PRIMARY KEY,
+    slot INTEGER NOT NULL,
+    block_time INTEGER,
+    lamports TEXT NOT NULL,
+    payer TEXT,
+    purpose TEXT
+  )`,
+  `CREATE TABLE IF NOT EXISTS unread_transactions (
+    signature TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    first_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+  )`,
+  'CREATE INDEX IF NOT EXISTS unread_transactions_due ON unread_transactions (due_at)',
+] as const;
 
 /** A payment as the chain shows it. */
 export type TreasuryPayment = {
@@ -21,15 +31,27 @@ export type TreasuryPayment = {
   readonly slot: bigint;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** What the treasury gained, in lamports; above zero. */
+  /** Lamports that the treasury gained; above zero. */
   readonly lamports: bigint;
-  /** The one signer who paid; null when several did. */
+  /** The only signer who paid; null when several did. */
   readonly payer: string | null;
 };
 
 export type RecordedPayment = TreasuryPayment & {
-  /** What it pays for; null is unmatched. */
+  /** What it pays for; null while it matches nothing. */
   readonly purpose: string | null;
+};
+
+/** A listed transaction whose content is not known yet. */
+export type UnreadTransaction = {
+  readonly signature: string;
+  /** The node that listed it. */
+  readonly source: string;
+  readonly reason: string;
+  readonly tries: number;
+  /** Unix milliseconds. */
+  readonly firstAt: number;
+  readonly dueAt: number;
 };
 
 export type TreasuryStore = ReturnType<typeof openTreasuryStore>;
@@ -43,32 +65,72 @@ const recorded = (row: SqlRow): RecordedPayment => ({
   purpose: typeof row.purpose === 'string' ? row.purpose : null,
 });
 
-export function openTreasuryStore(storage: Storage) {
-  storage.exec(SCHEMA);
+const unreadOf = (row: SqlRow): UnreadTransaction => ({
+  signature: String(row.signature),
+  source: String(row.source),
+  reason: String(row.reason),
+  tries: Number(row.tries),
+  firstAt: Number(row.first_at),
+  dueAt: Number(row.due_at),
+});
+
+export function openTreasuryStore({ exec, transaction }: Storage) {
+  transaction(() => {
+    for (const statement of SCHEMA) exec(statement);
+    // Rows of an older version carry the number of the walk that found them.
+    const columns = exec("SELECT name FROM pragma_table_info('treasury_payments')");
+    if (columns.some(({ name }) => name === 'walk')) exec('ALTER TABLE treasury_payments DROP COLUMN walk');
+  });
 
   return {
     get(signature: string): RecordedPayment | undefined {
-      return storage.exec('SELECT * FROM treasury_payments WHERE signature = ?', signature).map(recorded)[0];
+      return exec('SELECT * FROM treasury_payments WHERE signature = ?', signature).map(recorded)[0];
     },
 
-    /** The walk that recorded a signature; undefined when none did. */
-    walkOf(signature: string): number | undefined {
-      const row = storage.exec('SELECT walk FROM treasury_payments WHERE signature = ?', signature)[0];
-      return row && Number(row.walk);
-    },
-
-    record(payment: TreasuryPayment, purpose: string | null, walk: number): void {
-      storage.exec(
-        `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, purpose, walk)
-         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET purpose = COALESCE(purpose, excluded.purpose)`,
+    record(payment: TreasuryPayment, purpose: string | null): void {
+      exec(
+        `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, purpose)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET purpose = COALESCE(purpose, excluded.purpose)`,
         payment.signature,
         Number(payment.slot),
         payment.blockTime,
         payment.lamports.toString(),
         payment.payer,
         purpose,
-        walk,
       );
+    },
+
+    unread(signature: string): UnreadTransaction | undefined {
+      return exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
+    },
+
+    /** Oldest first. */
+    unreadDue(now: number, limit: number): UnreadTransaction[] {
+      return exec(
+        'SELECT * FROM unread_transactions WHERE due_at <= ? ORDER BY due_at LIMIT ?',
+        now,
+        limit,
+      ).map(unreadOf);
+    },
+
+    countUnread: (source: string): number =>
+      Number(exec('SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ?', source)[0]?.n ?? 0),
+
+    putUnread({ signature, source, reason, tries, firstAt, dueAt }: UnreadTransaction): void {
+      exec(
+        `INSERT INTO unread_transactions (signature, source, reason, tries, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (signature) DO UPDATE SET reason = excluded.reason, tries = excluded.tries, due_at = excluded.due_at`,
+        signature,
+        source,
+        reason,
+        tries,
+        firstAt,
+        dueAt,
+      );
+    },
+
+    deleteUnread(signature: string): void {
+      exec('DELETE FROM unread_transactions WHERE signature = ?', signature);
     },
   };
 }

@@ -6,6 +6,7 @@
 import type { BridgeReport, SentSwap, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { type Sats, sats } from '../../core/amount.ts';
+import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Settled } from '../kernel/kind.ts';
@@ -32,8 +33,9 @@ const MAX_TXIDS = 5;
 /** A block's own time may lie this far beside the true one: consensus takes blocks two hours ahead. Seconds. */
 const BLOCK_TIME_SKEW = 7_200;
 
-/** Signatures since the swap that are listed for a refund, and transactions of them that one look reads. */
+/** Signatures of one page that is listed for a refund, pages of one check, and transactions of them that it reads. */
 const REFUND_LIST = 1_000;
+const REFUND_PAGES = 100;
 const REFUND_READS = 10;
 
 const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
@@ -84,6 +86,22 @@ export function createSwapSettlement(ports: SettlementPorts) {
     return { settlement: { state: 'incomplete', reason: 'partial', arrived, outcome }, claims };
   }
 
+  /**
+   * All finalized signatures of the reserve after one of them, newest first, however many are dust.
+   * @throws AppError UPSTREAM_FAILED; the next check lists them again
+   */
+  async function signaturesSince(until: string): Promise<SignatureEntry[]> {
+    const listed: SignatureEntry[] = [];
+    for (let pages = 0; pages < REFUND_PAGES; pages++) {
+      const before = listed.at(-1)?.signature;
+      const next = before === undefined ? {} : { before };
+      const page = await ports.reserveSignatures({ limit: REFUND_LIST, until, ...next });
+      listed.push(...page);
+      if (page.length < REFUND_LIST) return listed;
+    }
+    throw upstreamFailed('solana-rpc', 'history_too_long');
+  }
+
   /** The finalized credit to the reserve that the bridge speaks of. */
   async function findRefund(
     report: Extract<BridgeReport, { state: 'refunded' }>,
@@ -92,8 +110,7 @@ export function createSwapSettlement(ports: SettlementPorts) {
   ): Promise<Settled> {
     const until = operation.signing?.signature;
     if (!until) return pending('refunding');
-    const listed = await ports.reserveSignatures({ limit: REFUND_LIST, until });
-    const candidates = listed
+    const candidates = (await signaturesSince(until))
       .filter(({ signature, err }) => err === null && !isTaken(`payment:${signature}`))
       .toReversed();
     // Anybody can fill the list with dust: each look reads a few, oldest first, and the next one goes on behind them.

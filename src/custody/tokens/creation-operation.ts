@@ -11,8 +11,11 @@ import {
   type TokenDesign,
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
+import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import type { Journal } from '../kernel/journal.ts';
 import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import { type Facts, plannedOperation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
@@ -22,6 +25,25 @@ export const TOKEN_RULES: KindRules = {
   settles: false,
   provesItself: true,
 };
+
+export const creationId = (requestId: string): string => `token:${requestId}`;
+
+/**
+ * Plans the creation of a paid request and reserves its cost: from then on no other operation can take it. Inside the
+ * storage transaction that books the payment.
+ * @param cost lamports that may leave the reserve: rent and fees
+ */
+export function planCreation(
+  journal: Pick<Journal, 'get' | 'insert'>,
+  { id, subject }: { readonly id: string; readonly subject: Readonly<Record<string, unknown>> },
+  cost: bigint,
+  now: number,
+): void {
+  if (journal.get(creationId(id))) return;
+  const plan = { ...(subject as Facts), invoiceId: id };
+  const amounts = { amount: lamports(0n), reserved: lamports(cost) };
+  journal.insert(plannedOperation({ id: creationId(id), kind: 'token', ...amounts, plan, now }));
+}
 
 /** An account as the chain shows it, as far as it matters here. */
 export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };

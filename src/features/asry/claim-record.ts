@@ -10,8 +10,10 @@ const HOW_TO_GET: Readonly<Record<string, string>> = {
   rent_budget_spent:
     "Open the sender's associated ASRY token account: the reward is then sent within the hour, or at once when this call is repeated.",
   recipient_account_missing: "Open the sender's associated ASRY token account, then repeat this call.",
+  recipient_account_closed:
+    "The service opened the sender's associated ASRY token account before, and it was closed. Open it again, then repeat this call.",
   recipient_account_foreign:
-    "The sender's associated ASRY account belongs to somebody else; the operator must look at it.",
+    "The sender's associated ASRY account has another owner. The operator must check it.",
   reserve_short_of_asry: 'The reserve is short of ASRY; the reward is sent once it is refilled.',
   reserve_short_of_sol: 'The reserve is short of SOL for fees; the reward is sent once it is refilled.',
 };

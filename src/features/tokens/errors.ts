@@ -48,7 +48,8 @@ export const TOKEN_ERRORS = {
   },
   REFUND_DUE: {
     ...conflict,
-    meaning: 'The payment came too late; it is recorded as owed back to its payer.',
+    meaning:
+      'The payment bought nothing: it came too late, or the creation failed for good. It is recorded as owed back to its payer.',
   },
   INVOICE_IN_PROGRESS: {
     status: 409,

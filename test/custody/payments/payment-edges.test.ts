@@ -74,15 +74,15 @@ describe('the time in which a request can be paid', () => {
     expect(world.desk.find(id)).toBeNull();
   });
 
-  it('ends for ten requests in one run, so that a run stays short', async () => {
+  it('ends for few requests in one run, so that a run stays short', async () => {
     const world = createPaymentWorld();
-    const requests = Array.from({ length: 11 }, () => world.open());
+    const requests = Array.from({ length: 21 }, () => world.open());
     world.state.now += CLOSES + 1;
     await world.desk.run();
     const expired = () => requests.filter(({ id }) => world.desk.find(id)?.detail === 'expired').length;
-    expect(expired()).toBe(10);
+    expect(expired()).toBe(20);
     await world.desk.run();
-    expect(expired()).toBe(11);
+    expect(expired()).toBe(21);
   });
 });
 
@@ -327,40 +327,142 @@ describe('confirm', () => {
   });
 });
 
-describe('when the desk wants to run', () => {
-  it('is never while nothing waits, and two seconds after its last run while a request is open', async () => {
+describe('the time of the next run', () => {
+  const MINUTES_OF_A_DAY = 24 * 60;
+
+  it('is two seconds after the last one while a request is new, ten seconds while one is open', async () => {
     const world = createPaymentWorld();
     expect(world.desk.nextAt()).toBeUndefined();
-    const request = world.open();
+    world.open();
     await world.desk.run();
     expect(world.desk.nextAt()).toBe(world.state.now + 2_000);
-    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    world.state.now += 5 * MINUTE;
+    await world.desk.run();
+    expect(world.desk.nextAt()).toBe(world.state.now + 10_000);
+  });
+
+  it('is every ten minutes for a day after the last request closed, then never', async () => {
+    const world = createPaymentWorld();
+    world.open();
+    let runs = 0;
+    for (let minute = 0; minute < 2 * MINUTES_OF_A_DAY; minute++) {
+      world.state.now += MINUTE;
+      if ((world.desk.nextAt() ?? Number.POSITIVE_INFINITY) > world.state.now) continue;
+      await world.desk.run();
+      runs++;
+    }
+    expect(runs).toBeLessThan(40 + 6 * 24 + 10);
     expect(world.desk.nextAt()).toBeUndefined();
   });
 
-  it('goes on while a paid creation is under way, though nobody else waits', async () => {
+  it('is not earlier while paid creations wait for money, and at once when one has ended', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
-    world.pay(fee(request), [request.reference]);
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     await world.desk.run();
-    expect(world.desk.nextAt()).toBe(world.state.now + 2_000);
+    expect(world.desk.nextAt()).toBe(world.state.now + 10 * MINUTE);
     world.finish(`token:${request.id}`, 'done');
+    expect(world.desk.nextAt()).toBe(world.state.now);
     await world.desk.run();
-    expect(world.desk.nextAt()).toBeUndefined();
+    expect(world.desk.find(request.id)?.status).toBe('completed');
   });
 
-  it('goes on while a refund is on its way', async () => {
+  it('is at once when a refund has ended', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request) + 50_000n, [request.reference]);
     await world.confirm(request.id, paid);
-    expect(world.desk.nextAt()).toBeUndefined();
+    await world.desk.run();
     world.state.refunds = 'never';
     await world.desk.refund(request.id);
-    expect(world.desk.nextAt()).toBe(2_000);
+    expect(world.desk.nextAt()).toBeGreaterThan(world.state.now);
     world.finish(`refund:${paid}:1`, 'done');
+    expect(world.desk.nextAt()).toBe(world.state.now);
     await world.desk.run();
-    expect(world.desk.nextAt()).toBeUndefined();
+    expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
+  });
+});
+
+describe('finding payments', () => {
+  it('finds a payment with a reference below 3,000 transfers of dust that came after it', async () => {
+    const world = createPaymentWorld();
+    world.open();
+    await world.desk.run();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    for (let n = 0; n < 3_000; n++) world.pay(1n);
+    await world.desk.run();
+    expect(world.desk.find(request.id)?.status).toBe('completed');
+  });
+
+  it('finds an exact amount below 190 transfers of dust although confirms come in between', async () => {
+    const world = createPaymentWorld();
+    const [request, other] = [world.open(), world.open()];
+    world.pay(fee(request));
+    for (let n = 0; n < 190; n++) world.pay(1_000_000n);
+    await world.desk.run();
+    await world.confirm(other.id, world.pay(fee(other), [other.reference]));
+    for (let runs = 0; runs < 20; runs++) {
+      world.state.now += 2_000;
+      await world.desk.run();
+    }
+    expect(world.desk.find(request.id)?.status).toBe('completed');
+  });
+
+  it('does not let a request expire while its payment may wait to be read', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.pay(fee(request));
+    for (let n = 0; n < 500; n++) world.pay(1n);
+    await world.desk.run();
+    world.state.now += CLOSES + 1;
+    for (let runs = 0; runs < 30; runs++) await world.desk.run();
+    expect(world.desk.find(request.id)?.status).toBe('completed');
+  });
+
+  it('owes a late payment back although no other request is open', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.now += CLOSES + 2 * MINUTE;
+    await world.desk.run();
+    world.pay(fee(request), [request.reference]);
+    world.state.now += 10 * MINUTE;
+    expect(world.desk.nextAt()).toBeLessThanOrEqual(world.state.now);
+    await world.desk.run();
+    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
+  });
+
+  it('checks 500 open references in turn, and few in one run', async () => {
+    const world = createPaymentWorld();
+    const asked = new Set<string>();
+    const node = world.ports.nodes[0];
+    if (!node) throw new Error('no node');
+    const { signatures } = node;
+    Object.assign(node, {
+      signatures: (of: string, page: { limit: number }) => {
+        asked.add(of);
+        return signatures(of, page);
+      },
+    });
+    const requests = Array.from({ length: 500 }, () => world.open());
+    for (let runs = 0; runs < 130; runs++) {
+      world.state.now += 2_000;
+      const before = world.state.lists;
+      await world.desk.run();
+      expect(world.state.lists - before).toBeLessThanOrEqual(18);
+    }
+    expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
+  });
+
+  it('does not let a flooded reference delay the payment of another request', async () => {
+    const world = createPaymentWorld();
+    const [flooded, other] = [world.open(), world.open()];
+    for (let n = 0; n < 400; n++) world.pay(1n, [flooded.reference]);
+    await world.desk.run();
+    world.pay(fee(other), [other.reference]);
+    world.state.now += 5_000;
+    await world.desk.run();
+    expect(world.desk.find(other.id)?.status).toBe('completed');
   });
 });
 
@@ -376,38 +478,40 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('waits, with the reason shown, while nothing may begin, and is made afterwards', async () => {
+  it('is reserved together with the booking of the payment', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const request = world.open();
+    const signature = world.pay(fee(request), [request.reference]);
+    await world.desk.confirm({ id: request.id, kind: 'token', signature, waitMs: 0 }, (work) => work);
+    expect(world.journal.get(`token:${request.id}`)).toMatchObject({ state: 'planned', reserved: 5_000n });
+  });
+
+  it('waits with the reason shown, and is made when nothing stops it any more', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    world.state.refuses = 'SIGNING_PAUSED';
+    world.state.refuses = 'stopped_operator';
     const paid = world.pay(fee(request), [request.reference]);
-    expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
-    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'SIGNING_PAUSED' });
-    const told = world.journal.revision();
-    await world.desk.run();
-    await world.desk.run();
-    expect(world.journal.revision()).toBe(told);
-    world.state.refuses = 'SIGNING_FROZEN';
-    await world.desk.run();
-    expect(world.desk.find(request.id)).toMatchObject({ reason: 'SIGNING_FROZEN' });
+    expect(await world.confirm(request.id, paid)).toMatchObject({
+      refusal: { code: 'INVOICE_IN_PROGRESS', details: { reason: 'stopped_operator' } },
+    });
+    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'stopped_operator' });
     world.state.refuses = undefined;
     await world.desk.run();
     expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('stays made when an earlier try is refused only afterwards', async () => {
+  it('is booked once when the background ends it during a confirm', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    world.state.refuses = 'SIGNING_PAUSED';
-    world.state.refusing = () => {
+    world.state.driving = () => {
       asked.resolve();
       return answered.promise;
     };
     const early = world.confirm(request.id, paid);
     await asked.promise;
-    world.state.refuses = undefined;
+    world.state.driving = undefined;
     await world.desk.run();
     expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', tokenId: 1 });
     answered.resolve();
@@ -415,27 +519,38 @@ describe('the creation that a payment buys', () => {
     expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('is owed back once when two find together that it cannot be made', async () => {
+  it('is owed back once when two runs find together that it cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
-    world.state.refuses = 'SIGNING_PAUSED';
-    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
-    world.state.refuses = undefined;
+    world.pay(fee(request), [request.reference]);
     await Promise.all([world.desk.run(), world.desk.run()]);
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
-  it('begins for ten in one run, and those that hang keep no other waiting', async () => {
+  it('is booked although any number of older paid requests waits for money', async () => {
     const world = createPaymentWorld({ creates: 'never' });
-    const requests = Array.from({ length: 11 }, () => world.open());
-    world.state.refuses = 'SIGNING_PAUSED';
-    for (const request of requests)
+    const waiting = Array.from({ length: 150 }, () => world.open());
+    for (const request of waiting)
       await world.confirm(request.id, world.pay(fee(request), [request.reference]));
-    world.state.refuses = undefined;
+    const made = world.open();
+    await world.confirm(made.id, world.pay(fee(made), [made.reference]));
+    world.finish(`token:${made.id}`, 'done');
     await world.desk.run();
-    expect(world.created).toHaveLength(10);
+    expect(world.desk.find(made.id)?.status).toBe('completed');
+    expect(world.desk.find(waiting[0]?.id ?? '')?.detail).toBe('creating');
+  });
+
+  it('is planned by the next run for a paid request of an older version', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    await world.desk.confirm(
+      { id: request.id, kind: 'token', signature: world.pay(fee(request), [request.reference]), waitMs: 0 },
+      (work) => work,
+    );
+    world.storage.exec('DELETE FROM operations');
+    expect(world.desk.nextAt()).toBe(world.state.now);
     await world.desk.run();
-    expect(new Set(world.created).size).toBe(11);
+    expect(world.desk.find(request.id)?.status).toBe('completed');
   });
 
   it('is listed with it at no cost, while the record of a paid listing stays its own', async () => {
@@ -476,7 +591,11 @@ describe('a request', () => {
     expect(request.feeLamports).toBe('20000008');
     const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'another' } as const;
     expect(world.desk.open(asked)).toMatchObject({
-      refusal: { code: 'TOO_MANY_OPEN_REQUESTS', message: 'No amount is free.', retryAfterSeconds: 600 },
+      refusal: {
+        code: 'TOO_MANY_OPEN_REQUESTS',
+        message: 'No unique payment amount is available right now. Retry in a minute.',
+        retryAfterSeconds: 600,
+      },
     });
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     expect(world.open().feeLamports).toBe('20000008');

@@ -1,4 +1,4 @@
-/** The payment desk by itself, over a chain of transactions that the test writes. */
+/** The payments module over a chain of transactions that the test writes. */
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
@@ -17,9 +17,11 @@ const START = 1_800_000_000_000;
 export const address = (n: number): string =>
   encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
 export const signature = (n: number): string =>
-  encodeBase58(Uint8Array.from({ length: 64 }, (_, i) => (n * 13 + i) % 251));
+  encodeBase58(
+    Uint8Array.from({ length: 64 }, (_, i) => (i < 4 ? (n >>> (8 * i)) & 255 : (n * 13 + i) % 251)),
+  );
 
-/** The desk over a chain that the test writes; creations and refunds are counted and end as the state says. */
+/** Creations and refunds are counted and end as the state says. */
 export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
 
 export function createPaymentWorld(
@@ -33,10 +35,15 @@ export function createPaymentWorld(
     random: 1,
     creates: options.creates ?? 'done',
     refunds: 'done' as 'done' | 'failed' | 'never',
-    /** Why nothing may begin. */
+    /** Why nothing may begin, and why a planned creation waits. */
     refuses: undefined as string | undefined,
-    /** Waited for by a refusal. */
+    /** Awaited by a refusal. */
     refusing: undefined as (() => Promise<void>) | undefined,
+    /** Awaited by every drive of a creation. */
+    driving: undefined as (() => Promise<void>) | undefined,
+    /** Transactions and lists that were read. */
+    reads: 0,
+    lists: 0,
     unreadable: false,
     /** What every draw of two bytes gives; undefined for ever new ones. */
     drawn: undefined as readonly number[] | undefined,
@@ -76,9 +83,8 @@ export function createPaymentWorld(
         return journal.insert(plannedOperation({ id, kind, ...intent, now: state.now }));
       });
       if ('code' in planned) return { type: 'refused', refusal: planned };
-      (kind === 'refund' ? refunded : created).push(id);
-      const end = kind === 'refund' ? state.refunds : state.creates;
-      if (end !== 'never') finish(id, end);
+      refunded.push(id);
+      if (state.refunds !== 'never') finish(id, state.refunds);
       return { type: 'begun', operation: planned };
     },
   };
@@ -91,11 +97,22 @@ export function createPaymentWorld(
     reserveAddress: 'reserve',
     maxRefundsDay: lamports(100_000_000n),
     heldPayers: new Set(options.heldPayers),
-    signatures: async ({ limit }) =>
-      chain
-        .slice(0, limit)
-        .map(({ signature: text, slot, blockTime }) => ({ signature: text, slot, err: null, blockTime })),
+    nodes: [
+      {
+        name: 'node',
+        async signatures(of, { limit, before }) {
+          state.lists++;
+          const list = chain.filter(({ accounts }) => accounts.includes(of));
+          const from = before === undefined ? 0 : list.findIndex((tx) => tx.signature === before) + 1;
+          return list
+            .slice(from, from + limit)
+            .map(({ signature: text, slot, blockTime }) => ({ signature: text, slot, err: null, blockTime }));
+        },
+        firstAvailableBlock: async () => 0n,
+      },
+    ],
     async transaction(text) {
+      state.reads++;
       if (state.unreadable) throw new Error('the node is down');
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
@@ -109,7 +126,27 @@ export function createPaymentWorld(
     metadataUri: (mint) => `https://sluice.test/${mint}`,
     creationCost: () => 5_000n,
   };
-  const desk = createPaymentDesk(tools, { ...ports, mirror });
+  /** What the custodian's executor does with a planned creation. */
+  async function drive(id: string): Promise<void> {
+    await state.driving?.();
+    const planned = journal.get(id);
+    if (planned?.state !== 'planned') return;
+    if (!created.includes(id)) created.push(id);
+    if (state.refuses) {
+      if (planned.reason !== state.refuses)
+        journal.update(planned, { ...planned, reason: state.refuses }, state.now);
+    } else if (state.creates !== 'never') finish(id, state.creates);
+  }
+  const service = createPaymentDesk(tools, { ...ports, mirror, drive });
+  const desk = {
+    ...service,
+    /** One run as the alarm makes it: what is planned is carried on, then booked. */
+    async run(): Promise<void> {
+      await service.run();
+      for (const { id } of journal.ofKind('token', -1)) await drive(id);
+      await service.run();
+    },
+  };
   const open = (over: Partial<OpenRequest> = {}) => {
     const subject = {
       name: 'Moon',

@@ -137,14 +137,26 @@ describe('looking for what paid a refund', () => {
     expect(await createRefundSearch([only], RESERVE)(REFUND, NOW)).toBeNull();
   });
 
-  it('does not answer while a node does not, or has not what it lists, or where history is too long', async () => {
+  it('fails while a node fails or does not have what it lists', async () => {
     const down = { ...node([]), signatures: () => Promise.reject(new Error('down')) };
-    for (const nodes of [
-      [node([entry('paid')]), down],
-      [node([entry('paid')], null)],
-      [node(others(20_000))],
-    ])
+    for (const nodes of [[node([entry('paid')]), down], [node([entry('paid')], null)]])
       await expect(createRefundSearch(nodes, RESERVE)(REFUND, NOW)).rejects.toThrow();
+  });
+
+  it('continues below 25,000 other transactions in further calls, and then finds it', async () => {
+    const search = createRefundSearch([node([]), node([...others(25_000), entry('paid')])], RESERVE);
+    for (let calls = 0; calls < 2; calls++)
+      await expect(search(REFUND, NOW)).rejects.toMatchObject({ details: { reason: 'history_continues' } });
+    expect(await search(REFUND, NOW)).toBe('paid');
+  });
+
+  it('searches from the top again once a search has ended', async () => {
+    const list: SignatureEntry[] = others(12_000);
+    const search = createRefundSearch([node(list)], RESERVE);
+    await expect(search(REFUND, NOW)).rejects.toThrow();
+    expect(await search(REFUND, NOW)).toBeNull();
+    list.unshift(entry('paid'));
+    expect(await search(REFUND, NOW)).toBe('paid');
   });
 
   it('skips transactions of a version that no node shows, whatever memo they carry', async () => {

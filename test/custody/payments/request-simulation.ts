@@ -281,18 +281,23 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
           })),
           RESERVE,
         ),
-        signatures: ({ limit, before, until }) =>
-          flaky('payments', () => {
-            const list = final().map(({ transaction: { signature, slot, blockTime } }) => ({
-              signature,
-              slot,
-              err: null,
-              blockTime,
-            }));
-            const from = list.findIndex(({ signature }) => signature === before) + 1;
-            const end = list.findIndex(({ signature }) => signature === until);
-            return list.slice(from, Math.min(from + limit, end < 0 ? list.length : end));
-          }),
+        nodes: asked.map((node, index) => ({
+          name: node.name,
+          firstAvailableBlock: async () => 0n,
+          signatures: (address, { limit, before }) =>
+            flaky(`payments@${index}`, () => {
+              const list = final()
+                .filter(({ transaction }) => transaction.accounts.includes(address))
+                .map(({ transaction: { signature, slot, blockTime } }) => ({
+                  signature,
+                  slot,
+                  err: null,
+                  blockTime,
+                }));
+              const from = list.findIndex(({ signature }) => signature === before) + 1;
+              return list.slice(from, from + limit);
+            }),
+        })),
         transaction: (signature) => flaky('payment', () => received(signature)),
         randomBytes: (length) => Uint8Array.from({ length }, () => random.between(0, 255)),
         randomId: () => `request-${options.seed}-${++made}`,

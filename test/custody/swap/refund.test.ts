@@ -50,6 +50,13 @@ describe('a refund', () => {
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 
+  it('is found below 2,500 transactions of dust that came after it', async () => {
+    const { settle, ports } = setUp(refunded(990_000_000n));
+    credit(ports, 'refund', 990_000_000n);
+    for (let at = 0; at < 2_500; at++) credit(ports, `dust-${at}`, 1n);
+    expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+
   it.each([
     ['has not arrived', () => {}],
     ['is one lamport off', (ports: ReturnType<typeof createSwapPorts>) => credit(ports, 'x', 990_000_001n)],

@@ -1,0 +1,63 @@
+/**
+ * Which payment request a payment belongs to, and what the payment does there. Pure.
+ * @module
+ */
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import { type PaymentRequest, partOf, type RefundDue } from './request-store.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
+
+/** Smaller amounts are not worth the transaction that would return them. Lamports. */
+export const DUST = 10_000n;
+/** Block times may precede our clock by this. */
+const CLOCK_SKEW_MS = 30_000;
+/** Payments that may count towards one fee, so that a request's row stays small. */
+const MAX_PARTS = 50;
+
+export type RequestLookup = {
+  byReference(reference: string): PaymentRequest | undefined;
+  /** Open requests of exactly this fee, in lamports. */
+  openByFee(fee: string): PaymentRequest[];
+};
+
+/** Unix milliseconds of the block; our clock where the node gives no block time. */
+const paidAtOf = ({ blockTime }: TreasuryPayment, now: number): number =>
+  blockTime === null ? now : blockTime * 1_000;
+
+/** The request that a payment names by reference or by its exact amount; undefined when none or several fit. */
+export function matchRequest(
+  payment: TreasuryPayment,
+  transaction: Pick<ChainTransaction, 'accounts'>,
+  find: RequestLookup,
+  now: number,
+): PaymentRequest | undefined {
+  const referenced = transaction.accounts.flatMap((account) => find.byReference(account) ?? []);
+  if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : undefined;
+  const paidAt = paidAtOf(payment, now);
+  const exact = find
+    .openByFee(payment.lamports.toString())
+    .filter((request) => paidAt >= request.createdAt - CLOCK_SKEW_MS && paidAt <= request.closesAt);
+  return exact.length === 1 ? exact[0] : undefined;
+}
+
+/** What a payment does to its request. */
+export type PaymentEffect =
+  /** It buys nothing and is owed back. */
+  | { readonly type: 'owed'; readonly reason: RefundDue['reason'] }
+  /** It counts, and more is missing. */
+  | { readonly type: 'part'; readonly request: PaymentRequest }
+  /** The fee is paid; `excess` lamports are owed back, unless they are dust. */
+  | { readonly type: 'paid'; readonly request: PaymentRequest; readonly excess: bigint };
+
+export function judgePayment(request: PaymentRequest, payment: TreasuryPayment, now: number): PaymentEffect {
+  if (request.state === 'expired' || paidAtOf(payment, now) > request.closesAt)
+    return { type: 'owed', reason: 'late' };
+  if (request.state !== 'open') return { type: 'owed', reason: 'double' };
+  const received = BigInt(request.received) + payment.lamports;
+  const missing = BigInt(request.fee) - received;
+  if (missing > 0n && request.parts.length >= MAX_PARTS) return { type: 'owed', reason: 'underpaid' };
+  const parts = [...request.parts, partOf(payment)];
+  const counted = { ...request, received: received.toString(), parts, payer: payment.payer };
+  if (missing > 0n) return { type: 'part', request: counted };
+  const paid = { ...counted, state: 'paid', paymentSignature: payment.signature, paidAt: now } as const;
+  return { type: 'paid', request: paid, excess: -missing > DUST ? -missing : 0n };
+}

@@ -1,0 +1,55 @@
+/**
+ * When the reference of each open request is next checked.
+ * @module
+ */
+import type { Storage } from '../kernel/ports.ts';
+import { type PaymentRequest, requestOf } from './request-store.ts';
+
+const SCHEMA =
+  'CREATE TABLE IF NOT EXISTS reference_checks (request_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL)';
+
+export type ReferenceStore = ReturnType<typeof openReferenceStore>;
+
+/** @param storage with the table of requests */
+export function openReferenceStore({ exec }: Storage) {
+  exec(SCHEMA);
+
+  return {
+    /** Open requests whose reference is due for a check, the most overdue first. */
+    overdue(now: number, limit: number): PaymentRequest[] {
+      return exec(
+        `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
+         WHERE r.state = 'open' AND COALESCE(c.due_at, 0) <= ? ORDER BY COALESCE(c.due_at, 0), r.created_at LIMIT ?`,
+        now,
+        limit,
+      ).map(requestOf);
+    },
+
+    /** Open requests whose reference is due for a check, the newest request first. */
+    newest(now: number, limit: number): PaymentRequest[] {
+      return exec(
+        `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
+         WHERE r.state = 'open' AND COALESCE(c.due_at, 0) <= ? ORDER BY r.created_at DESC LIMIT ?`,
+        now,
+        limit,
+      ).map(requestOf);
+    },
+
+    /** @param at Unix milliseconds, whole */
+    checkAt(id: string, at: number): void {
+      exec(
+        `INSERT INTO reference_checks (request_id, due_at) VALUES (?, ?)
+         ON CONFLICT (request_id) DO UPDATE SET due_at = excluded.due_at`,
+        id,
+        at,
+      );
+    },
+
+    /** Forgets requests that are not open. */
+    purge(): void {
+      exec(
+        "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
+      );
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Every change of a payment request: a payment arrives, what it buys is made or fails, the request expires. Each change is
+ * one storage transaction with its D1 update and with what is owed back.
+ * @module
+ */
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { Storage } from '../kernel/ports.ts';
+import { creationId } from '../tokens/creation-operation.ts';
+import { listToken } from '../tokens/d1-rows.ts';
+import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
+import { judgePayment, matchRequest } from './payment-matching.ts';
+import type { RefundDesk } from './refunds.ts';
+import type { PaymentRequest, RequestStore } from './request-store.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
+
+export type RequestChangesPorts = {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly store: RequestStore;
+  readonly refunds: Pick<RefundDesk, 'owe' | 'owedOf' | 'isReturned'>;
+  /** Plans the creation of a paid token and reserves its cost, inside the storage transaction. */
+  readonly planCreation: (request: PaymentRequest) => void;
+  readonly now: () => number;
+};
+
+export const purposeOf = (request: PaymentRequest): string => `${request.kind}:${request.id}`;
+
+export type RequestChanges = ReturnType<typeof createRequestChanges>;
+
+export function createRequestChanges(p: RequestChangesPorts) {
+  const { journal, storage, store, refunds, now } = p;
+
+  function save(request: PaymentRequest): PaymentRequest {
+    const changed = { ...request, changes: request.changes + 1 };
+    store.put(changed);
+    mirrorRequest(journal, store, changed, now());
+    return changed;
+  }
+
+  /** Owes back all that a request has received and that is not owed yet. Inside a storage transaction. */
+  function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
+    for (const part of request.parts) {
+      const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
+      if (rest > 0n) refunds.owe(request, part, rest, reason);
+    }
+  }
+
+  /** Lists the token and ends the request. Inside a storage transaction. */
+  function complete(request: PaymentRequest): void {
+    const tokenId = listToken({ store, journal, now: now() }, request);
+    const done = save({ ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
+    if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
+  }
+
+  /** Applies a payment that is now consumed for this request. Inside a storage transaction. */
+  function apply(request: PaymentRequest, payment: TreasuryPayment): void {
+    const effect = judgePayment(request, payment, now());
+    if (effect.type === 'owed') {
+      refunds.owe(request, payment, payment.lamports, effect.reason);
+      return;
+    }
+    if (effect.type === 'paid' && effect.excess > 0n)
+      refunds.owe(request, payment, effect.excess, 'overpaid');
+    const changed = save(effect.request);
+    if (effect.type === 'part') return;
+    if (changed.kind === 'listing') complete(changed);
+    else p.planCreation(changed);
+  }
+
+  return {
+    save,
+    oweAll,
+
+    /** The purpose of a payment that belongs to a request, booked there once; null for any other payment. */
+    take(payment: TreasuryPayment, transaction: ChainTransaction): string | null {
+      const request = matchRequest(payment, transaction, store, now());
+      if (!request) return null;
+      const purpose = purposeOf(request);
+      const name = `payment:${payment.signature}`;
+      const claimant = journal.claimant(name);
+      // Consumed by this request: D1 rebuilt its row, and only the booking of the payment was lost with the journal.
+      if (claimant !== undefined) return claimant === purpose ? purpose : null;
+      if (refunds.isReturned(payment)) return null;
+      journal.claim(name, purpose, now());
+      apply(request, payment);
+      return purpose;
+    },
+
+    /** Ends requests whose creation has ended. Storage only, so all that have ended are booked at once. */
+    settleCreations(limit: number): void {
+      for (const request of store.creationsEnded(limit)) {
+        const operation = journal.get(creationId(request.id));
+        storage.transaction(() => {
+          if (operation?.state === 'done') return complete(request);
+          oweAll(save({ ...request, state: 'expired', reason: operation?.reason ?? null }), 'failed');
+        });
+      }
+    },
+
+    /** Plans creations of paid requests that have none: rows of an older version, or rebuilt from D1. */
+    planMissing(limit: number): void {
+      for (const request of store.creationsMissing(limit)) storage.transaction(() => p.planCreation(request));
+    },
+
+    /**
+     * Ends requests that closed before a time; what arrived in part is owed back.
+     * @param before Unix milliseconds
+     */
+    expire(before: number, limit: number): void {
+      for (const request of store.closed(before, limit)) {
+        storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid'));
+      }
+    },
+  };
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads every transaction of the treasury, node by node. A walk's place is a head and the gaps below it: everything at or
+ * below the head, except the gaps, has been read. Only a step of the walk changes its place, and only past transactions
+ * that it has read or recorded, so no payment is skipped however many others surround it.
+ * @module
+ */
+import { HOUR_MS } from '../../core/limits.ts';
+import { failureReason, type SignatureEntry } from '../../providers/solana-rpc.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { Log } from '../kernel/ports.ts';
+import type { Booking } from './booking.ts';
+
+/** One node's list of transactions. Each node has a walk of its own: one that hides a payment hides it from no other. */
+export type TreasuryNode = {
+  readonly name: string;
+  /** Finalized signatures of an address, newest first. @throws AppError UPSTREAM_FAILED */
+  signatures(
+    address: string,
+    page: { readonly limit: number; readonly before?: string },
+  ): Promise<SignatureEntry[]>;
+  /** The oldest slot of its history. @throws AppError UPSTREAM_FAILED */
+  firstAvailableBlock(): Promise<bigint>;
+};
+
+export type TreasuryWalkPorts = {
+  readonly journal: Pick<Journal, 'getMeta' | 'setMeta'>;
+  readonly booking: Pick<Booking, 'isKnown' | 'read'>;
+  readonly nodes: readonly TreasuryNode[];
+  readonly treasuryAddress: string;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+const PAGE = 20;
+/** Gaps that a walk keeps. At the limit the head pauses; its own gap then grows, and nothing is skipped. */
+const MAX_GAPS = 20;
+/** Block times and our clock may differ by this. */
+const CLOCK_SKEW_MS = 120_000;
+/** A walk that is behind for this long is reported, and again every hour. */
+const BEHIND_ALARM_MS = 10 * 60_000;
+
+type Place = { readonly signature: string; readonly slot: string };
+
+/** Where a gap ends: at a place that was read, or, for the first walk of all, at a time in Unix milliseconds. */
+type End = Place | { readonly since: number };
+
+type Gap = {
+  /** Everything from here up has been read. */
+  readonly before: string;
+  readonly end: End;
+};
+
+type Walk = {
+  /** The newest transaction read; null before the first. */
+  readonly head: Place | null;
+  /** Newest first. */
+  readonly gaps: readonly Gap[];
+  /** Unix milliseconds since which the gaps were never empty; null without gaps. */
+  readonly behindSince: number | null;
+};
+
+const NEW_WALK: Walk = { head: null, gaps: [], behindSince: null };
+
+/** Transactions that one run may still read. */
+export type Budget = { reads: number };
+
+export type TreasuryWalk = ReturnType<typeof createTreasuryWalk>;
+
+export function createTreasuryWalk(p: TreasuryWalkPorts) {
+  const key = (node: TreasuryNode): string => `treasury_walk:${node.name}`;
+  const load = (node: TreasuryNode): Walk => {
+    const text = p.journal.getMeta(key(node));
+    return text === undefined ? NEW_WALK : (JSON.parse(text) as Walk);
+  };
+  const alarmedAt = new Map<string, number>();
+  let turns = 0;
+
+  function save(node: TreasuryNode, walk: Walk): void {
+    const behindSince = walk.gaps.length === 0 ? null : (walk.behindSince ?? p.now());
+    p.journal.setMeta(key(node), JSON.stringify({ ...walk, behindSince }));
+  }
+
+  function alarm(node: TreasuryNode, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
+    const name = `${event} ${node.name}`;
+    if (p.now() - (alarmedAt.get(name) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return;
+    alarmedAt.set(name, p.now());
+    p.log({ level: 'alarm', event, node: node.name, ...facts });
+  }
+
+  /** Reads one page down to its end; the last entry that was handled, and whether the end was reached. */
+  async function readPage(
+    node: TreasuryNode,
+    page: readonly SignatureEntry[],
+    end: End,
+    budget: Budget,
+  ): Promise<{ last: SignatureEntry | undefined; reached: boolean }> {
+    let last: SignatureEntry | undefined;
+    for (const entry of page) {
+      if (isBelow(entry, end)) return { last, reached: true };
+      if (entry.err === null && !p.booking.isKnown(entry.signature)) {
+        if (budget.reads === 0) return { last, reached: false };
+        budget.reads--;
+        if ((await p.booking.read(entry.signature, node.name)) === 'stop') return { last, reached: false };
+      }
+      last = entry;
+    }
+    return { last, reached: 'since' in end && page.length < PAGE };
+  }
+
+  /** A short page that does not show the end: the node's history begins above it, or the node lags. */
+  async function isPruned(node: TreasuryNode, end: End): Promise<boolean> {
+    if ('since' in end || (await node.firstAvailableBlock()) <= BigInt(end.slot)) return false;
+    alarm(node, 'treasury_history_pruned', { slot: end.slot });
+    return true;
+  }
+
+  /** Reads what is new at the top. What does not fit this step becomes a gap. */
+  async function readHead(node: TreasuryNode, since: number, budget: Budget): Promise<void> {
+    const walk = load(node);
+    if (walk.gaps.length >= MAX_GAPS) return alarm(node, 'treasury_walk_paused', { gaps: MAX_GAPS });
+    const page = await node.signatures(p.treasuryAddress, { limit: PAGE });
+    const [top] = page;
+    if (!top || (walk.head && top.slot < BigInt(walk.head.slot))) return;
+    const end: End = walk.head ?? { since };
+    const { last, reached } = await readPage(node, page, end, budget);
+    const head = { signature: top.signature, slot: top.slot.toString() };
+    if (reached) return save(node, { ...walk, head });
+    if (!last) return;
+    save(node, { ...walk, head, gaps: [{ before: last.signature, end }, ...walk.gaps] });
+  }
+
+  /** Goes on inside a gap: the newest and the oldest in turn, so that neither waits for the other. */
+  async function readGap(node: TreasuryNode, budget: Budget): Promise<void> {
+    const walk = load(node);
+    const at = turns % 2 === 0 ? 0 : walk.gaps.length - 1;
+    const gap = walk.gaps[at];
+    if (!gap) return;
+    const page = await node.signatures(p.treasuryAddress, { limit: PAGE, before: gap.before });
+    const { last, reached } = await readPage(node, page, gap.end, budget);
+    const isShort = page.length < PAGE && last?.signature === page.at(-1)?.signature;
+    const isOver = reached || (isShort && (await isPruned(node, gap.end)));
+    if (isShort && !isOver) alarm(node, 'treasury_walk_stuck');
+    const left = isOver ? [] : [{ ...gap, before: last?.signature ?? gap.before }];
+    save(node, { ...walk, gaps: walk.gaps.toSpliced(at, 1, ...left) });
+  }
+
+  return {
+    /**
+     * One bounded step of every node's walk: the head, then one gap.
+     * @param since no open request can have been paid before, in Unix milliseconds
+     */
+    async run(since: number, budget: Budget): Promise<void> {
+      turns++;
+      // The head never uses what a gap needs, nor one node what the next one does.
+      const share = Math.max(Math.floor(budget.reads / (2 * p.nodes.length)), 1);
+      for (const node of p.nodes) {
+        try {
+          await readHead(node, since, { reads: share });
+          await readGap(node, { reads: share });
+        } catch (error) {
+          // Another node's walk goes on; this one keeps its place.
+          p.log({
+            level: 'warn',
+            event: 'treasury_walk_failed',
+            node: node.name,
+            reason: failureReason(error),
+          });
+        }
+        const { behindSince } = load(node);
+        if (behindSince !== null && p.now() - behindSince > BEHIND_ALARM_MS)
+          alarm(node, 'treasury_walk_behind', { since: new Date(behindSince).toISOString() });
+      }
+    },
+
+    /** Unix milliseconds since which transactions above the oldest gap wait to be read; null when all are read. */
+    behindSince(): number | null {
+      const times = p.nodes.flatMap((node) => load(node).behindSince ?? []);
+      return times.length === 0 ? null : Math.min(...times);
+    },
+  };
+
+  function isBelow(entry: SignatureEntry, end: End): boolean {
+    if ('since' in end)
+      return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
+    return entry.signature === end.signature || entry.slot < BigInt(end.slot);
+  }
+}

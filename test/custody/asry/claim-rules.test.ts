@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { ownMoney } from '../../../src/custody/asry/claim-rules.ts';
+
+const SECOND = 1_000;
+const DAY = 86_400;
+const SWAP_AT = 1_800_000_000;
+
+describe('ownMoney', () => {
+  const facts = { isDepositAddress: false, sharesAddress: true, unsettledSince: [SWAP_AT * SECOND] };
+
+  it.each([
+    ['a second before the swap', SWAP_AT - 1, undefined],
+    ['when the swap began', SWAP_AT, 'swap_unsettled'],
+    ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
+    ['more than a day later', SWAP_AT + DAY + 1, undefined],
+  ])('with one address for treasury and reserve, a deposit %s', (_name, blockTime, reason) => {
+    expect(ownMoney({ blockTime }, facts)).toBe(reason);
+  });
+
+  it('is never assumed for a treasury with an address of its own, or without an unsettled swap', () => {
+    expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
+    expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
+  });
+
+  it('is what an address sends that a swap of ours paid', () => {
+    const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
+    expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
+  });
+});

@@ -1,0 +1,513 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
+import { openTreasuryStore, type TreasuryPayment } from '../../../src/custody/payments/treasury-store.ts';
+import { createTreasuryWalk, type TreasuryNode } from '../../../src/custody/payments/treasury-walk.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+
+const TREASURY = 'treasury';
+const T0 = 1_800_000_000;
+/** Transactions that one run reads for each node's head, and for its gap. */
+const SHARE = 20;
+
+/** A finalized transaction in which `payer` gives the treasury so many lamports. */
+function payment(
+  signature: string,
+  lamports: bigint,
+  over: Partial<ChainTransaction> = {},
+): ChainTransaction {
+  return {
+    signature,
+    slot: BigInt(signature.replace(/\D/g, '')),
+    blockTime: T0,
+    failed: false,
+    fee: 5_000n,
+    accounts: ['payer', TREASURY],
+    signers: ['payer'],
+    preLamports: [10_000_000_000n, 1_000n],
+    postLamports: [10_000_000_000n - lamports - 5_000n, 1_000n + lamports],
+    preTokens: null,
+    postTokens: null,
+    ...over,
+  };
+}
+
+/** A chain, newest first, nodes that list it, and the walk that books payments of exactly 100 lamports. */
+function setUp(nodeCount = 1) {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const payments = openTreasuryStore(storage);
+  const chain: ChainTransaction[] = [];
+  const taken: TreasuryPayment[] = [];
+  const state = {
+    now: T0 * 1_000,
+    since: T0 * 1_000,
+    reads: 0,
+    lists: 0,
+    said: [] as Record<string, unknown>[],
+    /** The booking of this one throws. */
+    poison: '',
+    /** Of a version that nodes refuse to show. */
+    unreadable: '',
+    /** Listed, but no node has it. */
+    missing: new Set<string>(),
+    /** No node answers. */
+    down: false,
+    oldestSlot: 0n,
+    /** Entries that node 1 does not list. */
+    hidden: new Set<string>(),
+    /** Entries that only node 1 lists, at the top. */
+    invented: [] as string[],
+  };
+  const log = (line: Readonly<Record<string, unknown>>) => void state.said.push(line);
+  const now = () => state.now;
+  const booking = createBooking({
+    storage,
+    payments,
+    treasuryAddress: TREASURY,
+    reserveAddress: 'reserve',
+    take(found) {
+      if (found.signature === state.poison) throw new Error('cannot be booked');
+      if (found.lamports !== 100n) return null;
+      taken.push(found);
+      return `token:${found.signature}`;
+    },
+    async transaction(signature) {
+      state.reads++;
+      if (state.down) throw upstreamFailed('solana-rpc', 'timeout');
+      if (signature === state.unreadable) throw upstreamFailed('solana-rpc', 'rpc_-32015');
+      if (state.missing.has(signature)) return null;
+      return chain.find((tx) => tx.signature === signature) ?? null;
+    },
+    now,
+    log,
+  });
+  const nodes = Array.from(
+    { length: nodeCount },
+    (_, index): TreasuryNode => ({
+      name: `node-${index + 1}`,
+      async signatures(address, { limit, before }) {
+        expect(address).toBe(TREASURY);
+        state.lists++;
+        if (state.down) throw upstreamFailed('solana-rpc', 'timeout');
+        const honest = chain
+          .filter(({ signature }) => index > 0 || !state.hidden.has(signature))
+          .map(({ signature, slot, failed, blockTime }) => ({
+            signature,
+            slot,
+            err: failed ? { InstructionError: [0, 'x'] } : null,
+            blockTime,
+          }));
+        const top = honest[0]?.slot ?? 0n;
+        const fake = state.invented.map((signature) => ({ signature, slot: top, err: null, blockTime: T0 }));
+        const list = index === 0 ? [...fake, ...honest] : honest;
+        const from = before === undefined ? 0 : list.findIndex(({ signature }) => signature === before) + 1;
+        // A node that does not know `before` lists nothing.
+        if (before !== undefined && from === 0) return [];
+        return list.slice(from, from + limit).filter(({ slot }) => slot >= state.oldestSlot);
+      },
+      firstAvailableBlock: async () => state.oldestSlot,
+    }),
+  );
+  const ports = { journal, booking, nodes, treasuryAddress: TREASURY, now, log };
+  let walk = createTreasuryWalk(ports);
+  const run = () => walk.run(state.since, { reads: 2 * SHARE * nodeCount });
+  return {
+    chain,
+    taken,
+    state,
+    storage,
+    payments,
+    booking,
+    run,
+    behind: () => walk.behindSince(),
+    restart() {
+      walk = createTreasuryWalk(ports);
+    },
+    /** Runs until nothing is left to read; the number of runs. */
+    async runAll(most = 200) {
+      for (let runs = 1; runs <= most; runs++) {
+        const { reads } = state;
+        await run();
+        if (state.reads === reads && walk.behindSince() === null) return runs;
+      }
+      return most;
+    },
+  };
+}
+
+const names = (taken: readonly TreasuryPayment[]) => taken.map(({ signature }) => signature).sort();
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+let world: ReturnType<typeof setUp>;
+beforeEach(() => {
+  world = setUp();
+});
+
+describe('the walk over the treasury', () => {
+  it('books every payment once, however often it runs', async () => {
+    for (const n of range(1, 55)) world.chain.unshift(payment(`s${n}`, n % 5 === 0 ? 100n : 7n));
+    for (let round = 0; round < 4; round++) await world.runAll();
+    expect(names(world.taken)).toEqual(
+      range(1, 11)
+        .map((n) => `s${n * 5}`)
+        .sort(),
+    );
+    expect(world.state.reads).toBe(55);
+  });
+
+  it('keeps its place when a confirm books a transaction in the middle of a long walk', async () => {
+    for (const n of range(1, 190)) world.chain.unshift(payment(`s${n}`, n === 10 ? 100n : 1n));
+    await world.run();
+    await world.booking.confirm('s150');
+    world.chain.unshift(payment('s191', 1n));
+    await world.booking.confirm('s191');
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s10']);
+  });
+
+  it('finds a payment below 2,100 transfers of dust, and fresh ones while it reads them', async () => {
+    world.chain.unshift(payment('s0', 100n));
+    await world.runAll();
+    for (const n of range(1, 2_100)) world.chain.unshift(payment(`s${n}`, n === 5 ? 100n : 1n));
+    await world.run();
+    world.chain.unshift(payment('s2101', 100n));
+    await world.run();
+    expect(names(world.taken)).toEqual(['s0', 's2101']);
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s0', 's2101', 's5']);
+    expect(world.behind()).toBeNull();
+  });
+
+  it('continues where it was after a restart', async () => {
+    for (const n of range(1, 100)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run();
+    world.restart();
+    await world.runAll();
+    expect(world.taken).toHaveLength(100);
+    expect(world.state.reads).toBe(100);
+  });
+
+  it('reads no transaction from before the oldest request on its first walk', async () => {
+    world.chain.unshift(payment('s1', 100n, { blockTime: T0 - 3_600 }));
+    world.chain.unshift(payment('s2', 100n));
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s2']);
+  });
+
+  it.each([
+    ['two minutes before it, since clocks differ', T0 - 120, ['s1']],
+    ['a second longer before it', T0 - 121, []],
+    ['at a time that the node does not give', null, ['s1']],
+  ])('on its first walk handles a payment %s', async (_name, blockTime, taken) => {
+    world.chain.unshift(payment('s1', 100n, { blockTime }));
+    await world.runAll();
+    expect(names(world.taken)).toEqual(taken);
+  });
+
+  it('reads whatever is new above its head, however old the block time says it is', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    await world.runAll();
+    world.chain.unshift(payment('s2', 100n, { blockTime: T0 - 3_600 }));
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s1', 's2']);
+  });
+
+  it('never moves its head back when a node lags', async () => {
+    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    const newest = world.chain.splice(0, 5);
+    await world.run();
+    world.chain.unshift(...newest, payment('s31', 100n));
+    world.chain.sort((a, b) => Number(b.slot - a.slot));
+    await world.runAll();
+    expect(world.state.reads).toBe(31);
+  });
+
+  it('takes a short list for the end only when the history of the node begins there', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    await world.runAll();
+    for (const n of range(2, 60)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run();
+    world.state.oldestSlot = 20n;
+    await world.runAll();
+    expect(world.behind()).toBeNull();
+    expect(world.state.said).toMatchObject([
+      { level: 'alarm', event: 'treasury_history_pruned', node: 'node-1' },
+    ]);
+    expect(names(world.taken)).toEqual(['s1', ...range(20, 60).map((n) => `s${n}`)].sort());
+  });
+
+  it('keeps its place and raises an alarm when a node lists nothing below it', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    await world.runAll();
+    for (const n of range(2, 60)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run();
+    const below = world.chain.splice(30, world.chain.length);
+    for (let runs = 0; runs < 3; runs++) await world.run();
+    expect(world.behind()).not.toBeNull();
+    expect(world.state.said).toContainEqual({ level: 'alarm', event: 'treasury_walk_stuck', node: 'node-1' });
+    world.chain.push(...below);
+    await world.runAll();
+    expect(world.taken).toHaveLength(60);
+  });
+
+  it('pauses its head at 20 gaps, raises an alarm, and skips nothing', async () => {
+    let n = 0;
+    const burst = (size: number) => {
+      for (let i = 0; i < size; i++) world.chain.unshift(payment(`s${++n}`, n % 50 === 0 ? 100n : 1n));
+    };
+    burst(1);
+    await world.runAll();
+    for (let round = 0; round < 60; round++) {
+      burst(60);
+      await world.run();
+    }
+    expect(world.state.said).toContainEqual({
+      level: 'alarm',
+      event: 'treasury_walk_paused',
+      node: 'node-1',
+      gaps: 20,
+    });
+    await world.runAll(1_000);
+    expect(world.taken).toHaveLength(Math.floor(n / 50));
+    expect(world.state.reads).toBe(n);
+  });
+
+  it('raises an alarm when it is behind for more than ten minutes', async () => {
+    for (const n of range(1, 500)) world.chain.unshift(payment(`s${n}`, 1n));
+    await world.run();
+    world.state.now += 601_000;
+    await world.run();
+    await world.run();
+    expect(world.state.said).toMatchObject([
+      { level: 'alarm', event: 'treasury_walk_behind', node: 'node-1' },
+    ]);
+  });
+
+  it('finds each payment once while new ones arrive between its runs', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1, maxLength: 8 }),
+        async (bursts) => {
+          const fresh = setUp();
+          let n = 0;
+          for (const burst of bursts) {
+            for (let i = 0; i < burst; i++) fresh.chain.unshift(payment(`s${++n}`, 100n));
+            await fresh.run();
+          }
+          await fresh.runAll();
+          expect(names(fresh.taken)).toEqual(fresh.chain.map(({ signature }) => signature).sort());
+          expect(fresh.state.reads).toBe(n);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('a transaction that cannot be read', () => {
+  it('holds up no other and is read when the nodes have it', async () => {
+    world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
+    world.state.missing.add('s1');
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s2']);
+    world.state.missing.clear();
+    world.state.now += 2_000;
+    await world.booking.retry(5);
+    expect(names(world.taken)).toEqual(['s1', 's2']);
+    expect(world.payments.unread('s1')).toBeUndefined();
+  });
+
+  it('is tried again less and less often, and dropped after a day in which no node had it', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    world.state.missing.add('s1');
+    await world.runAll();
+    let tries = 0;
+    for (let minutes = 0; minutes < 30 * 60; minutes++) {
+      world.state.now += 60_000;
+      const { reads } = world.state;
+      await world.booking.retry(5);
+      tries += world.state.reads - reads;
+    }
+    expect(tries).toBeLessThan(40);
+    expect(world.payments.unread('s1')).toBeUndefined();
+  });
+
+  it('of an unknown version raises one alarm and is kept for a version of ours that reads it', async () => {
+    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+    world.state.unreadable = 's25';
+    await world.runAll();
+    expect(world.taken).toHaveLength(29);
+    expect(world.state.said).toEqual([
+      { level: 'alarm', event: 'payment_unbooked', signature: 's25', error: 'unreadable' },
+    ]);
+    world.state.unreadable = '';
+    world.state.now += 3_600_000;
+    await world.booking.retry(5);
+    expect(world.taken).toHaveLength(30);
+  });
+
+  it('whose booking fails raises an alarm, and a confirm books it once the cause is repaired', async () => {
+    world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
+    world.state.poison = 's1';
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s2']);
+    expect(world.state.said).toMatchObject([{ level: 'alarm', event: 'payment_unbooked', signature: 's1' }]);
+    await expect(world.booking.confirm('s1')).rejects.toThrow('cannot be booked');
+    world.state.poison = '';
+    await world.booking.confirm('s1');
+    expect(names(world.taken)).toEqual(['s1', 's2']);
+  });
+
+  it('because no node answers keeps the place of the walk', async () => {
+    for (const n of range(1, 50)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run();
+    world.state.down = true;
+    for (let runs = 0; runs < 5; runs++) await world.run();
+    world.state.down = false;
+    await world.runAll();
+    expect(world.taken).toHaveLength(50);
+  });
+});
+
+describe('with a node that lies', () => {
+  beforeEach(() => {
+    world = setUp(2);
+  });
+
+  it('finds a payment that one node hides', async () => {
+    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+    world.state.hidden.add('s7');
+    await world.runAll();
+    expect(world.taken).toHaveLength(30);
+  });
+
+  it('still reads the list of the other node when one invents transactions without end', async () => {
+    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+    for (let round = 0; round < 120; round++) {
+      world.state.invented = range(0, 29).map((n) => `fake ${round} ${n}`);
+      await world.run();
+    }
+    expect(world.taken).toHaveLength(30);
+    expect(world.payments.countUnread('node-1')).toBeLessThanOrEqual(1_000);
+    expect(world.payments.countUnread('node-2')).toBe(0);
+  });
+});
+
+describe('what counts as a payment', () => {
+  it('excludes failed transactions and those that take from the treasury', async () => {
+    world.chain.unshift(payment('s1', 100n, { failed: true }));
+    world.chain.unshift(payment('s2', -100n));
+    await world.runAll();
+    expect(world.taken).toEqual([]);
+    expect(world.storage.exec('SELECT signature FROM treasury_payments')).toEqual([]);
+  });
+
+  it('is the same for a confirmed transaction', async () => {
+    world.chain.unshift(
+      payment('s1', 100n, { failed: true }),
+      payment('s2', -100n),
+      payment('s3', 0n),
+      payment('s4', 100n, { accounts: ['payer', 'another account'] }),
+    );
+    for (const signature of ['s1', 's2', 's3', 's4']) {
+      expect(await world.booking.confirm(signature)).toMatchObject({ signature });
+      expect(world.payments.get(signature)).toBeUndefined();
+    }
+    expect(await world.booking.confirm('s5')).toBeNull();
+  });
+
+  it.each(['reserve', TREASURY])('excludes our own movement, signed by the %s', async (own) => {
+    const change = { accounts: ['payer', TREASURY, own], signers: ['payer', own] };
+    const lamports = { preLamports: [9_000n, 0n, 9n], postLamports: [3_900n, 100n, 9n] };
+    world.chain.unshift(payment('s1', 100n, { ...change, ...lamports }));
+    await world.runAll();
+    expect(world.payments.get('s1')).toMatchObject({ lamports: 100n, purpose: null });
+    expect(world.taken).toEqual([]);
+  });
+
+  it('includes a payment that matched nothing at first and is confirmed after its request was made', async () => {
+    world.chain.unshift(payment('s1', 7n));
+    await world.runAll();
+    expect(world.payments.get('s1')?.purpose).toBeNull();
+    world.chain[0] = payment('s1', 100n);
+    for (let calls = 0; calls < 2; calls++) await world.booking.confirm('s1');
+    expect(world.payments.get('s1')?.purpose).toBe('token:s1');
+    expect(world.taken).toHaveLength(1);
+  });
+
+  it.each([
+    ['one payer', payment('s1', 100n), 'payer'],
+    [
+      'a fee payer who gave nothing and a signer who paid',
+      payment('s1', 100n, {
+        accounts: ['relayer', 'payer', TREASURY],
+        signers: ['relayer', 'payer'],
+        preLamports: [50_000n, 1_000n, 0n],
+        postLamports: [45_000n, 900n, 100n],
+      }),
+      'payer',
+    ],
+    [
+      'two payers',
+      payment('s1', 100n, {
+        accounts: ['a', 'b', TREASURY],
+        signers: ['a', 'b'],
+        preLamports: [50_000n, 1_000n, 0n],
+        postLamports: [44_950n, 950n, 100n],
+      }),
+      null,
+    ],
+    [
+      'a sponsor of the fee who gave one lamport more',
+      payment('s1', 1n, {
+        accounts: ['sponsor', 'witness', TREASURY],
+        signers: ['sponsor', 'witness'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [44_999n, 900n, 1n],
+      }),
+      'sponsor',
+    ],
+    [
+      'a second signer who gave one lamport',
+      payment('s1', 1n, {
+        accounts: ['sponsor', 'payer', TREASURY],
+        signers: ['sponsor', 'payer'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [45_000n, 899n, 1n],
+      }),
+      'payer',
+    ],
+    [
+      'no signer at all, a program paid',
+      payment('s1', 100n, {
+        accounts: ['sponsor', 'vault', TREASURY],
+        signers: ['sponsor'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [45_000n, 800n, 100n],
+      }),
+      null,
+    ],
+    [
+      'the treasury itself',
+      payment('s1', 100n, {
+        accounts: [TREASURY, 'another'],
+        signers: [TREASURY],
+        preLamports: [50_000n, 0n],
+        postLamports: [44_900n, 100n],
+      }),
+      null,
+    ],
+    [
+      'a signer whose balances the node does not give',
+      payment('s1', 100n, { accounts: ['a', TREASURY] }),
+      null,
+    ],
+  ])('the payer of %s', (_name, transaction, expected) => {
+    expect(payerOf(transaction, TREASURY)).toBe(expected);
+  });
+});
