@@ -3,6 +3,7 @@ import type { Failure } from '../api/call.ts';
 type Kind =
   | 'no_account'
   | 'wrong_network'
+  | 'expired'
   | 'declined'
   | 'too_little_sol'
   | 'too_little_token'
@@ -17,6 +18,10 @@ const TEXTS: Readonly<Record<Kind, readonly [text: string, next: string]>> = {
   wrong_network: [
     'The wallet is not on Solana mainnet.',
     'Switch the network in the settings of the wallet, then try again. Nothing was sent.',
+  ],
+  expired: [
+    'The network did not accept the payment.',
+    'The approval took too long, or the wallet is on a different network. Nothing was sent: try again.',
   ],
   declined: ['You declined in the wallet.', 'Nothing was sent. Try again when you are ready.'],
   too_little_sol: [
@@ -37,7 +42,8 @@ const TEXTS: Readonly<Record<Kind, readonly [text: string, next: string]>> = {
 /** EIP-1193's code for a request that the user rejected, which Solana wallets use as well. */
 const REJECTED_CODE = 4001;
 const REJECTED = /reject|declin|denied|cancel|closed/i;
-const OTHER_NETWORK = /blockhash not found|wrong network|different network|cluster/i;
+const EXPIRED = /blockhash not found|block height exceeded/i;
+const OTHER_NETWORK = /wrong network|different network|cluster/i;
 
 /** Why a payment by wallet did not happen, with the next step. */
 export class WalletProblem extends Error {
@@ -54,6 +60,7 @@ export class WalletProblem extends Error {
     const message = cause instanceof Error ? cause.message : '';
     const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
     if (code === REJECTED_CODE || REJECTED.test(message)) return new WalletProblem('declined');
+    if (EXPIRED.test(message)) return new WalletProblem('expired');
     if (OTHER_NETWORK.test(message)) return new WalletProblem('wrong_network');
     return new WalletProblem('failed', message.slice(0, 200));
   }

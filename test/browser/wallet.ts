@@ -29,7 +29,10 @@ function sign(wire: Uint8Array, secretKey: string): Uint8Array {
 }
 
 async function send(rpcUrl: string, wire: Uint8Array): Promise<void> {
-  const params = [Buffer.from(wire).toString('base64'), { encoding: 'base64' }];
+  const params = [
+    Buffer.from(wire).toString('base64'),
+    { encoding: 'base64', preflightCommitment: 'confirmed' },
+  ];
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -6,7 +6,8 @@ import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-
 import { curlLines } from '../../site/parts/agent-snippets.ts';
 import { PAGES } from '../../site/prerender.tsx';
 
-beforeAll(() => buildSite());
+// Only ends a build that hangs: a busy machine may need long.
+beforeAll(() => buildSite(), 180_000);
 
 const file = (path: string): string =>
   readFileSync(join(SITE_FOLDER, path === '/' ? 'index.html' : `${path}.html`), 'utf8');
@@ -96,4 +97,25 @@ it('a command that spends takes a key that was made before it: run again, it mov
   expect(making).toMatch(/^KEY=\$\(/);
   expect(command.join('\n')).toContain('"idempotency-key: $KEY"');
   expect(command.join('\n')).not.toContain('$(');
+});
+
+it('the font is one file of this site, at most 45 KB, and every page preloads it', () => {
+  const fonts = readdirSync(join(SITE_FOLDER, 'assets')).filter((name) => name.endsWith('.woff2'));
+  expect(fonts).toHaveLength(1);
+  const [font = ''] = fonts;
+  expect(readFileSync(join(SITE_FOLDER, 'assets', font)).length).toBeLessThanOrEqual(45 * 1024);
+  for (const { path } of PAGES)
+    expect(file(path)).toContain(`<link rel="preload" href="/assets/${font}" as="font"`);
+});
+
+it('the manifest and the social card name pictures that exist, with their real sizes', () => {
+  const manifest = JSON.parse(readFileSync(join(SITE_FOLDER, 'site.webmanifest'), 'utf8'));
+  const png = (name: string): string => {
+    const bytes = readFileSync(join(SITE_FOLDER, name));
+    return `${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`;
+  };
+  for (const { src, sizes, type } of manifest.icons)
+    if (type === 'image/png') expect(png(src)).toBe(sizes);
+    else expect(existsSync(join(SITE_FOLDER, src))).toBe(true);
+  expect(png('card.png')).toBe('1200x630');
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
+import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
-import { ServiceFacts, together } from '../../site/parts/overview-live.tsx';
+import { levelsOf, ServiceFacts, together } from '../../site/parts/overview-live.tsx';
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { entitlementOf } from '../../src/custody/asry/reward-curve.ts';
@@ -130,4 +131,37 @@ it.each([
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
   const titles = ['No swap begins now.', 'Nothing is signed now.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
+});
+
+describe('the coverage of the overview', () => {
+  const summary = (supply: string | null, gap: string | null, decimals = 0) => ({
+    ...copy('getAbsrSummary'),
+    absrTokenSupplyAtoms: supply,
+    gapSatoshis: gap,
+    absrDecimals: decimals,
+  });
+  it.each([
+    ['1000000', '61975', 'Every ABSR is covered, with 61,975 sats to spare.'],
+    ['1000000', '0', 'Every ABSR is covered by exactly one sat.'],
+    ['1000000', '-5', 'Not covered: 5 sats are missing.'],
+    ['0', '1000000', 'No ABSR exists yet, so nothing is owed.'],
+  ])('of a supply of %s with a gap of %s says: %s', (supply, gap, text) => {
+    const covered = coverageOf(summary(supply, gap));
+    expect(covered && coverageText(covered)).toBe(text);
+  });
+
+  it('is unknown while either side is unknown', () => {
+    expect(coverageOf(summary(null, '1'))).toBeNull();
+    expect(coverageOf(summary('1', null))).toBeNull();
+    expect(coverageOf(null)).toBeNull();
+  });
+
+  it('draws the three levels to one scale, and marks what is unknown', () => {
+    const reserves = copy('getReserves');
+    reserves.bitcoin.balanceSatoshis = '1000000';
+    reserves.solana.balanceLamports = '4000000000';
+    const prices = { ...summary('500000', '500000'), solPriceUsd: 100, btcPriceUsd: 80_000 };
+    expect(levelsOf(reserves, prices)).toEqual({ sol: 0.5, btc: 1, absr: 0.5 });
+    expect(levelsOf(null, null)).toEqual({ sol: null, btc: null, absr: null });
+  });
 });
