@@ -31,6 +31,13 @@ CREATE TABLE IF NOT EXISTS quote_budget (
   window INTEGER PRIMARY KEY,
   used INTEGER NOT NULL
 );
+-- The same of one network, so that none can use up the budget of all. Rows of earlier windows are deleted.
+CREATE TABLE IF NOT EXISTS quote_shares (
+  window INTEGER NOT NULL,
+  client TEXT NOT NULL,                -- hash of an address, of an IPv4 /24, or of an IPv6 /64, /56 or /48
+  used INTEGER NOT NULL,
+  PRIMARY KEY (window, client)
+) WITHOUT ROWID;
 
 -- Creates that may have reached the exchange provider. The row is written before the provider is called, and kept for 7 days.
 CREATE TABLE IF NOT EXISTS exchange_requests (
@@ -130,6 +137,30 @@ CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE liste
 
 -- Substrings of names and symbols of listed tokens, by trigram.
 CREATE VIRTUAL TABLE IF NOT EXISTS tokens_text USING fts5 (name, symbol, tokenize = 'trigram');
+-- Their single letters and pairs of letters, as hex, for queries that are shorter than a trigram: `heads` of the beginnings,
+-- `grams` of every place up to the 48th letter.
+CREATE VIRTUAL TABLE IF NOT EXISTS tokens_short USING fts5 (heads, grams, tokenize = 'ascii', detail = 'column', content = '',
+  contentless_delete = 1);
+CREATE VIEW IF NOT EXISTS tokens_letters AS
+  SELECT token_id,
+    hex(substr(name, 1, 1)) || ' ' || hex(substr(name, 1, 2)) || ' ' || hex(substr(symbol, 1, 1)) || ' ' || hex(substr(symbol, 1, 2))
+      AS heads,
+    (SELECT group_concat(hex(substr(name, places.value, 1)) || ' ' || hex(substr(name, places.value, 2)) || ' '
+        || hex(substr(symbol, places.value, 1)) || ' ' || hex(substr(symbol, places.value, 2)), ' ')
+      FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48]') places)
+      AS grams
+  FROM tokens WHERE listed_at IS NOT NULL;
+-- Tokens that were listed before this index existed.
+INSERT INTO tokens_short (rowid, heads, grams)
+  SELECT token_id, heads, grams FROM tokens_letters WHERE token_id NOT IN (SELECT rowid FROM tokens_short);
+CREATE TRIGGER IF NOT EXISTS tokens_listed_short AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
+BEGIN
+  INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
+END;
+CREATE TRIGGER IF NOT EXISTS tokens_listed_later_short AFTER UPDATE ON tokens WHEN old.listed_at IS NULL AND new.listed_at IS NOT NULL
+BEGIN
+  INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
+END;
 CREATE TRIGGER IF NOT EXISTS tokens_listed AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
 BEGIN
   INSERT INTO tokens_text (rowid, name, symbol) VALUES (new.token_id, new.name, new.symbol);

@@ -40,6 +40,30 @@ export function parseAmount(text: string, decimals: number): ParsedAmount {
   return { ok: true, atoms: BigInt((match[1] ?? '') + fraction.padEnd(decimals, '0')) };
 }
 
+/** A decimal as JSON and JavaScript write it: `5e-1`, `1E+3`, `1e-7`. */
+const WRITTEN = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
+
+/**
+ * Exact atoms of a caller's number, which may have an exponent. A sign is refused.
+ *
+ * @param excess what happens to digits beyond the unit: `drop` rounds down to the atom, because a sum of doubles such as
+ *               `0.30000000000000004` carries digits that its caller never meant; `refuse` is for amounts that are compared
+ */
+export function parseWrittenAmount(text: string, decimals: number, excess: 'drop' | 'refuse'): ParsedAmount {
+  if (text.length > MAX_TEXT) return { ok: false, reason: /^\d/.test(text) ? 'too_large' : 'not_a_decimal' };
+  const match = WRITTEN.exec(text);
+  if (!match) return { ok: false, reason: 'not_a_decimal' };
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  if (/^0+$/.test(digits)) return { ok: true, atoms: 0n };
+  // Digits before the point, once the atoms are the unit.
+  const length = whole.length + Number(exponent) + decimals;
+  if (length > 2 * MAX_TEXT) return { ok: false, reason: 'too_large' };
+  if (excess === 'refuse' && /[1-9]/.test(digits.slice(Math.max(length, 0))))
+    return { ok: false, reason: 'too_many_digits' };
+  return { ok: true, atoms: length <= 0 ? 0n : BigInt(digits.slice(0, length).padEnd(length, '0')) };
+}
+
 /** Plain decimal text without trailing zeros: 2010000000 lamports is `2.01`. */
 export function formatAmount(atoms: bigint, decimals: number): string {
   const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(decimals + 1, '0');

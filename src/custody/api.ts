@@ -62,6 +62,8 @@ export type SwapRoom = {
   readonly balanceLamports: bigint;
   /** The most that one swap may take at this moment; zero when none can. */
   readonly maximumLamports: bigint;
+  /** What balance, floor and reservations leave for one swap, its fees deducted. */
+  readonly spendableLamports: bigint;
   readonly refusal: Refusal | null;
 };
 

@@ -4,7 +4,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../core/errors.ts';
-import { isShallow, parseJson } from '../core/json.ts';
+import { ExactNumber, isShallow, parseJson } from '../core/json.ts';
 import { MAX_BODY_BYTES } from '../core/limits.ts';
 
 /**
@@ -13,15 +13,15 @@ import { MAX_BODY_BYTES } from '../core/limits.ts';
  */
 const ACCEPTED = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)|^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-/** Reads the body and hands the parsed value to the route's validator. */
+/** Reads the body, drops members that are null, and hands the rest to the route's validator. */
 export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
   const text = await readText(c);
   const type = c.req.header('content-type');
   if (type !== undefined && !ACCEPTED.test(type)) {
     throw new AppError('UNSUPPORTED_CONTENT_TYPE', 'Send the body as application/json.');
   }
-  const parsed = parse(text);
-  // The validator looks at the content type and reads through `json()`: give it both.
+  const parsed = withoutNulls(parse(text));
+  // The validator checks the content type and reads through `json()`, so both are provided.
   c.req.raw = new Request(c.req.raw.url, { method: 'POST', headers: jsonHeaders(c.req.raw.headers) });
   c.req.json = async <T>() => parsed as T;
   await next();
@@ -31,6 +31,14 @@ function jsonHeaders(headers: Headers): Headers {
   const copy = new Headers(headers);
   copy.set('content-type', 'application/json');
   return copy;
+}
+
+/** A member that is null counts as absent: forms send null for what was left empty. */
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof ExactNumber)
+    return value;
+  // `fromEntries` defines members, so that one named __proto__ stays a member.
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
 function parse(text: string): unknown {

@@ -4,12 +4,15 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { AppError, type ErrorTable } from '../core/errors.ts';
+import { inCallerWords } from './caller-words.ts';
 
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
 export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
 
-/** At most so many issues are listed: a body of thousands of bad fields must not be answered in kind. */
+/** Issues that one answer lists, because a body may have thousands of bad members. */
 const MAX_ISSUES = 10;
+
+z.config({ customError: inCallerWords });
 
 export const newRouter = <Deps>() =>
   new OpenAPIHono<RouterEnv<Deps>>({
@@ -21,8 +24,8 @@ export const newRouter = <Deps>() =>
         message: issue.message.slice(0, 200),
       }));
       const first = issues[0];
-      const where = first?.path ? `${first.path}: ` : '';
-      throw new AppError('INVALID_INPUT', `${where}${first?.message ?? 'invalid input'}`, {
+      const where = first?.path ? `${first.path} ` : '';
+      throw new AppError('INVALID_INPUT', `${where}${first?.message ?? 'The request is invalid.'}`, {
         details: { issues },
       });
     },

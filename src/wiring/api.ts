@@ -115,6 +115,7 @@ function buildApiDeps(env: Env): Deps {
     routes: solanaAddress && bitcoinAddress ? swapRoutes(config, { solanaAddress, bitcoinAddress }) : [],
     readPrices,
     maxCostBps: config.SWAP_MAX_COST_BPS,
+    maxSwap: config.SWAP_MAX_SOL,
     quoteBudget: createQuoteBudgetStore(env.DB),
     swaps: createSwapStore(env.DB),
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',

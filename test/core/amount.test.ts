@@ -7,6 +7,7 @@ import {
   floorSignificant,
   formatAmount,
   parseAmount,
+  parseWrittenAmount,
   SOL_DECIMALS,
   toNumber,
 } from '../../src/core/amount.ts';
@@ -180,6 +181,65 @@ describe('rounding', () => {
         expect(floor % unit).toBe(0n);
         expect(ceil % unit).toBe(0n);
         expect(ceil - floor).toBe(floor === atoms ? 0n : unit);
+      }),
+    );
+  });
+});
+
+describe('parseWrittenAmount', () => {
+  const written = (text: string, decimals = SOL_DECIMALS, excess: 'drop' | 'refuse' = 'drop') => {
+    const parsed = parseWrittenAmount(text, decimals, excess);
+    return parsed.ok ? parsed.atoms : parsed.reason;
+  };
+
+  it.each([
+    ['5e-1', 500_000_000n],
+    ['5E-1', 500_000_000n],
+    ['1e+3', 1_000_000_000_000n],
+    ['1.5e2', 150_000_000_000n],
+    ['1e-9', 1n],
+    ['1e-10', 0n],
+    ['12345e-14', 0n],
+    ['0e999', 0n],
+    ['0.30000000000000004', 300_000_000n],
+    ['0.7999999999999999', 799_999_999n],
+    ['1e400', 'too_large'],
+    ['1e-400', 0n],
+    ['-1', 'not_a_decimal'],
+    ['+1', 'not_a_decimal'],
+    ['1e', 'not_a_decimal'],
+    ['1e1.5', 'not_a_decimal'],
+    ['e5', 'not_a_decimal'],
+    [' 1', 'not_a_decimal'],
+    ['9'.repeat(65), 'too_large'],
+  ])('%s SOL is %s', (text, atoms) => expect(written(text)).toBe(atoms));
+
+  it('refuses digits beyond the unit where they are not dropped', () => {
+    expect(written('1.5', 0, 'refuse')).toBe('too_many_digits');
+    expect(written('15e-1', 0, 'refuse')).toBe('too_many_digits');
+    expect(written('1e-1', 0, 'refuse')).toBe('too_many_digits');
+    expect(written('1.50e1', 0, 'refuse')).toBe(15n);
+  });
+
+  it('reads whatever JavaScript writes of a number as at most that number, less than an atom below it', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (value) => {
+        const atoms = written(String(value));
+        if (typeof atoms !== 'bigint') throw new Error(atoms);
+        const [whole = '', fraction = ''] = value.toFixed(30).split('.');
+        const exact = BigInt(whole + fraction.padEnd(30, '0').slice(0, 30));
+        // String() writes the shortest text that reads back as the double: it may be a little above its exact value.
+        const slack = BigInt(Math.ceil(value * 2 ** -52 * 1e30));
+        expect(atoms * 10n ** 21n <= exact + slack).toBe(true);
+        expect((atoms + 1n) * 10n ** 21n > exact - slack).toBe(true);
+      }),
+    );
+  });
+
+  it('agrees with parseAmount on every plain decimal', () => {
+    fc.assert(
+      fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
+        expect(written(formatAmount(atoms, decimals), decimals, 'refuse')).toBe(atoms);
       }),
     );
   });

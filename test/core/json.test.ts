@@ -32,7 +32,7 @@ describe('parseJson', () => {
     expect(parseJson(text)).toEqual(new ExactNumber(text));
   });
 
-  it('an exponent shows in the text of the number, so no amount can come from it', () => {
+  it('keeps the exponent in the text of a number', () => {
     expect(numberText(parseJson('1e-7'))).toBe('1e-7');
     expect(numberText(parseJson('1e21'))).toBe('1e21');
   });

@@ -62,6 +62,15 @@ describe('reads', () => {
       estimatedSatoshis: '62187',
       quotedAmountLamports: '500000000',
       source: 'near-intents',
+      creatable: true,
+      reason: null,
+    });
+    expect(await (await get('/api/swap/estimate?amountSol=5e-1')).json()).toMatchObject({
+      amountLamports: '500000000',
+    });
+    expect(await (await get('/api/swap/estimate?amountSol=3')).json()).toMatchObject({
+      creatable: false,
+      reason: 'AMOUNT_TOO_LARGE',
     });
   });
 
@@ -71,8 +80,8 @@ describe('reads', () => {
     '?amountSol=0',
     '?amountSol=-1',
     '?amountSol=0.0009',
-    '?amountSol=1e3',
-    '?amountSol=0.12345678912',
+    '?amountSol=1e6',
+    '?amountSol=1e-9',
     '?amountSol=abc',
     '?amountSol=1,5',
     '?amountSol=%201',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../src/core/amount.ts';
 import { AppError, upstreamFailed } from '../../src/core/errors.ts';
 import type { SwapRoom } from '../../src/custody/api.ts';
-import { getEstimate } from '../../src/features/swap/get-estimate.ts';
-import { getMinimum, type SwapMinimumDeps } from '../../src/features/swap/get-minimum.ts';
+import { bandOf, type EstimateDeps, getEstimate } from '../../src/features/swap/get-estimate.ts';
+import { getMinimum } from '../../src/features/swap/get-minimum.ts';
 import { readQuote } from '../../src/features/swap/read-quote.ts';
 import { createCache } from '../../src/http/cached.ts';
 import { createFakeBridge, MARKET, quoteFor } from '../custody/fake-bridge.ts';
@@ -11,7 +11,13 @@ import { createFakeBridge, MARKET, quoteFor } from '../custody/fake-bridge.ts';
 const NOW = 1_790_000_000_000;
 const SOL = 1_000_000_000n;
 const POLICY = { freshMs: 1_000, revalidateMs: 1_000, staleMs: 10_000 };
-const open: SwapRoom = { balanceLamports: 10n * SOL, maximumLamports: 2n * SOL, refusal: null };
+const open: SwapRoom = {
+  balanceLamports: 10n * SOL,
+  maximumLamports: 2n * SOL,
+  spendableLamports: 9n * SOL,
+  refusal: null,
+};
+const CLIENT = '192.0.2.7';
 
 function setUp(room: () => Promise<SwapRoom> = async () => open) {
   const clock = { now: NOW };
@@ -19,12 +25,12 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
   const deferred: Promise<unknown>[] = [];
   const budget = { left: 100, taken: 0 };
   const calls = { room: 0, prices: 0 };
-  const deps: SwapMinimumDeps = {
+  const deps: EstimateDeps = {
     cache: createCache({ kv: undefined, now: () => clock.now, defer: (work) => void deferred.push(work) }),
     routes: [bridge],
     quoteBudget: {
       async take(_now, maximum) {
-        expect(maximum).toBe(120);
+        expect(maximum).toBe(80);
         if (budget.left <= 0) return { ok: false, retryAfterSeconds: 77 };
         budget.left--;
         budget.taken++;
@@ -43,53 +49,100 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
       return [MARKET, { ...MARKET, source: 'two' }];
     },
     maxCostBps: 200,
+    maxSwap: lamports(2n * SOL),
   };
   return { deps, bridge, budget, clock, calls, settle: () => Promise.allSettled(deferred) };
 }
 
 describe('an estimate', () => {
-  it('is asked for three significant digits and scaled to the amount', async () => {
+  it('is scaled from the quote of its band, the fixed fee taken once', async () => {
     const { deps, bridge } = setUp();
-    const estimate = await getEstimate(deps, lamports(1_234_567_890n));
-    expect(bridge.quotes).toEqual([{ amount: 1_230_000_000n, dry: true }]);
+    bridge.nextQuote = (amount) => ({
+      ok: true,
+      quote: { ...quoteFor(amount), fixedFeeSats: sats(1_000n), expectedSats: sats(123_000n) },
+    });
+    const estimate = await getEstimate(deps, lamports(1_500_000_000n), CLIENT);
+    expect(bridge.quotes).toContainEqual({ amount: SOL, dry: true });
     expect(estimate).toMatchObject({
-      amount: 1_234_567_890n,
-      quotedAmount: 1_230_000_000n,
+      amount: 1_500_000_000n,
+      quotedAmount: SOL,
+      estimatedSats: (124_000n * 3n) / 2n - 1_000n,
       route: 'near-intents',
       etaSeconds: 465,
       stale: false,
       asOf: NOW,
     });
-    const quoted = quoteFor(lamports(1_230_000_000n));
-    expect(estimate.estimatedSats).toBe((quoted.expectedSats * 1_234_567_890n) / 1_230_000_000n);
-    expect(estimate.minimumSats).toBe((quoted.minimumSats * 1_234_567_890n) / 1_230_000_000n);
   });
 
-  it.each([1n, 999n, 1_000n, 123_000_000n])('of %s lamports needs no scaling', async (amount) => {
-    const { deps } = setUp();
-    expect((await getEstimate(deps, lamports(amount))).quotedAmount).toBe(amount);
+  it.each([
+    [1n, 1n],
+    [999n, 500n],
+    [1_999_999_999n, 1_000_000_000n],
+    [2_000_000_000n, 2_000_000_000n],
+    [4_999_999_999n, 2_000_000_000n],
+    [5_000_000_001n, 5_000_000_000n],
+  ])('of %s lamports uses the band of %s', (amount, band) => {
+    expect(bandOf(lamports(amount))).toBe(band);
   });
 
-  it('for amounts that differ only beyond those digits, at once and later, is one quote', async () => {
+  it('takes a handful of quotes for a thousand different amounts', async () => {
     const { deps, bridge, budget } = setUp();
-    const amounts = Array.from({ length: 50 }, (_, at) => lamports(SOL + BigInt(at)));
-    await Promise.all(amounts.map((amount) => getEstimate(deps, amount)));
-    await getEstimate(deps, lamports(SOL + 999_999n));
-    expect([bridge.quotes.length, budget.taken]).toEqual([1, 1]);
+    for (let at = 1; at <= 1_000; at++) await getEstimate(deps, lamports((SOL * BigInt(at)) / 100n), CLIENT);
+    expect(bridge.quotes.length).toBeLessThanOrEqual(11);
+    expect(budget.taken).toBe(bridge.quotes.length);
+  });
+
+  it('is quoted for its own amount where the band begins below the smallest amount of the bridge', async () => {
+    const { deps, bridge } = setUp();
+    bridge.nextQuote = (amount) =>
+      amount < 250_000_000n ? { ok: false, reason: 'amount_too_low' } : { ok: true, quote: quoteFor(amount) };
+    expect(await getEstimate(deps, lamports(300_000_000n), CLIENT)).toMatchObject({
+      quotedAmount: 300_000_000n,
+    });
+    const asked = bridge.quotes.length;
+    await expect(getEstimate(deps, lamports(210_000_000n), CLIENT)).rejects.toMatchObject({
+      code: 'AMOUNT_TOO_SMALL',
+    });
+    expect(bridge.quotes.length).toBe(asked + 1);
+  });
+
+  it.each([
+    ['0.0015', 1_500_000n, 'AMOUNT_TOO_SMALL'],
+    ['the balance less floor and fees', 9n * SOL + 1n, 'INSUFFICIENT_BALANCE'],
+    ['the cap of one swap', 2n * SOL + 1n, 'AMOUNT_TOO_LARGE'],
+  ])('says which refusal a create beyond %s would get', async (_bound, amount, reason) => {
+    const { deps } = setUp();
+    expect(await getEstimate(deps, lamports(amount), CLIENT)).toMatchObject({ reason });
+  });
+
+  it('says that no create passes while the custodian refuses every swap', async () => {
+    const refusal = { code: 'SWAPS_PAUSED', message: 'x' };
+    const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
+    expect(await getEstimate(deps, lamports(SOL), CLIENT)).toMatchObject({ reason: 'SWAPS_PAUSED' });
+    expect(await getEstimate(setUp().deps, lamports(SOL), CLIENT)).toMatchObject({ reason: null });
+  });
+
+  it('of more than any reserve holds is refused without a quote', async () => {
+    const { deps, bridge } = setUp();
+    await expect(getEstimate(deps, lamports(100_000n * SOL + 1n), CLIENT)).rejects.toMatchObject({
+      code: 'AMOUNT_TOO_LARGE',
+      details: { maxAmountLamports: '100000000000000' },
+    });
+    expect(bridge.quotes).toEqual([]);
   });
 });
 
 describe('a quote for reading', () => {
   it('is never firm, so it opens no deposit address', async () => {
     const { deps, bridge } = setUp();
-    await readQuote(deps, lamports(SOL), POLICY);
+    await readQuote(deps, lamports(SOL), POLICY, CLIENT);
     expect(bridge.quotes.every(({ dry }) => dry)).toBe(true);
   });
 
   it('whose budget is spent says when there is one again, and asks nobody', async () => {
     const { deps, bridge, budget } = setUp();
     budget.left = 0;
-    await expect(readQuote(deps, lamports(SOL), POLICY)).rejects.toMatchObject({
+    await expect(readQuote(deps, lamports(SOL), POLICY, CLIENT)).rejects.toMatchObject({
       code: 'QUOTE_BUDGET_SPENT',
       retryAfterSeconds: 77,
     });
@@ -98,16 +151,18 @@ describe('a quote for reading', () => {
 
   it('is the last good one, marked, while the bridge is down, and an error once that is too old', async () => {
     const { deps, bridge, clock } = setUp();
-    await readQuote(deps, lamports(SOL), POLICY);
+    await readQuote(deps, lamports(SOL), POLICY, CLIENT);
     bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
     clock.now += 5_000;
-    expect(await readQuote(deps, lamports(SOL), POLICY)).toMatchObject({
+    expect(await readQuote(deps, lamports(SOL), POLICY, CLIENT)).toMatchObject({
       stale: true,
       asOf: NOW,
       expectedSats: 124_375n,
     });
     clock.now += 6_000;
-    await expect(readQuote(deps, lamports(SOL), POLICY)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(readQuote(deps, lamports(SOL), POLICY, CLIENT)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
   });
 
   it.each([
@@ -118,7 +173,10 @@ describe('a quote for reading', () => {
   ])('that is refused for %s is %s', async (reason, code) => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = () => ({ ok: false, reason });
-    await expect(readQuote(deps, lamports(SOL), POLICY)).rejects.toMatchObject({ code, details: { reason } });
+    await expect(readQuote(deps, lamports(SOL), POLICY, CLIENT)).rejects.toMatchObject({
+      code,
+      details: { reason },
+    });
   });
 
   it('is asked of the next route when the first fails or refuses', async () => {
@@ -128,7 +186,9 @@ describe('a quote for reading', () => {
     ]) {
       const { deps, bridge } = setUp();
       const broken = { ...createFakeBridge(), quote: async () => first() };
-      expect(await readQuote({ ...deps, routes: [broken, bridge] }, lamports(SOL), POLICY)).toMatchObject({
+      expect(
+        await readQuote({ ...deps, routes: [broken, bridge] }, lamports(SOL), POLICY, CLIENT),
+      ).toMatchObject({
         expectedSats: 124_375n,
       });
     }

@@ -44,7 +44,14 @@ describe('POST /api/swap/create', () => {
     ['1.15', 1_150_000_000n],
     ['0.123456789', 123_456_789n],
     ['"0.57"', 570_000_000n],
-  ])('%s SOL is asked for to the lamport', async (text, lamports) => {
+    ['5e-1', 500_000_000n],
+    ['1e0', 1_000_000_000n],
+    ['"1E3"', 1_000_000_000_000n],
+    ['1.5e-3', 1_500_000n],
+    ['0.30000000000000004', 300_000_000n],
+    ['0.7999999999999999', 799_999_999n],
+    ['0.12345678999', 123_456_789n],
+  ])('%s SOL is understood to the lamport, never as more', async (text, lamports) => {
     expect((await create(`{"amountSol":${text}}`)).status).toBe(200);
     expect(service.asked.map((request) => request.amountLamports)).toEqual([lamports]);
   });
@@ -59,14 +66,14 @@ describe('POST /api/swap/create', () => {
     '{"amountSol":-1}',
     '{"amountSol":-0}',
     '{"amountSol":0.0009}',
+    '{"amountSol":0.0009999999999}',
+    '{"amountSol":9e-4}',
+    '{"amountSol":1,"dryrun":true}',
     '{"amountSol":"0.0009"}',
     '{"amountSol":"abc"}',
     '{"amountSol":""}',
     '{"amountSol":" 1"}',
     '{"amountSol":1e400}',
-    '{"amountSol":1e0}',
-    '{"amountSol":"1e3"}',
-    '{"amountSol":0.12345678912}',
     '{"amountSol":null}',
     '{"amountSol":true}',
     '{"amountSol":[1]}',

@@ -2,6 +2,7 @@
 import { base58 } from '@scure/base';
 import { requestId } from 'hono/request-id';
 import { ERRORS } from '../../src/app.ts';
+import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
 import { type SwapDeps, swapRoutes } from '../../src/features/swap/routes.ts';
@@ -63,7 +64,12 @@ function depsOf(service: Service): SwapDeps {
     quoteBudget: { take: async () => ({ ok: true }) },
     now: () => 1_790_000_000_000,
     custody: {
-      swapRoom: async () => ({ balanceLamports: 10n * SOL, maximumLamports: 2n * SOL, refusal: null }),
+      swapRoom: async () => ({
+        balanceLamports: 10n * SOL,
+        maximumLamports: 2n * SOL,
+        spendableLamports: 9n * SOL,
+        refusal: null,
+      }),
       findSwap: async () => null,
       async createSwap(request) {
         service.asked.push(request);
@@ -76,6 +82,7 @@ function depsOf(service: Service): SwapDeps {
     },
     readPrices: async () => [MARKET, { ...MARKET, source: 'two' }],
     maxCostBps: 200,
+    maxSwap: lamports(2n * SOL),
     swaps: {
       bySignature: async (signature) => service.rows.find((one) => one.signature === signature),
       landed: async (limit) => service.rows.slice(0, limit),

@@ -207,14 +207,40 @@ describe('the budget of quotes for reading', () => {
   const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
 
   it('is taken by one, and says when there is one again', async () => {
-    for (let quote = 0; quote < 3; quote++) expect(await store.take(START + 1_000, 3)).toEqual({ ok: true });
-    expect(await store.take(START + 1_000, 3)).toEqual({ ok: false, retryAfterSeconds: 7_199 });
-    expect(await store.take(START + WINDOW_MS - 1, 3)).toEqual({ ok: false, retryAfterSeconds: 1 });
-    expect(await store.take(START + WINDOW_MS, 3)).toEqual({ ok: true });
+    for (let quote = 0; quote < 3; quote++)
+      expect(await store.take(START + 1_000, 3, null)).toEqual({ ok: true });
+    expect(await store.take(START + 1_000, 3, null)).toEqual({ ok: false, retryAfterSeconds: 7_199 });
+    expect(await store.take(START + WINDOW_MS - 1, 3, null)).toEqual({ ok: false, retryAfterSeconds: 1 });
+    expect(await store.take(START + WINDOW_MS, 3, null)).toEqual({ ok: true });
   });
 
   it('never gives more than there are to callers at the same time', async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => store.take(START, 20)));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => store.take(START, 20, null)));
     expect(answers.filter(({ ok }) => ok)).toHaveLength(20);
+  });
+
+  it('gives one client an eighth of what the others have left, and a network a few times that', async () => {
+    const taken = async (client: string, times: number) => {
+      let ok = 0;
+      for (let at = 0; at < times; at++) if ((await store.take(START, 80, client)).ok) ok++;
+      return ok;
+    };
+    expect(await taken('192.0.2.7', 40)).toBe(10);
+    expect(await taken('192.0.2.8', 40)).toBe(8);
+    // The /24 of both has twice a share, which is used up.
+    expect(await taken('192.0.2.9', 40)).toBe(0);
+    expect(await taken('2001:db8:1:2::/64', 40)).toBeGreaterThanOrEqual(7);
+    expect(await taken('2001:db8:1:3::/64', 40)).toBeGreaterThanOrEqual(5);
+    for (let subnet = 0x100; subnet < 0x1000; subnet += 0x100)
+      await taken(`2001:db8:1:${subnet.toString(16)}::/64`, 10);
+    // One /48 with thousands of subnets has not used up what another caller needs.
+    expect(await taken('198.51.100.1', 10)).toBeGreaterThanOrEqual(2);
+  });
+
+  it('keeps no address', async () => {
+    await store.take(START, 80, '192.0.2.7');
+    const { results } = await env.DB.prepare('SELECT client FROM quote_shares').all<{ client: string }>();
+    expect(results.every(({ client }) => /^[0-9a-f]{32}$/.test(client))).toBe(true);
+    expect(results).toHaveLength(2);
   });
 });

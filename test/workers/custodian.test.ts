@@ -184,6 +184,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await custodian().swapRoom()).toEqual({
       balanceLamports: 10n * SOL,
       maximumLamports: 2n * SOL,
+      spendableLamports: expect.any(BigInt),
       refusal: null,
     });
     const { limits } = await custodian().report();

@@ -103,9 +103,7 @@ it.each([
   ['amount zero with digits', { amount: '0.000' }],
   ['amount negative', { amount: -1 }],
   ['amount in words', { amount: 'abc' }],
-  ['amount with an exponent', { amount: '1e3' }],
   ['amount with a sign', { amount: '+1' }],
-  ['amount with 19 digits after the point', { amount: '0.1234567890123456789' }],
   ['amount of 10,000 digits', { amount: '9'.repeat(10_000) }],
   ['amount as null', { amount: null }],
   ['amount as an array', { amount: [1] }],
@@ -128,6 +126,8 @@ it.each([
   ['0.10', 200],
   ['1.0', 200],
   ['0.000000000000000001', 400],
+  ['5e-1', 200],
+  ['0.30000000000000004', 200],
 ])('an amount written as %s is %i', async (amount, status) => {
   const answer = await create(`{"from":"sol","to":"btc","payoutAddress":"bc1qpayout","amount":${amount}}`);
   expect(answer.status).toBe(status);

@@ -253,7 +253,13 @@ export function createSwapIntake(p: IntakePorts) {
       const maximumLamports = refusal
         ? 0n
         : largest(bound, (amount) => check(amount, balance, operations).ok);
-      return { balanceLamports: balance.lamports, maximumLamports, refusal };
+      const afterFees = left - swapDebit(lamports(0n), p.quotes.overhead);
+      return {
+        balanceLamports: balance.lamports,
+        maximumLamports,
+        spendableLamports: afterFees > 0n ? afterFees : 0n,
+        refusal,
+      };
     },
   };
 }

@@ -103,7 +103,7 @@ const Epoch = z
   .openapi('AsryEpoch');
 
 const amount = (decimals: number, description: string, example: string) =>
-  amountParam(decimals, 1n, description, example)
+  amountParam({ decimals, minimum: 1n, excess: 'refuse', description, example })
     .openapi({ type: 'string', description, example })
     .optional();
 
@@ -128,7 +128,7 @@ const claimRoute = createRoute({
             .transform((text, context) => {
               const signature = canonicalSignature(text);
               if (signature !== undefined) return signature;
-              context.addIssue('not a Solana signature: base58 of 64 bytes');
+              context.addIssue('must be a Solana signature: base58 of 64 bytes');
               return z.NEVER;
             })
             .openapi({
@@ -138,12 +138,14 @@ const claimRoute = createRoute({
             }),
           amount: amount(DOLLAR_DECIMALS, 'Expected receive amount in human units', '100.5'),
           amountAtomic: amount(0, 'Expected receive amount in atomic units', '100500000'),
-          rewardUsd: amountParam(
-            DOLLAR_DECIMALS,
-            1n,
-            'Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left',
-            '10',
-          ).optional(),
+          rewardUsd: amountParam({
+            decimals: DOLLAR_DECIMALS,
+            minimum: 1n,
+            excess: 'drop',
+            description:
+              'Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left',
+            example: '10',
+          }).optional(),
           skipReward: z
             .boolean()
             .optional()
@@ -230,7 +232,7 @@ export const asryRoutes = newRouter<AsryDeps>()
     } = c.req.valid('json');
     const expectedAtoms = body.amount ?? body.amountAtomic;
     if (body.amount !== undefined && body.amountAtomic !== undefined && body.amount !== body.amountAtomic) {
-      throw new AppError('INVALID_INPUT', 'amount and amountAtomic are not the same.', {
+      throw new AppError('INVALID_INPUT', 'amount and amountAtomic are different amounts.', {
         details: { amount: body.amount.toString(), amountAtomic: body.amountAtomic.toString() },
       });
     }

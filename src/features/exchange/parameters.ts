@@ -16,12 +16,13 @@ export const pairParams = {
   to: currency('Currency that is paid out', 'btc'),
 };
 
-export const amountOfFrom = amountParam(
-  COIN_DECIMALS,
-  1n,
-  'Amount of `from` in whole coins, at most 18 digits after the point',
-  '0.5',
-);
+export const amountOfFrom = amountParam({
+  decimals: COIN_DECIMALS,
+  minimum: 1n,
+  excess: 'drop',
+  description: 'Amount of `from` in whole coins; digits after the eighteenth are dropped',
+  example: '0.5',
+});
 
 /** An amount for the contract's numeric field. `coinText` is the same to the last digit. */
 export function coinNumber(amount: AttoCoins): number;

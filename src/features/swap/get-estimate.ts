@@ -1,35 +1,103 @@
-import { floorSignificant, type Lamports, lamports } from '../../core/amount.ts';
-import { type ReadQuoteDeps, readQuote } from './read-quote.ts';
+import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
+import { AppError } from '../../core/errors.ts';
+import { HOUR_MS } from '../../core/limits.ts';
+import { getMinimum, type SwapMinimum, type SwapMinimumDeps } from './get-minimum.ts';
+import { type ReadQuote, readQuote } from './read-quote.ts';
+
+export type EstimateDeps = SwapMinimumDeps & {
+  /** Cap of one swap. */
+  readonly maxSwap: Lamports;
+};
 
 export type SwapEstimate = {
   readonly amount: Lamports;
   readonly estimatedSats: bigint;
   readonly minimumSats: bigint;
-  /** What the bridge was really asked about; the estimate is scaled from it. */
+  /** Amount of the bridge's quote, from which the estimate is scaled. */
   readonly quotedAmount: Lamports;
   readonly etaSeconds: number | null;
   readonly route: string;
+  /** Code of the refusal that a create of this amount would get now; null when it would pass. */
+  readonly reason: string | null;
   readonly asOf: number;
   readonly stale: boolean;
 };
 
-const POLICY = { freshMs: 30_000, revalidateMs: 30_000, staleMs: 300_000 };
-/** Amounts that differ only beyond these digits share one quote. */
-const QUOTED_DIGITS = 3;
+/** A quote is old news after minutes, but with its age beside it still better than none. */
+const POLICY = { freshMs: 60_000, revalidateMs: 240_000, staleMs: HOUR_MS };
+/** No reserve holds more; quotes for larger amounts would only spend the quota. */
+const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
-/** What `amount` would bring, from a quote for nearly the same amount. */
-export async function getEstimate(d: ReadQuoteDeps, amount: Lamports): Promise<SwapEstimate> {
-  const quotedAmount = lamports(floorSignificant(amount, QUOTED_DIGITS));
-  const quote = await readQuote(d, quotedAmount, POLICY);
-  const scale = (sats: bigint): bigint => (sats * amount) / quotedAmount;
+/**
+ * Result of swapping `amount`, scaled from the quote of its band, and whether a create would be accepted now.
+ * @param client that the quote is counted for, should one be needed
+ * @throws AppError AMOUNT_TOO_LARGE above 100,000 SOL, and as `readQuote`
+ */
+export async function getEstimate(d: EstimateDeps, amount: Lamports, client: string): Promise<SwapEstimate> {
+  if (amount > MAXIMUM) {
+    throw new AppError(
+      'AMOUNT_TOO_LARGE',
+      `amountSol must be at most ${formatAmount(MAXIMUM, SOL_DECIMALS)}.`,
+      { details: { maxAmountLamports: MAXIMUM.toString() } },
+    );
+  }
+  const [{ quotedAmount, quote }, reason] = await Promise.all([
+    quoteOfBand(d, amount, client),
+    getMinimum(d).then(
+      (bounds) => refusalOf(amount, bounds, d.maxSwap),
+      (error: unknown) => (error instanceof AppError ? error.code : 'UPSTREAM_FAILED'),
+    ),
+  ]);
+  const scaled = (sats: bigint): bigint => scale(sats, quote.fixedFeeSats ?? 0n, amount, quotedAmount);
   return {
     amount,
     quotedAmount,
-    estimatedSats: scale(quote.expectedSats),
-    minimumSats: scale(quote.minimumSats),
+    estimatedSats: scaled(quote.expectedSats),
+    minimumSats: scaled(quote.minimumSats),
     etaSeconds: quote.etaSeconds,
     route: quote.route,
+    reason,
     asOf: quote.asOf,
     stale: quote.stale,
   };
+}
+
+/** The bridge's rate holds within a band; its fixed fee is taken once, whatever the amount. */
+function scale(sats: bigint, fixedFee: bigint, amount: bigint, quoted: bigint): bigint {
+  const result = ((sats + fixedFee) * amount) / quoted - fixedFee;
+  return result > 0n ? result : 0n;
+}
+
+/**
+ * Quote of the band that holds an amount. A band may begin below the bridge's smallest amount; the quote is then for the
+ * amount itself.
+ */
+async function quoteOfBand(
+  d: EstimateDeps,
+  amount: Lamports,
+  client: string,
+): Promise<{ quotedAmount: Lamports; quote: ReadQuote }> {
+  const band = bandOf(amount);
+  try {
+    return { quotedAmount: band, quote: await readQuote(d, band, POLICY, client) };
+  } catch (error) {
+    if (band === amount || !(error instanceof AppError) || error.code !== 'AMOUNT_TOO_SMALL') throw error;
+    return { quotedAmount: amount, quote: await readQuote(d, amount, POLICY, client) };
+  }
+}
+
+/** The largest of 1, 2 and 5 times a power of ten that is not above the amount. */
+export function bandOf(amount: Lamports): Lamports {
+  const power = 10n ** BigInt(amount.toString().length - 1);
+  const lead = amount / power;
+  return lamports(power * (lead >= 5n ? 5n : lead >= 2n ? 2n : 1n));
+}
+
+/** In the order in which a create checks. */
+function refusalOf(amount: Lamports, bounds: SwapMinimum, maxSwap: Lamports): string | null {
+  if (bounds.reason !== null) return bounds.reason;
+  if (amount > bounds.spendable) return 'INSUFFICIENT_BALANCE';
+  if (amount > maxSwap) return 'AMOUNT_TOO_LARGE';
+  if (amount > bounds.maximum) return 'SWAP_LIMIT_REACHED';
+  return amount < bounds.minimum ? 'AMOUNT_TOO_SMALL' : null;
 }

@@ -17,6 +17,8 @@ export type SwapMinimum = {
   readonly minimum: Lamports;
   readonly maximum: Lamports;
   readonly balance: Lamports | null;
+  /** What one swap can take of the balance. */
+  readonly spendable: Lamports;
   readonly available: boolean;
   /** Stable code of why no swap can start now. */
   readonly reason: string | null;
@@ -29,10 +31,13 @@ export type SwapMinimum = {
 const MINIMUM_POLICY = { freshMs: 600_000, revalidateMs: 600_000, staleMs: DAY_MS };
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
 
-type StoredRoom = { balance: string; maximum: string; refusal: SwapRoom['refusal'] };
+type StoredRoom = { balance: string; maximum: string; spendable: string; refusal: SwapRoom['refusal'] };
 
 async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
-  const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, MINIMUM_POLICY), d.readPrices()]);
+  const [quote, prices] = await Promise.all([
+    readQuote(d, REFERENCE_AMOUNT, MINIMUM_POLICY, null),
+    d.readPrices(),
+  ]);
   const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
   const { price } = agreed;
@@ -47,11 +52,16 @@ export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
   const [minimum, room] = await Promise.all([
     d.cache.read('swap:minimum', MINIMUM_POLICY, async () => (await readMinimum(d))?.toString() ?? null),
     d.cache
-      .read('swap:room', ROOM_POLICY, async (): Promise<StoredRoom> => {
-        const { balanceLamports, maximumLamports, refusal } = await d.custody.swapRoom();
-        return { balance: balanceLamports.toString(), maximum: maximumLamports.toString(), refusal };
+      .read('swap:room:v2', ROOM_POLICY, async (): Promise<StoredRoom> => {
+        const room = await d.custody.swapRoom();
+        return {
+          balance: room.balanceLamports.toString(),
+          maximum: room.maximumLamports.toString(),
+          spendable: room.spendableLamports.toString(),
+          refusal: room.refusal,
+        };
       })
-      // The balance may be unknown; the minimum still is an answer.
+      // The minimum is useful without the balance.
       .catch(() => null),
   ]);
   const smallest = minimum.value === null ? CONTRACT_MINIMUM : lamports(BigInt(minimum.value));
@@ -64,6 +74,7 @@ export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
     minimum: smallest,
     maximum: largest,
     balance: room ? lamports(BigInt(room.value.balance)) : null,
+    spendable: lamports(BigInt(room?.value.spendable ?? 0)),
     available: reason === null,
     reason,
     nextAvailableAt: typeof next === 'string' ? next : null,

@@ -1,18 +1,55 @@
 /**
- * Counts quotes that reads ask of the routing provider, over all isolates. Creates have a share of their own in the
+ * Counts the routing provider's quotes that reads use, over all isolates. Creates have a budget of their own in the
  * custodian, so reads can never use up what creates need.
  * @module
  */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { fairShare, networksOf } from '../../core/client-network.ts';
 import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 
 export type QuoteBudgetStore = {
-  /** Takes one quote from the window. Seconds until there is one again when it is empty. */
-  take(nowMs: number, maximum: number): Promise<{ ok: true } | { ok: false; retryAfterSeconds: number }>;
+  /**
+   * Takes one quote from the window; when none is left, seconds until the next window.
+   * @param client that may use a fair share only; null for the service's own reads
+   */
+  take(
+    nowMs: number,
+    maximum: number,
+    client: string | null,
+  ): Promise<{ ok: true } | { ok: false; retryAfterSeconds: number }>;
 };
 
+const hashOf = (network: string): string => bytesToHex(sha256(utf8ToBytes(network)).subarray(0, 16));
+
 export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
-  async take(nowMs, maximum) {
+  async take(nowMs, maximum, client) {
     const window = Math.floor(nowMs / QUOTE_WINDOW_MS);
+    const spent = {
+      ok: false as const,
+      retryAfterSeconds: Math.ceil(((window + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000),
+    };
+    // Addresses are not stored, only what tells two of them apart.
+    const levels = (client === null ? [] : networksOf(client)).map(({ network, times }) => ({
+      network: hashOf(network),
+      times,
+    }));
+    if (levels.length > 0) {
+      const [total, shares] = await db.batch<{ client: string; used: number }>([
+        db.prepare('SELECT used FROM quote_budget WHERE window = ?').bind(window),
+        db
+          .prepare(
+            `SELECT client, used FROM quote_shares WHERE window = ? AND client IN (${levels.map(() => '?').join(', ')})`,
+          )
+          .bind(window, ...levels.map(({ network }) => network)),
+      ]);
+      const used = total?.results[0]?.used ?? 0;
+      const isOver = levels.some(({ network, times }) => {
+        const own = shares?.results.find((row) => row.client === network)?.used ?? 0;
+        return own >= times * fairShare(maximum, used, own);
+      });
+      if (isOver) return spent;
+    }
     const taken = await db
       .prepare(
         `INSERT INTO quote_budget (window, used) VALUES (?, 1)
@@ -20,7 +57,20 @@ export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
       )
       .bind(window, maximum)
       .first<{ used: number }>();
-    if (taken) return { ok: true };
-    return { ok: false, retryAfterSeconds: Math.ceil(((window + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000) };
+    if (!taken) return spent;
+    if (levels.length > 0) {
+      await db.batch([
+        ...levels.map(({ network }) =>
+          db
+            .prepare(
+              `INSERT INTO quote_shares (window, client, used) VALUES (?, ?, 1)
+               ON CONFLICT (window, client) DO UPDATE SET used = used + 1`,
+            )
+            .bind(window, network),
+        ),
+        db.prepare('DELETE FROM quote_shares WHERE window < ?').bind(window),
+      ]);
+    }
+    return { ok: true };
   },
 });

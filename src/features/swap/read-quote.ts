@@ -1,5 +1,5 @@
 /**
- * Quotes for reads: dry, cached, one at a time for equal amounts, within a budget. Never for a payment.
+ * Quotes for reads: dry, cached, one at a time for equal amounts, within a budget and its shares. Never for a payment.
  * @module
  */
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
@@ -15,8 +15,10 @@ export type ReadQuoteDeps = {
   readonly now: () => number;
 };
 
-/** What a cache can hold of a quote. */
-type StoredQuote = {
+/** A quote as a cache holds it; `tooSmall` is the bridge's refusal, kept so that it is not asked for again. */
+type StoredQuote = { readonly tooSmall: true } | StoredTerms;
+type StoredTerms = {
+  tooSmall?: never;
   route: string;
   expectedSats: string;
   minimumSats: string;
@@ -35,16 +37,28 @@ export type ReadQuote = {
   readonly stale: boolean;
 };
 
-/** Of about 200 quotes in two hours, reads may use so many; creates have 60 and the rest is slack. */
-export const READ_QUOTES_PER_WINDOW = 120;
+/** Of about 200 quotes in two hours: reads 80, creates 60, dry runs 40. The rest is slack. */
+export const READ_QUOTES_PER_WINDOW = 80;
 
-/** @throws AppError QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED */
+/**
+ * @param client that pays for the quote with its share of the budget; null for the service's own reads, which no caller
+ *               can multiply
+ * @throws AppError QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED
+ */
 export async function readQuote(
   d: ReadQuoteDeps,
   amount: Lamports,
   policy: { freshMs: number; revalidateMs: number; staleMs: number },
+  client: string | null,
 ): Promise<ReadQuote> {
-  const { value, asOf, stale } = await d.cache.read(`quote:${amount}`, policy, () => askRoutes(d, amount));
+  const { value, asOf, stale } = await d.cache.read(`quote:v2:${amount}`, policy, () =>
+    queryRoutes(d, amount, client),
+  );
+  if (value.tooSmall) {
+    throw new AppError('AMOUNT_TOO_SMALL', 'The bridge does not carry so small an amount.', {
+      details: { reason: TOO_SMALL },
+    });
+  }
   return {
     route: value.route,
     expectedSats: BigInt(value.expectedSats),
@@ -56,27 +70,33 @@ export async function readQuote(
   };
 }
 
-async function askRoutes(d: ReadQuoteDeps, amount: Lamports): Promise<StoredQuote> {
-  const budget = await d.quoteBudget.take(d.now(), READ_QUOTES_PER_WINDOW);
+const TOO_SMALL = 'amount_too_low';
+
+async function queryRoutes(d: ReadQuoteDeps, amount: Lamports, client: string | null): Promise<StoredQuote> {
+  const budget = await d.quoteBudget.take(d.now(), READ_QUOTES_PER_WINDOW, client);
   if (!budget.ok) {
     const { retryAfterSeconds } = budget;
     throw new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', { retryAfterSeconds });
   }
   let failure: unknown;
+  let tooSmall = false;
   for (const route of d.routes) {
     try {
       const verdict = await route.quote({ amount, dry: true });
       if (verdict.ok) return stored(verdict.quote);
+      if (verdict.reason === TOO_SMALL) tooSmall = true;
       // An earlier route's failure or reason says more than that this route has no quote.
-      if (failure === undefined || !withoutQuoteRefusal(verdict.reason)) failure = refused(verdict.reason);
+      else if (failure === undefined || !withoutQuoteRefusal(verdict.reason)) failure = refused(verdict.reason);
     } catch (error) {
       failure ??= error;
     }
   }
+  // A route that failed might have accepted what another one finds too small.
+  if (tooSmall && failure === undefined) return { tooSmall };
   throw failure;
 }
 
-const stored = (quote: SwapQuote): StoredQuote => ({
+const stored = (quote: SwapQuote): StoredTerms => ({
   route: quote.route,
   expectedSats: quote.expectedSats.toString(),
   minimumSats: quote.minimumSats.toString(),
@@ -95,5 +115,5 @@ function refused(reason: string): AppError {
   });
 }
 
-/** The amount that readers ask about when they need the bridge's terms, not a figure of their own: 1 SOL. */
+/** Amount of quotes that only need the bridge's terms: 1 SOL. */
 export const REFERENCE_AMOUNT = lamports(1_000_000_000n);

@@ -13,12 +13,14 @@ import { SWAP_ERRORS } from './errors.ts';
 import { CONTRACT_MINIMUM } from './minimum.ts';
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
-const amountSol = amountParam(
-  SOL_DECIMALS,
-  CONTRACT_MINIMUM,
-  'SOL, at least 0.001, at most 9 digits after the point; a JSON number or decimal text',
-  '0.5',
-);
+const amountSol = amountParam({
+  decimals: SOL_DECIMALS,
+  minimum: CONTRACT_MINIMUM,
+  excess: 'drop',
+  description:
+    'SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood.',
+  example: '0.5',
+});
 const asOf = z.iso.datetime().openapi({ description: 'When the figures were read from their sources' });
 const stale = z.boolean().openapi({ description: 'True when a source is down and an older value is shown' });
 
@@ -89,10 +91,15 @@ export const estimateRoute = createRoute({
           estimatedSatoshis: atomsText('The estimate as text', '62000'),
           minimumSatoshis: atomsText('Sats that the bridge guarantees', '61690'),
           quotedAmountLamports: atomsText(
-            'Lamports of the quote that the estimate was scaled from',
+            'Lamports of the quote that the estimate was scaled from: the 1, 2 or 5 times a power of ten below the amount',
             '500000000',
           ),
           etaSeconds: z.number().nullable(),
+          creatable: z.boolean().openapi({ description: 'Whether a create of this amount would pass now' }),
+          reason: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Code of the refusal that a create would get; null when creatable' }),
           source: z.string().openapi({ description: 'The route that quoted', example: 'near-intents' }),
           as_of: asOf,
           stale,
@@ -106,7 +113,7 @@ export const estimateRoute = createRoute({
       notConfigured,
       database,
       pickErrors(SHARED_ERRORS, 'RATE_LIMITED'),
-      pickErrors(SWAP_ERRORS, 'AMOUNT_TOO_SMALL', 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED'),
+      pickErrors(SWAP_ERRORS, 'AMOUNT_TOO_SMALL', 'AMOUNT_TOO_LARGE', 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED'),
     ),
   },
 });

@@ -4,8 +4,8 @@ import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { newRouter } from '../../http/router.ts';
 import { type CreateSwapDeps, createSwap, previewSwap } from './create-swap.ts';
-import { getEstimate } from './get-estimate.ts';
-import { getMinimum, type SwapMinimumDeps } from './get-minimum.ts';
+import { type EstimateDeps, getEstimate } from './get-estimate.ts';
+import { getMinimum } from './get-minimum.ts';
 import { getSwapStatus, type SwapStatusDeps } from './get-swap-status.ts';
 import {
   createSwapRoute,
@@ -16,7 +16,7 @@ import {
 } from './route-definitions.ts';
 import type { SwapStore } from './swap-store.ts';
 
-export type SwapDeps = SwapMinimumDeps &
+export type SwapDeps = EstimateDeps &
   CreateSwapDeps &
   SwapStatusDeps & {
     readonly swaps: SwapStore;
@@ -54,7 +54,7 @@ export const swapRoutes = newRouter<SwapDeps>()
   })
   .openapi(estimateRoute, async (c) => {
     c.var.deps.requireSwaps();
-    const estimate = await getEstimate(c.var.deps, lamports(c.req.valid('query').amountSol));
+    const estimate = await getEstimate(c.var.deps, lamports(c.req.valid('query').amountSol), clientKey(c));
     c.header('Cache-Control', 'public, max-age=15');
     return c.json(
       {
@@ -65,6 +65,8 @@ export const swapRoutes = newRouter<SwapDeps>()
         minimumSatoshis: estimate.minimumSats.toString(),
         quotedAmountLamports: estimate.quotedAmount.toString(),
         etaSeconds: estimate.etaSeconds,
+        creatable: estimate.reason === null,
+        reason: estimate.reason,
         source: estimate.route,
         as_of: new Date(estimate.asOf).toISOString(),
         stale: estimate.stale,

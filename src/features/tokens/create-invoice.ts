@@ -3,7 +3,7 @@ import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
-import { checkTokenRequest, type TokenRequest } from './token-request.ts';
+import { checkTokenRequest, faultWords, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
@@ -35,7 +35,7 @@ export async function createInvoice(
   client: string,
 ): Promise<Invoice> {
   const verdict = checkTokenRequest(asked);
-  if (!verdict.ok) throw refused(verdict);
+  if (!verdict.ok) throw refused(verdict, asked);
   const design: TokenDesign = {
     program: verdict.program,
     metaplex: asked.metaplex,
@@ -87,10 +87,18 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   });
 }
 
-function refused(verdict: Exclude<ReturnType<typeof checkTokenRequest>, { ok: true }>): AppError {
+function refused(
+  verdict: Exclude<ReturnType<typeof checkTokenRequest>, { ok: true }>,
+  asked: TokenRequest,
+): AppError {
   if (verdict.code === 'CONTRADICTING_OPTIONS') {
     return new AppError(verdict.code, verdict.reason, { details: { reason: verdict.reason } });
   }
-  const { field, fault } = verdict;
-  return new AppError(verdict.code, `${field}: ${fault}`, { details: { field, fault } });
+  const { code, field, fault } = verdict;
+  const text: unknown = Reflect.get(asked, field);
+  const words = faultWords(field, fault, typeof text === 'string' ? text : '');
+  return new AppError(code, `${field} ${words}`, {
+    details:
+      code === 'INVALID_INPUT' ? { issues: [{ in: 'json', path: field, message: words }] } : { field, fault },
+  });
 }

@@ -1,10 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
+import { parseWrittenAmount } from '../../core/amount.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
+import { integerMember } from '../../http/params.ts';
 import { preferredWaitMs } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
@@ -80,14 +82,18 @@ const createInvoiceRoute = createRoute({
         .object({
           name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
           symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
-          decimals: z.number().int().min(0).max(9).optional().openapi({ description: 'Default 9' }),
+          decimals: integerMember(0, 9).optional().openapi({ description: 'Default 9' }),
           supply: z
             .unknown()
             .optional()
             .transform((value, context) => {
-              const text = value === undefined ? '0' : numberText(value);
-              if (text !== undefined && /^\d{1,20}$/.test(text)) return BigInt(text);
-              context.addIssue('digits only, in the smallest units of the token');
+              const parsed = parseWrittenAmount(
+                value === undefined ? '0' : (numberText(value) ?? ''),
+                0,
+                'refuse',
+              );
+              if (parsed.ok) return parsed.atoms;
+              context.addIssue('must be a whole number of the smallest units of the token');
               return z.NEVER;
             })
             .openapi({
@@ -99,7 +105,7 @@ const createInvoiceRoute = createRoute({
           image: z.string().nullish().openapi({ description: 'https URL, never fetched by the service' }),
           creator_address: z
             .string()
-            .refine(isAddress, 'not a Solana address')
+            .refine(isAddress, 'must be a Solana address')
             .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
           revoke_freeze_authority: flag,
           revoke_mint_authority: flag,

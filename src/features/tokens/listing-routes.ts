@@ -5,7 +5,7 @@ import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
-import { integerParam } from '../../http/params.ts';
+import { integerMember, integerParam } from '../../http/params.ts';
 import { preferredWaitMs } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
@@ -62,7 +62,7 @@ const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
   confirmed_at: view.completedAt,
 });
 
-const tokenId = z.number().int().positive();
+const tokenId = integerMember(1).openapi({ description: 'Number or text' });
 
 const searchRoute = createRoute({
   method: 'get',
@@ -123,8 +123,8 @@ const requestRoute = createRoute({
         .object({
           token_id: tokenId.optional(),
           tokenId: tokenId.optional(),
-          mint_address: z.string().refine(isAddress, 'not a Solana address').optional(),
-          mintAddress: z.string().refine(isAddress, 'not a Solana address').optional(),
+          mint_address: z.string().refine(isAddress, 'must be a Solana address').optional(),
+          mintAddress: z.string().refine(isAddress, 'must be a Solana address').optional(),
         })
         .openapi('ListingRequest'),
     ),

@@ -9,6 +9,7 @@ import { TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, textFault } from '../../chain/solana/token-text.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { faultWords } from './token-request.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
@@ -70,14 +71,19 @@ async function readToken(d: RequestListingDeps, address: string) {
     metadataInMint(address, mint) ??
     (beside?.owner === METAPLEX_PROGRAM ? decodeMetaplexMetadata(address, beside.data) : undefined);
   if (!metadata) {
-    throw new AppError('NO_METADATA', 'This token has no name on the chain, so nobody could find it.');
+    throw new AppError('NO_METADATA', 'This token has no name on the chain, so a search could not find it.');
   }
   const { name, symbol, uri } = metadata;
-  const fault = textFault(name, MAX_NAME_BYTES) ?? textFault(symbol, MAX_SYMBOL_BYTES);
-  if (fault)
-    throw new AppError('INVALID_TOKEN_TEXT', `Its name or symbol cannot be shown: ${fault}`, {
-      details: { fault },
-    });
+  for (const [field, text, maximum] of [
+    ['name', name, MAX_NAME_BYTES],
+    ['symbol', symbol, MAX_SYMBOL_BYTES],
+  ] as const) {
+    const fault = textFault(text, maximum);
+    if (fault)
+      throw new AppError('INVALID_TOKEN_TEXT', `The token's ${field} ${faultWords(field, fault, text)}`, {
+        details: { field, fault },
+      });
+  }
   return { mint: address, name, symbol, uri, creator: null, ...facts(mint) };
 }
 

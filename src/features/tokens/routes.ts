@@ -50,7 +50,7 @@ const listRoute = createRoute({
     query: z.object({
       creator: z
         .string()
-        .refine(isAddress, 'not a Solana address')
+        .refine(isAddress, 'must be a Solana address')
         .optional()
         .openapi({ description: 'Only of this creator' }),
     }),

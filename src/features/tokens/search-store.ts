@@ -1,9 +1,10 @@
 /**
  * Search over listed tokens, best matches first: exact symbol, symbol prefix, name prefix, mint, creator, then any
- * substring from three characters on. Each step is one bounded index read, and a row belongs to the first step that
- * finds it, so walking the cursor shows each row once while others are being listed.
+ * substring. Each step is one bounded index read, and a row belongs to the first step that finds it, so walking the
+ * cursor shows each row once while others are being listed.
  * @module
  */
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { foldText } from '../../chain/solana/token-text.ts';
 import { type TokenRow, tokenRow } from './token-store.ts';
 
@@ -17,7 +18,7 @@ type Row = { journal: string; token_id: number; sort: string };
 /**
  * Every step takes the same parameters:
  * ?1 ?2 bounds of the folded prefix, ?3 ?4 bounds of the prefix as written (addresses keep their case),
- * ?5 ?6 sort key after which it goes on, ?7 limit, ?8 phrase for the trigram index.
+ * ?5 ?6 sort key after which it goes on, ?7 limit, ?8 expression for the text index.
  * One row value bounds a prefix from below: with an OR in its place the planner reads the whole index.
  */
 const SYMBOL = 't.symbol >= ?1 AND t.symbol < ?2';
@@ -45,24 +46,34 @@ const STEPS = [
 
 const SUBSTRING = STEPS.length - 1;
 
+/** The last step for one or two letters, which the trigram index cannot find. Names that begin with them are left out by the index. */
+const SHORT_SUBSTRING = `SELECT t.journal, t.token_id, '' AS sort FROM tokens_short f JOIN tokens t ON t.token_id = f.rowid
+   WHERE tokens_short MATCH ?8 AND f.rowid < ?6 AND NOT (${MINT}) AND NOT COALESCE(${CREATOR}, 0)
+   ORDER BY f.rowid DESC LIMIT ?7`;
+
 /** Whether a first page has room after the rows of an earlier step. */
 const hasRoom = (finds: string): string =>
   `(SELECT COUNT(*) FROM (SELECT 1 FROM tokens t WHERE t.listed_at IS NOT NULL AND ${finds} LIMIT ?7)) < ?7`;
 
 /**
- * The steps of a first page, all in one round trip. A step of which no row would be shown has a limit of none, and then
- * is not begun: a page full of names would else cost a look at every text that holds the same letters.
+ * The steps of a first page, all in one round trip. A step of which no row would be shown has a limit of none and is not
+ * run: a page full of names would otherwise read every text that holds the same letters.
  */
-const FIRST_PAGE = STEPS.map((step, index) => {
-  const bySymbol = index > 1 ? hasRoom(SYMBOL) : 'TRUE';
-  const byName = index > 2 ? hasRoom(`${NAME} AND NOT (${SYMBOL})`) : 'TRUE';
-  return step.replace(
-    'LIMIT ?7',
-    `LIMIT CASE WHEN ${bySymbol} THEN CASE WHEN ${byName} THEN ?7 ELSE 0 END ELSE 0 END`,
-  );
-});
+const firstPage = (steps: readonly string[]): string[] =>
+  steps.map((step, index) => {
+    const bySymbol = index > 1 ? hasRoom(SYMBOL) : 'TRUE';
+    const byName = index > 2 ? hasRoom(`${NAME} AND NOT (${SYMBOL})`) : 'TRUE';
+    return step.replace(
+      'LIMIT ?7',
+      `LIMIT CASE WHEN ${bySymbol} THEN CASE WHEN ${byName} THEN ?7 ELSE 0 END ELSE 0 END`,
+    );
+  });
 
-/** The trigram index knows nothing shorter. */
+const SHORT_STEPS = [...STEPS.slice(0, SUBSTRING), SHORT_SUBSTRING];
+const FIRST_PAGE = firstPage(STEPS);
+const FIRST_SHORT_PAGE = firstPage(SHORT_STEPS);
+
+/** The trigram index holds nothing shorter. */
 const TRIGRAM = 3;
 /** Above every text that starts with a prefix: no character sorts higher. */
 const END = '\u{10FFFF}';
@@ -88,6 +99,14 @@ function startOf(step: number, { folded, asked }: Query): SearchCursor {
 /** A phrase that the index takes as it is, whatever operators it holds. */
 const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
+/** Somewhere, but not at the beginning: those rows belong to the steps of prefixes. Letters are kept as their hex. */
+function shortExpression(text: string): string {
+  const hex = bytesToHex(utf8ToBytes(text)).toUpperCase();
+  return `grams : "${hex}" NOT heads : "${hex}"`;
+}
+
+const isShort = (folded: string): boolean => [...folded].length < TRIGRAM;
+
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export const createSearchStore = (db: D1Database) => {
@@ -99,7 +118,8 @@ export const createSearchStore = (db: D1Database) => {
   ): D1PreparedStatement {
     const bounds = [folded, folded + END, asked, asked + END];
     const params = [...bounds, at.text, at.tokenId, limit];
-    return db.prepare(sql).bind(...params, ...(at.step === SUBSTRING ? [phrase(folded)] : []));
+    const expression = isShort(folded) ? shortExpression(folded) : phrase(folded);
+    return db.prepare(sql).bind(...params, ...(at.step === SUBSTRING ? [expression] : []));
   }
 
   return {
@@ -109,8 +129,9 @@ export const createSearchStore = (db: D1Database) => {
       const asked = given.replace(/\p{C}/gu, '');
       if (asked === '') return { tokens: [], next: null };
       const query = { folded: foldText(asked), asked };
-      const end = [...query.folded].length < TRIGRAM ? SUBSTRING : STEPS.length;
-      const sql = from ? STEPS : FIRST_PAGE;
+      const end = STEPS.length;
+      const pages = isShort(query.folded) ? [SHORT_STEPS, FIRST_SHORT_PAGE] : [STEPS, FIRST_PAGE];
+      const sql = pages[from ? 0 : 1] ?? STEPS;
       const tokens: TokenRow[] = [];
       let at = from ?? startOf(0, query);
       while (at.step < end) {
@@ -126,7 +147,7 @@ export const createSearchStore = (db: D1Database) => {
           const step = first + index;
           const row = shown[shown.length - 1];
           at = row ? { step, text: row.sort, tokenId: row.token_id } : (starts[index] ?? at);
-          // A full page may end inside a step: the next one looks whether there is more of it.
+          // A full page may end inside a step: the next page reads the rest of it.
           if (tokens.length === limit) return { tokens, next: at };
         }
         at = startOf(last, query);

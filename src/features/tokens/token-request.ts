@@ -6,11 +6,13 @@ import { isOnCurve } from '../../chain/solana/address.ts';
 import type { TokenDesign } from '../../chain/solana/token-creation.ts';
 import {
   descriptionFault,
+  MAX_DESCRIPTION_BYTES,
   MAX_NAME_BYTES,
   MAX_SYMBOL_BYTES,
   MAX_URI_BYTES,
   textFault,
 } from '../../chain/solana/token-text.ts';
+import { tooManyBytes } from '../../http/caller-words.ts';
 
 const U64_MAX = 2n ** 64n - 1n;
 
@@ -50,21 +52,64 @@ export function checkTokenRequest(request: TokenRequest): RequestVerdict {
   for (const [field, fault] of faults)
     if (fault) return { ok: false, code: 'INVALID_TOKEN_TEXT', field, fault };
   if (!isOnCurve(request.creator)) {
-    return { ok: false, code: 'INVALID_INPUT', field: 'creator_address', fault: 'not a wallet address' };
+    return {
+      ok: false,
+      code: 'INVALID_INPUT',
+      field: 'creator_address',
+      fault: 'must be the address of a wallet: a point of the ed25519 curve',
+    };
   }
   if (request.supply > U64_MAX)
-    return { ok: false, code: 'INVALID_INPUT', field: 'supply', fault: 'above u64' };
+    return {
+      ok: false,
+      code: 'INVALID_INPUT',
+      field: 'supply',
+      fault: 'must be at most 18446744073709551615, the largest u64',
+    };
   if (request.supply === 0n && request.revokeMint) {
-    return { ok: false, code: 'CONTRADICTING_OPTIONS', reason: 'a supply of 0 needs the mint authority' };
+    return {
+      ok: false,
+      code: 'CONTRADICTING_OPTIONS',
+      reason: 'A supply of 0 needs the mint authority: give a supply, or leave out revoke_mint_authority.',
+    };
   }
   if (request.metaplex && request.program === 'token-2022') {
     return {
       ok: false,
       code: 'CONTRADICTING_OPTIONS',
-      reason: 'metaplex_metadata needs token_program token',
+      reason: 'metaplex_metadata needs token_program "token".',
     };
   }
   return { ok: true, program: request.program ?? (request.metaplex ? 'token' : 'token-2022') };
+}
+
+const BOUNDS: Readonly<Record<string, number>> = {
+  name: MAX_NAME_BYTES,
+  symbol: MAX_SYMBOL_BYTES,
+  description: MAX_DESCRIPTION_BYTES,
+  image: MAX_URI_BYTES,
+};
+
+/** A fault in the caller's words, to follow the field's name: `is 33 bytes long; at most 32`. */
+export function faultWords(field: string, fault: string, text: string): string {
+  switch (fault) {
+    case 'too_long':
+      return tooManyBytes(text, BOUNDS[field] ?? 0);
+    case 'empty':
+      return 'must not be empty';
+    case 'ill_formed':
+      return 'holds half of a surrogate pair, so it is not valid Unicode text';
+    case 'hidden_character':
+      return 'holds a character that wallets draw as nothing, such as a zero-width or direction mark';
+    case 'not_normalized':
+      return 'must be in Unicode normalization form C';
+    case 'spaces':
+      return 'must not begin or end with a space, hold two in a row, or hold any other kind of space';
+    case 'not_an_https_url':
+      return 'must be an https URL of visible ASCII characters without a user name';
+    default:
+      return fault;
+  }
 }
 
 /** An https URL that fits beside the name; we never fetch it. */

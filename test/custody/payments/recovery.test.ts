@@ -86,6 +86,7 @@ describe('an emptied journal', () => {
     await run.forget(`operations WHERE id = 'token:${made.id}'`);
     await run.forget('tokens');
     await run.forget('tokens_text');
+    await run.forget('tokens_short');
     await run.forget('listings');
     run.loseJournal(older);
     expect(await run.reconcile()).toMatchObject({ ok: true });

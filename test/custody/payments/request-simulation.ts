@@ -109,7 +109,16 @@ const CALM: ReturnType<typeof faultsOf> = {
   latencyMs: 1,
 };
 
-const MIRRORED = ['invoices', 'listings', 'tokens', 'tokens_text', 'refunds', 'asry_claims', 'asry_epochs'];
+const MIRRORED = [
+  'invoices',
+  'listings',
+  'tokens',
+  'tokens_text',
+  'tokens_short',
+  'refunds',
+  'asry_claims',
+  'asry_epochs',
+];
 
 export type RequestSimulation = ReturnType<typeof createRequestSimulation>;
 

@@ -225,6 +225,7 @@ describe('room for swaps', () => {
     expect(await w.custody.swapRoom()).toEqual({
       balanceLamports: 10n * SOL,
       maximumLamports: 2n * SOL,
+      spendableLamports: expect.any(BigInt),
       refusal: null,
     });
     await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: 'a' }));
