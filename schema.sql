@@ -23,8 +23,10 @@ CREATE TABLE IF NOT EXISTS operations (
   journal TEXT NOT NULL                -- the whole row as JSON; a lost journal is rebuilt from it
 );
 CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq DESC);
-CREATE INDEX IF NOT EXISTS operations_of_absr ON operations (block_time DESC, seq DESC)
+CREATE INDEX IF NOT EXISTS operations_landed_swaps ON operations (seq DESC) WHERE kind = 'swap' AND landed_slot IS NOT NULL;
+CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block_time, 0) DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
+DROP INDEX IF EXISTS operations_of_absr; -- by a time that may be null, which no page can continue after
 
 -- Quotes that reads requested from the routing provider, per two-hour window since 1970.
 CREATE TABLE IF NOT EXISTS quote_budget (
@@ -132,6 +134,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   journal TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS tokens_of_creator ON tokens (creator_address, token_id) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_newest_listed ON tokens (token_id DESC) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
 
@@ -178,8 +181,10 @@ CREATE TABLE IF NOT EXISTS listings (
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS listings_by_time ON listings (created_at DESC);
-CREATE INDEX IF NOT EXISTS listings_by_token ON listings (token_id, created_at DESC);
+CREATE INDEX IF NOT EXISTS listings_newest ON listings (created_at DESC, id DESC);
+CREATE INDEX IF NOT EXISTS listings_of_token ON listings (token_id, created_at DESC, id DESC);
+DROP INDEX IF EXISTS listings_by_time; -- without the id, which tells records of one moment apart
+DROP INDEX IF EXISTS listings_by_token;
 
 -- Payments that bought nothing and are owed to their payer.
 CREATE TABLE IF NOT EXISTS refunds (

@@ -2,9 +2,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import { csvList, listResponse, wantsCsv } from '../../http/csv.ts';
 import { keptJson } from '../../http/kept-json.ts';
+import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import type { AbsrStore } from './absr-store.ts';
+import { type AbsrStore, absrKey } from './absr-store.ts';
 import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 
 export type AbsrDeps = SummaryDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
@@ -24,7 +26,7 @@ const summaryRoute = createRoute({
         .object({
           btcPriceUsd: number('USD for 1 BTC'),
           solPriceUsd: number('USD for 1 SOL'),
-          priceSource: text('The venue whose price is shown'),
+          priceSource: text('Venue of the price shown'),
           priceVenues: z
             .array(
               z.object({
@@ -37,7 +39,7 @@ const summaryRoute = createRoute({
                   .openapi({ description: 'Whether another venue confirms it within 1 %' }),
               }),
             )
-            .openapi({ description: 'What every venue says now' }),
+            .openapi({ description: 'Latest price of every venue' }),
           absrSupplySats: number('Confirmed sats of the reserve: what the supply may be'),
           absrSupplySatoshis: text('The same as text'),
           absrSupplyUsd: number('The same in USD'),
@@ -65,9 +67,10 @@ const transactionsRoute = createRoute({
   path: '/arbitrage/transactions',
   operationId: 'listAbsrTransactions',
   tags: ['absr'],
-  summary: 'Mints of ABSR and swaps that brought sats, newest first, up to 100',
+  summary: 'Mints of ABSR and swaps that brought sats, newest first; as CSV too',
+  request: { query: z.object(pageParams()) },
   responses: {
-    200: jsonResponse(
+    200: listResponse(
       z
         .object({
           transactions: z.array(
@@ -81,15 +84,18 @@ const transactionsRoute = createRoute({
               amountSatoshis: z.string(),
             }),
           ),
+          next_cursor: nextCursor,
         })
         .openapi('AbsrTransactions'),
       'Mints and issues',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE', 'INVALID_INPUT')),
   },
 });
 
-const LIST_LIMIT = 100;
+const LIST = 'absr';
+const COLUMNS = ['signature', 'txId', 'type', 'amountSats', 'amountUsd', 'blockTime', 'amountSatoshis'];
+const ListKey = z.tuple([z.int(), z.int()]);
 
 const summaryJson = keptJson(summaryOf);
 
@@ -100,9 +106,12 @@ export const absrRoutes = newRouter<AbsrDeps>()
     return summaryJson(c, ...parts);
   })
   .openapi(transactionsRoute, async (c) => {
-    const rows = await c.var.deps.absr.newest(LIST_LIMIT).catch((cause: unknown) => {
+    const { limit, cursor } = c.req.valid('query');
+    const after = decodeCursor(LIST, ListKey, cursor) ?? undefined;
+    const read = await c.var.deps.absr.newest(limit + 1, after).catch((cause: unknown) => {
       throw databaseUnavailable('The list cannot be read now.', cause);
     });
+    const { rows, next } = pageOf(LIST, read, limit, absrKey);
     const transactions = rows.map((row) => {
       const usd = row.btcUsd === null ? null : valueUsd(row.amountSats, BTC_DECIMALS, row.btcUsd);
       return {
@@ -115,5 +124,6 @@ export const absrRoutes = newRouter<AbsrDeps>()
         amountSatoshis: row.amountSats.toString(),
       };
     });
-    return c.json({ transactions }, 200);
+    if (wantsCsv(c)) return csvList(c, 'absr', COLUMNS, transactions, next);
+    return c.json({ transactions, next_cursor: next }, 200);
   });

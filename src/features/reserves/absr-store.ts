@@ -15,6 +15,8 @@ export type AbsrTransaction = {
   readonly btcUsd: bigint | null;
   /** Unix seconds of the Solana block. */
   readonly blockTime: number | null;
+  /** Order of the journal. */
+  readonly seq: number;
 };
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
@@ -26,6 +28,7 @@ const Row = z
     sats: atoms,
     btc_usd: atoms.nullable(),
     block_time: z.int().nullable(),
+    seq: z.int(),
   })
   .transform(
     (row): AbsrTransaction => ({
@@ -35,21 +38,31 @@ const Row = z
       amountSats: row.sats,
       btcUsd: row.btc_usd,
       blockTime: row.block_time,
+      seq: row.seq,
     }),
   );
 
-const NEWEST = `SELECT kind, signature, btc_txid, block_time,
+const NEWEST = `SELECT seq, kind, signature, btc_txid, block_time,
     CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS sats,
     json_extract(journal, '$.plan.priceBtcUsd') AS btc_usd
-  FROM operations INDEXED BY operations_of_absr WHERE kind IN ('swap', 'absr') AND status = 'finished'
-  ORDER BY block_time DESC, seq DESC LIMIT ?`;
+  FROM operations INDEXED BY operations_absr_by_time WHERE kind IN ('swap', 'absr') AND status = 'finished'
+    AND (COALESCE(block_time, 0), seq) < (?, ?)
+  ORDER BY COALESCE(block_time, 0) DESC, seq DESC LIMIT ?`;
+
+/** Block time and order of a row; a row without a block time counts as the oldest. */
+export type AbsrKey = readonly [blockTime: number, seq: number];
+export const absrKey = ({ blockTime, seq }: AbsrTransaction): AbsrKey => [blockTime ?? 0, seq];
+const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
 export const createAbsrStore = (db: D1Database) => ({
-  /** Newest first. */
-  async newest(limit: number): Promise<AbsrTransaction[]> {
-    const { results } = await db.prepare(NEWEST).bind(limit).all();
+  /** Newest first. @param after key of the last row shown */
+  async newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> {
+    const { results } = await db
+      .prepare(NEWEST)
+      .bind(...after, limit)
+      .all();
     return results.map((row) => Row.parse(row));
   },
 });

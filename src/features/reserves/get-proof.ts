@@ -59,17 +59,13 @@ export async function getProofOfDay(d: Pick<GetProofDeps, 'proofs'>, day: string
   return proof;
 }
 
-/** Newest first, and where the next page starts. */
-export async function listProofs(
+/** Newest first, from before a time. */
+export const listProofs = (
   d: Pick<GetProofDeps, 'proofs' | 'now'>,
   before: string | undefined,
   limit: number,
-) {
-  const from = before ?? new Date(d.now() + HOUR_MS).toISOString();
-  const proofs = await fromArchive(d.proofs.before(from, limit));
-  const last = proofs.at(-1);
-  return { proofs, nextCursor: proofs.length === limit && last ? last.timestamp : null };
-}
+): Promise<ProofRecord[]> =>
+  fromArchive(d.proofs.before(before ?? new Date(d.now() + HOUR_MS).toISOString(), limit));
 
 const fromArchive = <T>(read: Promise<T>): Promise<T> =>
   read.catch((cause: unknown) => {

@@ -1,6 +1,7 @@
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
-import { notConfigured, upstreamFailed } from '../../core/errors.ts';
+import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
+import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { refreshing } from '../../http/warm.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
@@ -39,6 +40,62 @@ export async function listBitcoin(d: ListBitcoinDeps, refresh = false): Promise<
   if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
   const policy = refreshing(RESERVE_POLICY, refresh);
   return d.cache.read('reserves:bitcoin-transactions', policy, () => readList(d, address));
+}
+
+/** Later pages are read for one caller's cursor, so they are kept in memory only. */
+export const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS / 4 };
+
+/**
+ * Transactions that follow one of the list. Those behind the newest 100 are read from an index, all of them confirmed.
+ * @param after txid of the last transaction shown
+ * @throws AppError INVALID_INPUT for a transaction that is neither in the list nor confirmed; as `listBitcoin`
+ */
+export async function bitcoinAfter(
+  d: ListBitcoinDeps & { readonly memory: Cache },
+  after: string,
+): Promise<Cached<BitcoinList>> {
+  const head = await listBitcoin(d);
+  const at = head.value.transactions.findIndex(({ txid }) => txid === after);
+  const rest = head.value.transactions.slice(at + 1);
+  if (at >= 0 && (rest.length > 0 || head.value.transactions.length < LIST_LIMIT))
+    return { ...head, value: { ...head.value, transactions: rest } };
+  const address = d.reserve.bitcoinAddress;
+  if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
+  return d.memory.read(`bitcoin-after:${after}`, LATER_POLICY, async () => {
+    let failure: unknown;
+    for (const source of d.bitcoinSources) {
+      try {
+        const entries = await readAfter(source, address, after);
+        // An index that does not know the transaction starts again from the newest.
+        const first = entries[0]?.txid;
+        if (at < 0 && head.value.transactions.some(({ txid }) => txid === first)) throw unknownCursor();
+        return { transactions: entries, source: source.name };
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  });
+}
+
+const unknownCursor = () =>
+  new AppError('INVALID_INPUT', 'cursor is of a transaction that the chain no longer has; start again.');
+
+async function readAfter(
+  source: Pick<Esplora, 'chainTxs'>,
+  address: string,
+  after: string,
+): Promise<BitcoinEntry[]> {
+  const entries: BitcoinEntry[] = [];
+  let last = after;
+  for (let page = 0; page < MAX_PAGES && entries.length < LIST_LIMIT; page++) {
+    const txs = await source.chainTxs(address, last);
+    entries.push(...txs.map((tx) => entryOf(tx, address)));
+    const end = txs.at(-1)?.txid;
+    if (end === undefined) break;
+    last = end;
+  }
+  return entries.slice(0, LIST_LIMIT);
 }
 
 async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {

@@ -4,7 +4,7 @@ import type { Cache, Cached } from '../../http/cached.ts';
 import { refreshing } from '../../http/warm.ts';
 import { asUpstreamFailure, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
 import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
-import { LIST_LIMIT } from './list-bitcoin.ts';
+import { LATER_POLICY, LIST_LIMIT } from './list-bitcoin.ts';
 
 export type ListSolanaDeps = {
   readonly cache: Cache;
@@ -33,20 +33,42 @@ export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Ca
   const address = d.reserve.solanaAddress;
   if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
   const policy = refreshing(RESERVE_POLICY, refresh);
-  return d.cache.read('reserves:solana-transactions', policy, async (): Promise<SolanaList> => {
-    const asks = d.solanaSources.map((node) => ({
-      name: node.name,
-      ask: () => node.signaturesFor(address, { limit: LIST_LIMIT, commitment: 'finalized' }),
-    }));
-    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
-    const lists = answers.flatMap((answer) =>
-      answer.ok ? [{ source: answer.name, entries: answer.value }] : [],
-    );
-    const [first] = lists;
-    if (!first) throw asUpstreamFailure(failureOf(answers));
-    const best = lists.reduce((most, list) => (isFuller(list.entries, most.entries) ? list : most), first);
-    return { transactions: best.entries.map(entryOf), source: best.source };
-  });
+  return d.cache.read('reserves:solana-transactions', policy, () => readList(d, address));
+}
+
+/**
+ * Transactions that follow one of the list. Those behind the newest 100 are read from the nodes.
+ * @param after signature of the last transaction shown
+ * @throws AppError as `listSolana`
+ */
+export async function solanaAfter(
+  d: ListSolanaDeps & { readonly memory: Cache },
+  after: string,
+): Promise<Cached<SolanaList>> {
+  const head = await listSolana(d);
+  const at = head.value.transactions.findIndex(({ signature }) => signature === after);
+  const rest = head.value.transactions.slice(at + 1);
+  if (at >= 0 && (rest.length > 0 || head.value.transactions.length < LIST_LIMIT))
+    return { ...head, value: { ...head.value, transactions: rest } };
+  const address = d.reserve.solanaAddress;
+  if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  return d.memory.read(`solana-after:${after}`, LATER_POLICY, () => readList(d, address, after));
+}
+
+async function readList(d: ListSolanaDeps, address: string, before?: string): Promise<SolanaList> {
+  const page = { limit: LIST_LIMIT, commitment: 'finalized' as const, ...(before ? { before } : {}) };
+  const asks = d.solanaSources.map((node) => ({
+    name: node.name,
+    ask: () => node.signaturesFor(address, page),
+  }));
+  const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+  const lists = answers.flatMap((answer) =>
+    answer.ok ? [{ source: answer.name, entries: answer.value }] : [],
+  );
+  const [first] = lists;
+  if (!first) throw asUpstreamFailure(failureOf(answers));
+  const best = lists.reduce((most, list) => (isFuller(list.entries, most.entries) ? list : most), first);
+  return { transactions: best.entries.map(entryOf), source: best.source };
 }
 
 function isFuller(a: readonly SignatureEntry[], b: readonly SignatureEntry[]): boolean {

@@ -4,7 +4,7 @@ import { SHARED_ERRORS } from '../../core/errors.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { keptJson } from '../../http/kept-json.ts';
-import { integerParam } from '../../http/params.ts';
+import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
@@ -52,7 +52,7 @@ const Proof = z
   })
   .openapi('Proof');
 
-/** What the figures leave out, so that nobody has to guess. */
+/** What the figures leave out. */
 const EXCLUSIONS = [
   'Unconfirmed Bitcoin transactions are not counted.',
   'SOL and tokens at the Solana address do not back ABSR.',
@@ -90,14 +90,8 @@ const historyRoute = createRoute({
   summary: 'Every proof that was signed, newest first',
   request: {
     query: z.object({
-      before: z.iso
-        .datetime()
-        .optional()
-        .openapi({ description: 'Only older ones: next_cursor of the page before' }),
-      limit: integerParam(1, 100)
-        .optional()
-        .transform((limit) => limit ?? 50)
-        .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 50 }),
+      ...pageParams(50),
+      before: z.iso.datetime().optional().openapi({ description: 'Only proofs from before this time' }),
     }),
   },
   responses: {
@@ -105,7 +99,7 @@ const historyRoute = createRoute({
       z
         .object({
           proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures })),
-          next_cursor: z.string().nullable(),
+          next_cursor: nextCursor,
         })
         .openapi('ProofHistory'),
       'One page of the archive',
@@ -127,11 +121,15 @@ const dayRoute = createRoute({
   },
 });
 
-const proofJson = keptJson(({ value, asOf, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
+const proofJson = keptJson(({ value, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
   ...shown(value, holdsBitcoinKey),
-  as_of: new Date(asOf).toISOString(),
+  // The age of a proof is that of its figures, not of the copy that was read.
+  as_of: value.timestamp,
   stale,
 }));
+
+const HISTORY = 'proofs';
+const HistoryKey = z.tuple([z.iso.datetime()]);
 
 export const proofRoutes = newRouter<ProofRouteDeps>()
   .openapi(proofRoute, async (c) => {
@@ -141,14 +139,16 @@ export const proofRoutes = newRouter<ProofRouteDeps>()
     return proofJson(c, proof, deps.holdsBitcoinKey);
   })
   .openapi(historyRoute, async (c) => {
-    const { before, limit } = c.req.valid('query');
-    const { proofs, nextCursor } = await listProofs(c.var.deps, before, limit);
-    const entries = proofs.map(({ message, timestamp, hash }) => ({
+    const { before, limit, cursor } = c.req.valid('query');
+    const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
+    const read = await listProofs(c.var.deps, after, limit + 1);
+    const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
+    const entries = rows.map(({ message, timestamp, hash }) => ({
       timestamp,
       hash,
       figures: figuresOf(message),
     }));
-    return c.json({ proofs: entries, next_cursor: nextCursor }, 200);
+    return c.json({ proofs: entries, next_cursor: next }, 200);
   })
   .openapi(dayRoute, async (c) => {
     const proof = await getProofOfDay(c.var.deps, c.req.valid('param').date);

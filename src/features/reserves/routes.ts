@@ -1,16 +1,27 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { isSignature } from '../../chain/solana/address.ts';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
-import type { Cached } from '../../http/cached.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
 import { keptJson } from '../../http/kept-json.ts';
+import { decodeCursor, encodeCursor, nextCursor, pageParams } from '../../http/page.ts';
+import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
-import { type BitcoinEntry, type ListBitcoinDeps, listBitcoin } from './list-bitcoin.ts';
-import { type ListSolanaDeps, listSolana, type SolanaEntry } from './list-solana.ts';
+import {
+  type BitcoinEntry,
+  bitcoinAfter,
+  LIST_LIMIT,
+  type ListBitcoinDeps,
+  listBitcoin,
+} from './list-bitcoin.ts';
+import { type ListSolanaDeps, listSolana, type SolanaEntry, solanaAfter } from './list-solana.ts';
 
 export type ReservesRouteDeps = ReservesDeps &
   ListBitcoinDeps &
   ListSolanaDeps & {
+    /** Of this isolate only: callers choose its keys. */
+    readonly memory: Cache;
     readonly treasuryAddress: string | null;
     /** Whether the custodian holds the Bitcoin key; without it the address is watched only. */
     readonly holdsBitcoinKey: boolean;
@@ -77,15 +88,20 @@ const freshness = {
   as_of: z.iso.datetime().openapi({ description: 'When the list was read' }),
   stale: z.boolean().openapi({ description: 'True when every source is down and an older list is shown' }),
   source: z.string().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
+  next_cursor: nextCursor,
 };
-const listErrors = errorResponses(pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED', 'NOT_CONFIGURED'));
+const listErrors = errorResponses(
+  pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NOT_CONFIGURED'),
+);
 
 const bitcoinListRoute = createRoute({
   method: 'get',
   path: '/transactions/bitcoin',
   operationId: 'listBitcoinTransactions',
   tags: ['reserves'],
-  summary: "The reserve's Bitcoin transactions, newest first, up to 100",
+  summary: "The reserve's Bitcoin transactions, newest first",
+  middleware: [rateLimit('transactions')] as const,
+  request: { query: z.object(pageParams()) },
   responses: {
     200: jsonResponse(
       z
@@ -118,7 +134,9 @@ const solanaListRoute = createRoute({
   path: '/transactions/solana',
   operationId: 'listSolanaTransactions',
   tags: ['reserves'],
-  summary: "The reserve's finalized Solana transactions, newest first, up to 100",
+  summary: "The reserve's finalized Solana transactions, newest first",
+  middleware: [rateLimit('transactions')] as const,
+  request: { query: z.object(pageParams()) },
   responses: {
     200: jsonResponse(
       z
@@ -191,21 +209,33 @@ const reservesJson = keptJson(
   },
 );
 
-const listJson = <Entry>() =>
-  keptJson(
-    ({
-      value,
-      asOf,
-      stale,
-    }: Cached<{ readonly transactions: readonly Entry[]; readonly source: string }>) => ({
-      transactions: [...value.transactions],
+/** @param keyOf what names an entry in a cursor */
+const listPage =
+  <Entry>(list: string, keyOf: (entry: Entry) => string) =>
+  (
+    { value, asOf, stale }: Cached<{ readonly transactions: readonly Entry[]; readonly source: string }>,
+    limit: number,
+  ) => {
+    const transactions = value.transactions.slice(0, limit);
+    const last = transactions.at(-1);
+    // A list of full length may go on at its upstream, however much of it is shown.
+    const goesOn = value.transactions.length > limit || value.transactions.length === LIST_LIMIT;
+    return {
+      transactions,
       as_of: new Date(asOf).toISOString(),
       stale,
       source: value.source,
-    }),
-  );
-const bitcoinJson = listJson<BitcoinEntry>();
-const solanaJson = listJson<SolanaEntry>();
+      next_cursor: goesOn && last ? encodeCursor(list, [keyOf(last)]) : null,
+    };
+  };
+const BITCOIN = 'bitcoin';
+const bitcoinPage = listPage<BitcoinEntry>(BITCOIN, ({ txid }) => txid);
+const bitcoinJson = keptJson(bitcoinPage);
+const BitcoinKey = z.tuple([z.string().regex(/^[0-9a-f]{64}$/)]);
+const SOLANA = 'solana';
+const solanaPage = listPage<SolanaEntry>(SOLANA, ({ signature }) => signature);
+const solanaJson = keptJson(solanaPage);
+const SolanaKey = z.tuple([z.string().refine(isSignature)]);
 const treasuryJson = keptJson((address: string) => ({ treasury_address: address }));
 
 export const reservesRoutes = newRouter<ReservesRouteDeps>()
@@ -217,14 +247,18 @@ export const reservesRoutes = newRouter<ReservesRouteDeps>()
     return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, deps.holdsBitcoinKey);
   })
   .openapi(bitcoinListRoute, async (c) => {
-    const list = await listBitcoin(c.var.deps);
+    const { limit, cursor } = c.req.valid('query');
+    const after = decodeCursor(BITCOIN, BitcoinKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
-    return bitcoinJson(c, list);
+    if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(c.var.deps, after), limit), 200);
+    return bitcoinJson(c, await listBitcoin(c.var.deps), limit);
   })
   .openapi(solanaListRoute, async (c) => {
-    const list = await listSolana(c.var.deps);
+    const { limit, cursor } = c.req.valid('query');
+    const after = decodeCursor(SOLANA, SolanaKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
-    return solanaJson(c, list);
+    if (after !== undefined) return c.json(solanaPage(await solanaAfter(c.var.deps, after), limit), 200);
+    return solanaJson(c, await listSolana(c.var.deps), limit);
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.treasuryAddress;

@@ -22,6 +22,7 @@ export async function getSwapStatus(d: SwapStatusDeps, signature: string): Promi
   if (!swap) throw notFound;
   const { amountLamports, expectedSats, btcSats, btcTxid, status, detail, reason } = swap;
   return {
+    seq: null,
     signature,
     status,
     detail,

@@ -6,6 +6,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS } from '../../core/amount.ts';
 import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
+import { listResponse } from '../../http/csv.ts';
+import { nextCursor, pageParams } from '../../http/page.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, pickErrors } from '../../http/router.ts';
@@ -216,9 +218,10 @@ export const historyRoute = createRoute({
   path: '/exchanges/transactions',
   operationId: 'listSwaps',
   tags: ['swap'],
-  summary: 'Every swap that landed on Solana, newest first, up to 100',
+  summary: 'Every swap that landed on Solana, newest first; as CSV too',
+  request: { query: z.object(pageParams()) },
   responses: {
-    200: jsonResponse(
+    200: listResponse(
       z
         .object({
           transactions: z.array(
@@ -234,10 +237,11 @@ export const historyRoute = createRoute({
               btcSatoshis: z.string().nullable(),
             }),
           ),
+          next_cursor: nextCursor,
         })
         .openapi('SwapHistory'),
       'Landed swaps',
     ),
-    ...errorResponses(database),
+    ...errorResponses(database, badInput),
   },
 });

@@ -1,7 +1,10 @@
+import { z } from '@hono/zod-openapi';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { refusalError } from '../../core/errors.ts';
 import { clientKey } from '../../http/client.ts';
+import { csvList, wantsCsv } from '../../http/csv.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { decodeCursor, pageOf } from '../../http/page.ts';
 import { newRouter } from '../../http/router.ts';
 import { type CreateSwapDeps, createSwap, previewSwap } from './create-swap.ts';
 import { type EstimateDeps, getEstimate } from './get-estimate.ts';
@@ -26,7 +29,19 @@ export type SwapDeps = EstimateDeps &
     readonly requireSwaps: () => void;
   };
 
-const HISTORY_LIMIT = 100;
+const HISTORY = 'swaps';
+const COLUMNS = [
+  'signature',
+  'txId',
+  'solAmount',
+  'btcSats',
+  'blockTime',
+  'status',
+  'detail',
+  'amountLamports',
+  'btcSatoshis',
+];
+const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
@@ -135,8 +150,11 @@ export const swapRoutes = newRouter<SwapDeps>()
     );
   })
   .openapi(historyRoute, async (c) => {
-    const swaps = await c.var.deps.swaps.landed(HISTORY_LIMIT);
-    const transactions = swaps.map((swap) => ({
+    const { limit, cursor } = c.req.valid('query');
+    const below = decodeCursor(HISTORY, HistoryKey, cursor)?.[0];
+    const read = await c.var.deps.swaps.landed(limit + 1, below);
+    const { rows, next } = pageOf(HISTORY, read, limit, ({ seq }) => [seq ?? 0]);
+    const transactions = rows.map((swap) => ({
       signature: swap.signature,
       txId: swap.btcTxid,
       solAmount: sol(swap.amountLamports),
@@ -147,7 +165,8 @@ export const swapRoutes = newRouter<SwapDeps>()
       amountLamports: swap.amountLamports.toString(),
       btcSatoshis: swap.btcSats?.toString() ?? null,
     }));
-    return c.json({ transactions }, 200);
+    if (wantsCsv(c)) return csvList(c, 'swaps', COLUMNS, transactions, next);
+    return c.json({ transactions, next_cursor: next }, 200);
   });
 
 /** What a create and its dry run say alike. */

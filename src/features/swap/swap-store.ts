@@ -5,6 +5,8 @@
 import * as z from 'zod';
 
 export type SwapRow = {
+  /** Order of the journal; null while only the custodian has the swap. */
+  readonly seq: number | null;
   readonly signature: string;
   readonly status: 'waiting' | 'finished' | 'failed';
   readonly detail: string;
@@ -29,9 +31,11 @@ const Row = z
     btc_sats: atoms.nullable(),
     btc_txid: z.string().nullable(),
     block_time: z.int().nullable(),
+    seq: z.int(),
   })
   .transform(
     (row): SwapRow => ({
+      seq: row.seq,
       signature: row.signature,
       status: row.status,
       detail: row.detail,
@@ -45,7 +49,7 @@ const Row = z
   );
 
 const COLUMNS =
-  'signature, status, detail, reason, amount_lamports, expected_sats, btc_sats, btc_txid, block_time';
+  'seq, signature, status, detail, reason, amount_lamports, expected_sats, btc_sats, btc_txid, block_time';
 
 export type SwapStore = ReturnType<typeof createSwapStore>;
 
@@ -58,13 +62,14 @@ export const createSwapStore = (db: D1Database) => ({
     return row ? Row.parse(row) : undefined;
   },
 
-  /** Every swap that landed on Solana, newest first. */
-  async landed(limit: number): Promise<SwapRow[]> {
+  /** Swaps that landed on Solana, newest first. @param below order that all of them are below */
+  async landed(limit: number, below = Number.MAX_SAFE_INTEGER): Promise<SwapRow[]> {
     const { results } = await db
       .prepare(
-        `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL ORDER BY seq DESC LIMIT ?`,
+        `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL AND seq < ?
+         ORDER BY seq DESC LIMIT ?`,
       )
-      .bind(limit)
+      .bind(below, limit)
       .all();
     return results.map((row) => Row.parse(row));
   },

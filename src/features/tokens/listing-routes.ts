@@ -5,6 +5,7 @@ import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
+import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams } from '../../http/page.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { preferredWaitMs } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
@@ -23,11 +24,10 @@ import {
 } from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
 import { Token } from './routes.ts';
-import { decodeCursor, encodeCursor } from './search-cursor.ts';
 import type { SearchStore } from './search-store.ts';
 import { tokenAnswer } from './token-answer.ts';
 import type { ReadTokenFacts } from './token-facts.ts';
-import type { TokenStore } from './token-store.ts';
+import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type ListingDeps = RequestListingDeps &
   ConfirmPaymentDeps & {
@@ -62,6 +62,14 @@ const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
   confirmed_at: view.completedAt,
 });
 
+const SEARCH_LIMIT = 20;
+const SEARCH = 'search';
+const SearchKey = z.tuple([z.int().min(0).max(5), z.string().max(400), z.int().min(-1)]);
+const NEWEST = 'newest';
+const NewestKey = z.tuple([z.int()]);
+const LISTINGS = 'listings';
+const ListingsKey = z.tuple([z.string(), z.string()]);
+
 const tokenId = integerMember(1).openapi({ description: 'Number or text' });
 
 const searchRoute = createRoute({
@@ -72,22 +80,16 @@ const searchRoute = createRoute({
   summary: 'Listed tokens by symbol, name, mint or creator',
   request: {
     query: z.object({
-      q: z
-        .string()
-        .trim()
-        .min(1)
-        .max(64)
-        .openapi({ description: 'Any part of name or symbol, or the start of an address' }),
-      limit: integerParam(1, 100)
-        .optional()
-        .openapi({ type: 'integer', minimum: 1, maximum: 100, description: '1 to 100, default 20' }),
-      cursor: z.string().max(800).optional().openapi({ description: 'next_cursor of the page before' }),
+      q: z.string().trim().max(64).optional().openapi({
+        description: 'Any part of name or symbol, or the start of an address; without it the newest tokens',
+      }),
+      ...pageParams(SEARCH_LIMIT),
     }),
   },
   responses: {
     200: jsonResponse(
-      z.object({ tokens: z.array(Token), next_cursor: z.string().nullable() }).openapi('TokenSearch'),
-      'Best matches first',
+      z.object({ tokens: z.array(Token), next_cursor: nextCursor }).openapi('TokenSearch'),
+      'Best matches first; newest first without q',
     ),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
   },
@@ -98,14 +100,18 @@ const listRoute = createRoute({
   path: '/listings',
   operationId: 'listListings',
   tags: ['tokens'],
-  summary: 'Listing records, newest first, up to 100',
+  summary: 'Listing records, newest first',
   request: {
     query: z.object({
+      ...pageParams(),
       token_id: integerParam(1).optional().openapi({ type: 'integer', minimum: 0, exclusiveMinimum: true }),
     }),
   },
   responses: {
-    200: jsonResponse(z.object({ listings: z.array(Listing) }).openapi('Listings'), 'Listings'),
+    200: jsonResponse(
+      z.object({ listings: z.array(Listing), next_cursor: nextCursor }).openapi('Listings'),
+      'Listings',
+    ),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
   },
 });
@@ -184,27 +190,38 @@ const confirmRoute = createRoute({
   },
 });
 
-const LIST_LIMIT = 100;
-const SEARCH_LIMIT = 20;
+type Search = Pick<ListingDeps, 'search' | 'tokens'>;
+
+async function matches(d: Search, q: string, limit: number, cursor?: string): Promise<Page<TokenRow>> {
+  const key = decodeCursor(SEARCH, SearchKey, cursor);
+  const from = key && { step: key[0], text: key[1], tokenId: key[2] };
+  const { tokens, next } = await d.search.search(q, from, limit);
+  return { rows: tokens, next: next && encodeCursor(SEARCH, [next.step, next.text, next.tokenId]) };
+}
+
+async function newest(d: Search, limit: number, cursor?: string): Promise<Page<TokenRow>> {
+  const below = decodeCursor(NEWEST, NewestKey, cursor)?.[0];
+  return pageOf(NEWEST, await d.tokens.list(limit + 1, below), limit, ({ tokenId }) => [tokenId]);
+}
 
 export const listingRoutes = newRouter<ListingDeps>()
   .openapi(searchRoute, async (c) => {
-    const { q, limit = SEARCH_LIMIT, cursor } = c.req.valid('query');
-    const from = cursor === undefined ? null : decodeCursor(cursor);
-    if (from === undefined) throw new AppError('INVALID_INPUT', 'cursor: not one of this service.');
-    const { tokens, next } = await c.var.deps.search.search(q, from, limit);
-    const facts = await c.var.deps.tokenFacts(tokens);
+    const { q, limit, cursor } = c.req.valid('query');
+    const { rows, next } = await (q
+      ? matches(c.var.deps, q, limit, cursor)
+      : newest(c.var.deps, limit, cursor));
+    const facts = await c.var.deps.tokenFacts(rows);
     return c.json(
-      {
-        tokens: tokens.map((token) => tokenAnswer(token, facts.get(token.mint))),
-        next_cursor: next && encodeCursor(next),
-      },
+      { tokens: rows.map((token) => tokenAnswer(token, facts.get(token.mint))), next_cursor: next },
       200,
     );
   })
   .openapi(listRoute, async (c) => {
-    const rows = await c.var.deps.tokens.listings(c.req.valid('query').token_id, LIST_LIMIT);
-    return c.json({ listings: rows.map(listingAnswer) }, 200);
+    const { token_id: ofToken, limit, cursor } = c.req.valid('query');
+    const after = decodeCursor(LISTINGS, ListingsKey, cursor) ?? undefined;
+    const read = await c.var.deps.tokens.listings(ofToken, limit + 1, after);
+    const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
+    return c.json({ listings: rows.map(listingAnswer), next_cursor: next }, 200);
   })
   .openapi(requestRoute, async (c) => {
     const treasury = c.var.deps.requirePayments();

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { instant } from './paid-request.ts';
 import { tokenAnswer } from './token-answer.ts';
@@ -9,11 +10,12 @@ import type { TokenStore } from './token-store.ts';
 
 export type TokenDeps = { readonly tokens: TokenStore; readonly tokenFacts: ReadTokenFacts };
 
-const authority = (who: string) =>
+const authority = (role: string) =>
   z
     .string()
     .nullable()
-    .openapi({ description: `${who}; null with an as_of: nobody` });
+    .openapi({ description: `${role}; null beside an as_of: renounced` });
+
 export const Token = z
   .object({
     id: z.number().int(),
@@ -25,9 +27,9 @@ export const Token = z
     mint_address: z.string(),
     creator_address: z.string().nullable(),
     token_program: z.enum(['token', 'token-2022']),
-    mint_authority: authority('Who may make more of it'),
-    freeze_authority: authority('Who may freeze its accounts'),
-    update_authority: authority('Who may change name, symbol and uri'),
+    mint_authority: authority('Address that may mint more'),
+    freeze_authority: authority('Address that may freeze token accounts'),
+    update_authority: authority('Address that may change name, symbol and uri'),
     as_of: instant.nullable().openapi({
       description: 'When supply and authorities were read from the chain; null when they could not be',
     }),
@@ -45,9 +47,10 @@ const listRoute = createRoute({
   path: '/tokens',
   operationId: 'listTokens',
   tags: ['tokens'],
-  summary: 'Tokens, newest first, up to 100',
+  summary: 'Listed tokens, newest first',
   request: {
     query: z.object({
+      ...pageParams(),
       creator: z
         .string()
         .refine(isAddress, 'must be a Solana address')
@@ -56,7 +59,10 @@ const listRoute = createRoute({
     }),
   },
   responses: {
-    200: jsonResponse(z.object({ tokens: z.array(Token) }).openapi('Tokens'), 'Tokens'),
+    200: jsonResponse(
+      z.object({ tokens: z.array(Token), next_cursor: nextCursor }).openapi('Tokens'),
+      'Tokens',
+    ),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
   },
 });
@@ -66,8 +72,12 @@ const getRoute = createRoute({
   path: '/tokens/{id}',
   operationId: 'getToken',
   tags: ['tokens'],
-  summary: 'One token',
-  request: { params: z.object({ id: z.string().openapi({ description: 'Numeric id', example: '1' }) }) },
+  summary: 'One token, by its id or its mint address',
+  request: {
+    params: z.object({
+      id: z.string().openapi({ description: 'Numeric id, or mint address', example: '1' }),
+    }),
+  },
   responses: {
     200: jsonResponse(Token, 'The token'),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE')),
@@ -97,19 +107,27 @@ const metadataRoute = createRoute({
   },
 });
 
-const LIST_LIMIT = 100;
+const LIST = 'tokens';
+const ListKey = z.tuple([z.int()]);
 
 export const tokenRoutes = newRouter<TokenDeps>()
   .openapi(listRoute, async (c) => {
-    const { creator } = c.req.valid('query');
+    const { creator, limit, cursor } = c.req.valid('query');
     const { tokens } = c.var.deps;
-    const rows = creator ? await tokens.ofCreator(creator, LIST_LIMIT) : await tokens.list(LIST_LIMIT);
+    const below = decodeCursor(LIST, ListKey, cursor)?.[0];
+    const read = creator
+      ? await tokens.ofCreator(creator, limit + 1, below)
+      : await tokens.list(limit + 1, below);
+    const { rows, next } = pageOf(LIST, read, limit, ({ tokenId }) => [tokenId]);
     const facts = await c.var.deps.tokenFacts(rows);
-    return c.json({ tokens: rows.map((row) => tokenAnswer(row, facts.get(row.mint))) }, 200);
+    return c.json(
+      { tokens: rows.map((row) => tokenAnswer(row, facts.get(row.mint))), next_cursor: next },
+      200,
+    );
   })
   .openapi(metadataRoute, async (c) => {
     const token = await c.var.deps.tokens.byMint(c.req.valid('param').mint_address);
-    // Only what we made points here: a foreign token's metadata is its own.
+    // Only the uri of a token made here points to this path.
     if (!token?.requestId || !token.uri)
       throw new AppError('NOT_FOUND', 'No token of this service has this mint.');
     c.header('Cache-Control', 'public, max-age=31536000, immutable');
@@ -118,8 +136,13 @@ export const tokenRoutes = newRouter<TokenDeps>()
   })
   .openapi(getRoute, async (c) => {
     const { id } = c.req.valid('param');
-    const token = /^[1-9]\d{0,14}$/.test(id) ? await c.var.deps.tokens.byId(Number(id)) : undefined;
-    if (!token) throw new AppError('NOT_FOUND', 'No token has this id.');
+    const { tokens } = c.var.deps;
+    const token = /^[1-9]\d{0,14}$/.test(id)
+      ? await tokens.byId(Number(id))
+      : isAddress(id)
+        ? await tokens.byMint(id)
+        : undefined;
+    if (!token) throw new AppError('NOT_FOUND', 'No token has this id or mint address.');
     const facts = await c.var.deps.tokenFacts([token]);
     return c.json(tokenAnswer(token, facts.get(token.mint)), 200);
   });

@@ -91,6 +91,9 @@ export function tokenRow(text: string): TokenRow {
 
 type Stored = { journal: string };
 
+/** Sorts after every ISO 8601 time. */
+const BEYOND_ALL = '~';
+
 const requestOf = ({ journal }: Stored): RequestView => RequestJournal.parse(JSON.parse(journal)).view;
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
@@ -115,22 +118,34 @@ export const createTokenStore = (db: D1Database) => {
     byId: (tokenId: number) => one('SELECT journal FROM tokens WHERE token_id = ?', tokenId),
     byMint: (mint: string) => one('SELECT journal FROM tokens WHERE mint_address = ?', mint),
 
-    /** Newest first. */
-    list: (limit: number) =>
-      many('SELECT journal FROM tokens WHERE listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?', limit),
-    ofCreator: (creator: string, limit: number) =>
+    /** Listed tokens, newest first. @param below id that all of them are below */
+    list: (limit: number, below = Number.MAX_SAFE_INTEGER) =>
       many(
-        'SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?',
+        'SELECT journal FROM tokens WHERE listed_at IS NOT NULL AND token_id < ? ORDER BY token_id DESC LIMIT ?',
+        below,
+        limit,
+      ),
+    ofCreator: (creator: string, limit: number, below = Number.MAX_SAFE_INTEGER) =>
+      many(
+        `SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL AND token_id < ?
+         ORDER BY token_id DESC LIMIT ?`,
         creator,
+        below,
         limit,
       ),
 
-    /** Listing records of one token or of all, newest first. */
-    async listings(tokenId: number | undefined, limit: number): Promise<RequestView[]> {
-      const where = tokenId === undefined ? '' : 'WHERE token_id = ?';
+    /** Listing records of one token or of all, newest first. @param after time and id of the last record shown */
+    async listings(
+      tokenId: number | undefined,
+      limit: number,
+      after: readonly [createdAt: string, id: string] = [BEYOND_ALL, ''],
+    ): Promise<RequestView[]> {
+      const where = tokenId === undefined ? '' : 'token_id = ? AND';
       const { results } = await db
-        .prepare(`SELECT journal FROM listings ${where} ORDER BY created_at DESC LIMIT ?`)
-        .bind(...(tokenId === undefined ? [] : [tokenId]), limit)
+        .prepare(
+          `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
+        )
+        .bind(...(tokenId === undefined ? [] : [tokenId]), ...after, limit)
         .all<Stored>();
       return results.map(requestOf);
     },

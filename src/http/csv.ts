@@ -1,0 +1,54 @@
+/**
+ * Lists as CSV (RFC 4180) for callers whose `Accept` prefers it.
+ * @module
+ */
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
+import { linkNext } from './page.ts';
+
+type Cell = string | number | boolean | null;
+
+/** Whether the caller prefers CSV to JSON. Sets `Vary`, since both come from one URL. */
+export function wantsCsv(c: Context): boolean {
+  c.header('Vary', 'Accept', { append: true });
+  const type = accepts(c, {
+    header: 'Accept',
+    supports: ['application/json', 'text/csv'],
+    default: 'application/json',
+  });
+  return type === 'text/csv';
+}
+
+/** A list in both forms. */
+export const listResponse = <S extends z.ZodType>(schema: S, description: string) => ({
+  description,
+  content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } },
+});
+
+const cellText = (value: Cell): string => {
+  const text = value === null ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** A header row with the members' names, then a line a row. Null is an empty cell. */
+export function toCsv(rows: readonly Readonly<Record<string, Cell>>[], columns: readonly string[]): string {
+  const lines = rows.map((row) => columns.map((column) => cellText(row[column] ?? null)).join(','));
+  return [columns.join(','), ...lines, ''].join('\r\n');
+}
+
+/**
+ * @param name of the file, as a browser saves it
+ * @param next cursor of the next page, which the header `Link` carries
+ */
+export function csvList(
+  c: Context,
+  name: string,
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, Cell>>[],
+  next: string | null,
+) {
+  linkNext(c, next);
+  c.header('Content-Disposition', `inline; filename="${name}.csv"`);
+  return c.text(toCsv(rows, columns), 200, { 'Content-Type': 'text/csv; charset=utf-8; header=present' });
+}

@@ -1,0 +1,102 @@
+/**
+ * Pages of lists: `limit`, an opaque `cursor`, and `next_cursor`. A cursor holds the sort key of the last row shown, so
+ * that rows which arrive meanwhile neither repeat a row nor hide one, and every page costs the same.
+ * @module
+ */
+import { z } from '@hono/zod-openapi';
+import { base64urlnopad } from '@scure/base';
+import type { Context } from 'hono';
+import { AppError } from '../core/errors.ts';
+import { integerParam } from './params.ts';
+
+/** Longest cursor that is decoded, in characters. */
+const MAX_CURSOR = 800;
+export const MAX_PAGE = 100;
+
+/** Query parameters of every list. */
+export const pageParams = (byDefault = MAX_PAGE) => ({
+  limit: integerParam(1, MAX_PAGE)
+    .optional()
+    .transform((limit) => limit ?? byDefault)
+    .openapi({
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_PAGE,
+      default: byDefault,
+      description: 'Rows of one page',
+    }),
+  cursor: z
+    .string()
+    .max(MAX_CURSOR)
+    .optional()
+    .openapi({ description: 'next_cursor of the previous page; opaque' }),
+});
+
+export const nextCursor = z
+  .string()
+  .nullable()
+  .openapi({ description: 'cursor of the next page; null after the last one' });
+
+export type CursorKey = readonly (string | number)[];
+
+/** @param list name of the list, so that a cursor of another one is refused */
+export const encodeCursor = (list: string, key: CursorKey): string =>
+  base64urlnopad.encode(new TextEncoder().encode(JSON.stringify([list, ...key])));
+
+/**
+ * The sort key in a cursor, null without one.
+ * @param key what the list's cursors hold
+ * @throws AppError INVALID_INPUT for text that this list did not issue
+ */
+export function decodeCursor<K extends CursorKey>(
+  list: string,
+  key: z.ZodType<K>,
+  cursor: string | undefined,
+): K | null {
+  if (cursor === undefined) return null;
+  const parts = z
+    .tuple([z.literal(list)])
+    .rest(z.union([z.string(), z.number()]))
+    .safeParse(decoded(cursor));
+  const found = key.safeParse(parts.data?.slice(1));
+  if (found.success) return found.data;
+  const message = 'is not a next_cursor of this list';
+  throw new AppError('INVALID_INPUT', `cursor ${message}`, {
+    details: { issues: [{ in: 'query', path: 'cursor', message }] },
+  });
+}
+
+function decoded(text: string): unknown {
+  try {
+    return JSON.parse(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(base64urlnopad.decode(text)),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+export type Page<Row> = { readonly rows: readonly Row[]; readonly next: string | null };
+
+/**
+ * A page of rows that were read with one more than its limit, which tells whether there is a next page.
+ * @param keyOf sort key of a row
+ */
+export function pageOf<Row>(
+  list: string,
+  read: readonly Row[],
+  limit: number,
+  keyOf: (row: Row) => CursorKey,
+): Page<Row> {
+  const rows = read.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, next: read.length > limit && last ? encodeCursor(list, keyOf(last)) : null };
+}
+
+/** Puts the next page into `Link`, for bodies that have no room for `next_cursor`. */
+export function linkNext(c: Context, next: string | null): void {
+  if (next === null) return;
+  const url = new URL(c.req.url);
+  url.searchParams.set('cursor', next);
+  c.header('Link', `<${url.pathname}${url.search}>; rel="next"`);
+}
