@@ -1,7 +1,6 @@
-/** docs/errors.md as text, made from the table of codes, the API document and the advice that the MCP server gives. */
-import type { ErrorTable } from '../src/core/errors.ts';
+/** docs/errors.md as text, made from the table of codes and the API document. */
+import { ERROR_ACTIONS, type ErrorTable } from '../src/core/errors.ts';
 import { type ApiDocument, codesOf, operationsOf } from '../src/features/openapi/api-document.ts';
-import { nextStep } from '../src/mcp/failure.ts';
 
 const HEAD = `# Errors
 
@@ -58,7 +57,7 @@ export function errorsPage(errors: ErrorTable, document: ApiDocument): string {
     });
   return `${HEAD}| action | next step |
 |---|---|
-${actions.map((action) => `| \`${action}\` | ${cell(nextStep(action))} |`).join('\n')}
+${actions.map((action) => `| \`${action}\` | ${cell(ERROR_ACTIONS[action])} |`).join('\n')}
 
 ## Codes
 

@@ -4,16 +4,26 @@
  * @module
  */
 
-/** What an agent should do next. */
-export type ErrorAction =
-  | 'fix_request'
-  | 'check_id'
-  | 'retry_later'
-  | 'retry_with_new_key'
-  | 'top_up_wallet'
-  | 'poll_status'
-  | 'contact_operator'
-  | 'report_request_id';
+/** The caller's next step, by action: the text of the API document and of docs/errors.md. */
+export const ERROR_ACTIONS = {
+  fix_request: 'Correct what error and details name, then send the request again.',
+  check_id:
+    'Check the id in the path or body: it is the one that the request which created the thing returned, such as id of a swap, invoice_id, listing_request_id or the signature of a deposit.',
+  retry_later: 'Nothing was lost. Wait retry_after_s seconds, 30 if it is absent, then repeat the request.',
+  retry_with_same_key:
+    'Wait retry_after_s seconds, then repeat the request with the same Idempotency-Key: it returns the first outcome.',
+  retry_with_new_key:
+    'This request moved nothing. Send it again, with a new Idempotency-Key where one was sent.',
+  top_up_wallet: 'The reserve holds too little SOL: use a smaller amount, or ask the operator to top it up.',
+  poll_status: 'The work has begun. Read the record of it until it is over; do not start it again.',
+  pay_missing_amount: 'Pay details.missingLamports to the same reference; the payments are added up.',
+  use_another_deposit: 'This deposit earns nothing and no repeat changes that. Claim another deposit.',
+  none: 'Nothing needs to be done.',
+  contact_operator: 'Only the operator of the service can resolve this. Do not repeat the request.',
+  report_request_id: 'Report request_id to the operator. Do not repeat the request at once.',
+} as const;
+
+export type ErrorAction = keyof typeof ERROR_ACTIONS;
 
 export type ErrorEntry = {
   /** The usual HTTP status; a route may answer another one. */
@@ -31,7 +41,7 @@ export const SHARED_ERRORS = {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: 'A parameter or body field is missing, unknown or out of range; details.issues names it.',
+    meaning: 'A parameter or body member is missing, malformed or out of range; details.issues names it.',
   },
   INVALID_JSON: {
     status: 400,
@@ -59,7 +69,7 @@ export const SHARED_ERRORS = {
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
-    action: 'retry_later',
+    action: 'retry_with_same_key',
     retryable: true,
     meaning: 'The first request with this Idempotency-Key is still running; repeat it with the same key.',
   },
@@ -68,7 +78,7 @@ export const SHARED_ERRORS = {
     status: 404,
     action: 'check_id',
     retryable: false,
-    meaning: 'Nothing is known under this id.',
+    meaning: 'No record has this id.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

@@ -51,7 +51,10 @@ export function inCallerWords(issue: RawIssue): string | undefined {
         ? 'is required'
         : `must be one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':
-      return `Unknown member: ${issue.keys.slice(0, MAX_NAMES).join(', ')}. This request takes no others than documented.`;
+      return `Unknown member: ${issue.keys
+        .slice(0, MAX_NAMES)
+        .map((name) => JSON.stringify(name))
+        .join(', ')}. Send only the documented ones.`;
     case 'too_big':
     case 'too_small':
       return sizeOf(issue);

@@ -3,9 +3,10 @@
  * @module
  */
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, TypedResponse } from 'hono';
 import { accepts } from 'hono/accepts';
 import { linkNext } from './page.ts';
+import { jsonResponse } from './router.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -20,11 +21,12 @@ export function wantsCsv(c: Context): boolean {
   return type === 'text/csv';
 }
 
-/** A list in both forms. */
-export const listResponse = <S extends z.ZodType>(schema: S, description: string) => ({
-  description,
-  content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } },
-});
+/** A list in both forms. Its type is that of the JSON form, which typed clients ask for. */
+export function listResponse<S extends z.ZodType>(schema: S, description: string) {
+  const json = jsonResponse(schema, description);
+  const content = { ...json.content, 'text/csv': { schema: z.string() } };
+  return { ...json, content: content as typeof json.content };
+}
 
 const cellText = (value: Cell): string => {
   const text = value === null ? '' : String(value);
@@ -47,8 +49,10 @@ export function csvList(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, Cell>>[],
   next: string | null,
-) {
+): Response & TypedResponse<never, 200, 'json'> {
   linkNext(c, next);
   c.header('Content-Disposition', `inline; filename="${name}.csv"`);
-  return c.text(toCsv(rows, columns), 200, { 'Content-Type': 'text/csv; charset=utf-8; header=present' });
+  const headers = { 'Content-Type': 'text/csv; charset=utf-8; header=present' };
+  const response: Response = c.body(toCsv(rows, columns), 200, headers);
+  return response as Response & TypedResponse<never, 200, 'json'>;
 }

@@ -27,6 +27,7 @@ export const view: SwapView = {
   route: 'near-intents',
 };
 export const row: SwapRow = {
+  seq: 7,
   signature: SIGNATURE,
   status: 'finished',
   detail: 'done',

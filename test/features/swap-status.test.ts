@@ -12,6 +12,7 @@ const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
 
 describe('the state of a swap', () => {
   const row: SwapRow = {
+    seq: 7,
     signature: SIGNATURE,
     status: 'finished',
     detail: 'done',

@@ -4,6 +4,7 @@ import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-d
 
 const deps = { publicBaseUrl: 'https://sluice.example', log: () => undefined } as Partial<Deps> as Deps;
 const app = createApp(() => deps);
+const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument;
 
 /** Every integer that a query can carry, and whatever else its route cannot do without. */
@@ -47,7 +48,8 @@ describe('an integer of a query is plain decimal digits', () => {
       '١',
       '1'.repeat(16),
     ]) {
-      const response = await app.request(`${path}?${new URLSearchParams([...needed, [name, text]])}`);
+      const query = new URLSearchParams([...needed, [name, text]]);
+      const response = await app.request(`${path}?${query}`, {}, ENV);
       expect([text, response.status, await response.json()]).toEqual([
         text,
         400,

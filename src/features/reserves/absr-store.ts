@@ -42,12 +42,15 @@ const Row = z
     }),
   );
 
-const NEWEST = `SELECT seq, kind, signature, btc_txid, block_time,
+const rows = (where: string): string => `SELECT seq, kind, signature, btc_txid, block_time,
     CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS sats,
     json_extract(journal, '$.plan.priceBtcUsd') AS btc_usd
-  FROM operations INDEXED BY operations_absr_by_time WHERE kind IN ('swap', 'absr') AND status = 'finished'
-    AND (COALESCE(block_time, 0), seq) < (?, ?)
-  ORDER BY COALESCE(block_time, 0) DESC, seq DESC LIMIT ?`;
+  FROM operations INDEXED BY operations_absr_by_time
+  WHERE kind IN ('swap', 'absr') AND status = 'finished' AND ${where}`;
+
+// Two ranges of the index: the planner bounds no expression index with the row value (at, seq) < (?1, ?2).
+const SAME_TIME = `${rows('COALESCE(block_time, 0) = ?1 AND seq < ?2')} ORDER BY seq DESC LIMIT ?3`;
+const EARLIER = `${rows('COALESCE(block_time, 0) < ?1')} ORDER BY COALESCE(block_time, 0) DESC, seq DESC LIMIT ?2`;
 
 /** Block time and order of a row; a row without a block time counts as the oldest. */
 export type AbsrKey = readonly [blockTime: number, seq: number];
@@ -59,10 +62,14 @@ export type AbsrStore = ReturnType<typeof createAbsrStore>;
 export const createAbsrStore = (db: D1Database) => ({
   /** Newest first. @param after key of the last row shown */
   async newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> {
-    const { results } = await db
-      .prepare(NEWEST)
-      .bind(...after, limit)
-      .all();
-    return results.map((row) => Row.parse(row));
+    const [at, seq] = after;
+    const found = await db.batch([
+      db.prepare(SAME_TIME).bind(at, seq, limit),
+      db.prepare(EARLIER).bind(at, limit),
+    ]);
+    return found
+      .flatMap(({ results }) => results)
+      .slice(0, limit)
+      .map((row) => Row.parse(row));
   },
 });

@@ -6,11 +6,12 @@ const conflict = { status: 409, action: 'fix_request', retryable: false } as con
 export const TOKEN_ERRORS = {
   INVALID_TOKEN_TEXT: {
     ...badRequest,
-    meaning: 'Name, symbol, description or image cannot be shown safely by wallets; details.fault tells why.',
+    meaning:
+      'Name, symbol, description or image cannot be shown safely by wallets; details.fault is the reason.',
   },
   CONTRADICTING_OPTIONS: {
     ...badRequest,
-    meaning: 'The options exclude each other; details.reason tells which.',
+    meaning: 'The options exclude each other; details.reason names them.',
   },
   METAPLEX_UNAVAILABLE: {
     ...badRequest,
@@ -22,7 +23,11 @@ export const TOKEN_ERRORS = {
   },
   NOT_A_MINT: { ...badRequest, meaning: 'The chain has no token mint at this address.' },
   NO_METADATA: { ...badRequest, meaning: 'The token has no name on the chain, by either metadata standard.' },
-  ALREADY_LISTED: { ...conflict, meaning: 'The token is listed already; details.tokenId names it.' },
+  ALREADY_LISTED: {
+    ...conflict,
+    action: 'none',
+    meaning: 'The token is listed already; details.tokenId names it.',
+  },
   INVALID_SIGNATURE: { ...badRequest, meaning: 'tx_signature is not a Solana signature.' },
   PAYMENT_FAILED: { ...badRequest, meaning: 'The transaction failed on the chain; it paid nothing.' },
   PAYMENT_NOT_FINAL: {
@@ -42,20 +47,21 @@ export const TOKEN_ERRORS = {
   },
   PAYMENT_INCOMPLETE: {
     status: 409,
-    action: 'retry_later',
-    retryable: true,
+    action: 'pay_missing_amount',
+    retryable: false,
     meaning: 'More must be paid to the same reference; details.missingLamports tells how much.',
   },
   REFUND_DUE: {
     ...conflict,
+    action: 'none',
     meaning:
       'The payment bought nothing: it came too late, or the creation failed for good. It is recorded as owed back to its payer.',
   },
   INVOICE_IN_PROGRESS: {
     status: 409,
-    action: 'retry_later',
+    action: 'poll_status',
     retryable: true,
-    meaning: 'The payment is there and the work is under way.',
+    meaning: 'The payment has arrived and the work has begun; GET the invoice or the token to see its end.',
   },
   SPENDING_LIMIT_REACHED: {
     status: 503,
@@ -68,6 +74,7 @@ export const TOKEN_ERRORS = {
     status: 429,
     action: 'retry_later',
     retryable: true,
-    meaning: 'Ten requests of this address, or five hundred in all, wait for payment.',
+    meaning:
+      'Too many requests of this address, its network or all callers wait for payment; pay one or let it expire.',
   },
 } as const satisfies ErrorTable;

@@ -54,6 +54,13 @@ const Invoice = z
     decimals: z.number().int(),
     supply: z.string().nullable().openapi({ description: 'Smallest units' }),
     creator_address: z.string().nullable(),
+    description: z.string(),
+    image: z.string().nullable(),
+    token_program: z.enum(['token-2022', 'token']),
+    metaplex_metadata: z.boolean(),
+    revoke_mint_authority: z.boolean(),
+    revoke_freeze_authority: z.boolean(),
+    revoke_update_authority: z.boolean(),
     refunds: z.array(
       z.object({
         signature: z.string(),
@@ -138,7 +145,7 @@ const getInvoiceRoute = createRoute({
   path: '/invoices/{id}',
   operationId: 'getInvoice',
   tags: ['tokens'],
-  summary: 'An invoice and what became of it',
+  summary: 'An invoice, what was ordered, and its state',
   request: { params: z.object({ id: z.string() }) },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),

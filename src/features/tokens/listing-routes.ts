@@ -141,11 +141,13 @@ const requestRoute = createRoute({
         .object({
           listing_request_id: z.uuid(),
           token_id: z.number().int(),
+          status: Listing.shape.status.openapi({ description: 'confirmed: listed already, with a fee of 0' }),
+          listing: Listing,
           ...paymentFields,
           message: z.string(),
         })
         .openapi('ListingRequested'),
-      'What to pay',
+      'What to pay; for a listed token its listing',
     ),
     ...errorResponses(
       requestErrors,
@@ -233,10 +235,22 @@ export const listingRoutes = newRouter<ListingDeps>()
     }
     const asked = id === undefined ? { mint: mint ?? '' } : { tokenId: id };
     const request = await requestListing(c.var.deps, asked, clientKey(c));
-    const payment = paymentAnswer(request, treasury, `Listing ${String(request.subject.symbol)}`);
-    const message = `Pay exactly ${payment.amount} SOL to ${treasury}, or open the solana_pay_url. The token is listed when the payment is final.`;
+    const isListed = request.status === 'completed';
+    const due = isListed ? { ...request, feeLamports: '0' } : request;
+    const payment = paymentAnswer(due, treasury, `Listing ${String(request.subject.symbol)}`);
+    const message = isListed
+      ? 'The token is listed already. Nothing needs to be paid.'
+      : `Pay exactly ${payment.amount} SOL to ${treasury}, or open the solana_pay_url. The token is listed when the payment is final.`;
+    const listing = listingAnswer(request);
     return c.json(
-      { listing_request_id: request.id, token_id: Number(request.subject.tokenId), ...payment, message },
+      {
+        listing_request_id: request.id,
+        token_id: listing.token_id,
+        status: listing.status,
+        listing,
+        ...payment,
+        message,
+      },
       200,
     );
   })

@@ -14,18 +14,22 @@ import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  readonly tokens: Pick<TokenStore, 'byId'>;
+  readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
   readonly readAccounts: (
     addresses: readonly string[],
   ) => Promise<{ accounts: readonly ({ readonly owner: string; readonly data: Uint8Array } | null)[] }>;
   readonly listingFee: bigint;
 };
 
+/** Unpaid requests for one token that may be newer than the record that listed it. */
+const MAX_RECORDS = 100;
+
 /** By our number, or by the mint of a token made elsewhere. */
 export type ListingAsked = { readonly tokenId: number } | { readonly mint: string };
 
 /**
- * Opens a request to list a token. What is listed is read from the chain, never taken from the caller.
+ * Opens a request to list a token; for a listed one, its listing record. Name and symbol are read from the chain, never
+ * taken from the caller.
  * @throws AppError
  */
 export async function requestListing(
@@ -33,8 +37,11 @@ export async function requestListing(
   asked: ListingAsked,
   client: string,
 ): Promise<RequestView> {
+  const token = 'mint' in asked ? await d.tokens.byMint(asked.mint) : await knownToken(d, asked.tokenId);
+  const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
+  if (listing) return listing;
   const subject =
-    'mint' in asked ? await readToken(d, asked.mint) : subjectOf(await knownToken(d, asked.tokenId));
+    'mint' in asked || !token ? await readToken(d, 'mint' in asked ? asked.mint : '') : subjectOf(token);
   const opened = await d.custody.openRequest({
     kind: 'listing',
     subject,
@@ -43,6 +50,12 @@ export async function requestListing(
   });
   if (opened.type === 'refused') throw refusalError(opened.refusal);
   return opened.request;
+}
+
+/** The record that listed a token: of its creation, or of a paid request. */
+async function listingOf(d: RequestListingDeps, tokenId: number): Promise<RequestView | undefined> {
+  const records = await d.tokens.listings(tokenId, MAX_RECORDS);
+  return records.find(({ status }) => status === 'completed');
 }
 
 async function knownToken(d: RequestListingDeps, tokenId: number): Promise<TokenRow> {

@@ -60,6 +60,13 @@ export const invoiceAnswer = (request: RequestView, treasury: string) => ({
   decimals: Number(request.subject.decimals),
   supply: part(request, 'supply'),
   creator_address: part(request, 'creator'),
+  description: part(request, 'description') ?? '',
+  image: part(request, 'image'),
+  token_program: part(request, 'program') === 'token' ? ('token' as const) : ('token-2022' as const),
+  metaplex_metadata: request.subject.metaplex === true,
+  revoke_mint_authority: request.subject.revokeMint === true,
+  revoke_freeze_authority: request.subject.revokeFreeze === true,
+  revoke_update_authority: request.subject.revokeUpdate === true,
   refunds: request.refunds.map(({ refundSignature, ...refund }) => ({
     ...refund,
     refund_signature: refundSignature,
