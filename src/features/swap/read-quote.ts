@@ -86,7 +86,8 @@ async function queryRoutes(d: ReadQuoteDeps, amount: Lamports, client: string | 
       if (verdict.ok) return stored(verdict.quote);
       if (verdict.reason === TOO_SMALL) tooSmall = true;
       // An earlier route's failure or reason says more than that this route has no quote.
-      else if (failure === undefined || !withoutQuoteRefusal(verdict.reason)) failure = refused(verdict.reason);
+      else if (failure === undefined || !withoutQuoteRefusal(verdict.reason))
+        failure = refused(verdict.reason);
     } catch (error) {
       failure ??= error;
     }
