@@ -15,12 +15,19 @@ const MINT = encodeBase58(new Uint8Array(32).fill(4));
 
 /** Rows that one statement has read, as D1 counts them. */
 let read: number[] = [];
+const plain = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
 const counted = new Proxy(env.DB, {
   get(db, name) {
+    if (name === 'batch')
+      return async (statements: D1PreparedStatement[]) => {
+        const results = await db.batch(statements.map((statement) => plain.get(statement) ?? statement));
+        read.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0));
+        return results;
+      };
     if (name !== 'prepare') return Reflect.get(db, name).bind(db);
     return (sql: string) => {
-      const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
-        new Proxy(statement, {
+      const wrap = (statement: D1PreparedStatement): D1PreparedStatement => {
+        const proxy = new Proxy(statement, {
           get(target, member) {
             if (member === 'bind') return (...values: unknown[]) => wrap(target.bind(...values));
             if (member !== 'all') return Reflect.get(target, member).bind(target);
@@ -31,6 +38,9 @@ const counted = new Proxy(env.DB, {
             };
           },
         });
+        plain.set(proxy, statement);
+        return proxy;
+      };
       return wrap(db.prepare(sql));
     };
   },

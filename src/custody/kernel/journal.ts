@@ -261,6 +261,15 @@ export function openJournal(storage: Storage) {
       exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
     },
 
+    /** Takes back the client's latest call of a purpose. */
+    forgetCall(purpose: string, client: string): void {
+      exec(
+        'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
+        purpose,
+        client,
+      );
+    },
+
     claim,
 
     /** What a name serves, if it is taken. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
+import { fairShare, networksOf } from '../../core/client-network.ts';
 import { HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
@@ -38,12 +39,12 @@ export type IntakePorts = {
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 };
 
-/** Bridge quotes that creates and previews may use in the window; the routes' own estimates have a share apart. */
+/** Bridge quotes of creates in the window, and those of dry runs; reads have a budget of their own. */
 const QUOTES_PER_WINDOW = 60;
-const PREVIEWS_PER_WINDOW = 20;
+const PREVIEWS_PER_WINDOW = 40;
 /** New idempotency keys of one client in an hour. */
 const KEYS_PER_CLIENT_HOUR = 100;
-/** Calls that concern everybody are counted under this name. */
+/** Calls of all clients together are counted under this name. */
 const ALL = '*';
 /** For so long an amount that was too small for the bridge is not asked about again: each question costs a quote. */
 const SMALL_KNOWN_MS = 600_000;
@@ -73,7 +74,11 @@ export function createSwapIntake(p: IntakePorts) {
   }
 
   function clientRefusal(request: SwapRequest): Refusal | undefined {
-    const creates = quotaRefusal('create', request.client, HOUR_MS, p.maxCreatesPerClientHour);
+    const creates = networksOf(request.client)
+      .map(({ network, times }) =>
+        quotaRefusal('create', network, HOUR_MS, times * p.maxCreatesPerClientHour),
+      )
+      .find((seconds) => seconds !== undefined);
     const keys = request.key && quotaRefusal('key', request.client, HOUR_MS, KEYS_PER_CLIENT_HOUR);
     const retryAfterSeconds = creates ?? keys;
     if (retryAfterSeconds === undefined) return undefined;
@@ -82,17 +87,29 @@ export function createSwapIntake(p: IntakePorts) {
     return { code: 'RATE_LIMITED', message, retryAfterSeconds, details: { limit } };
   }
 
-  function budgetRefusal(purpose: 'create' | 'preview'): Refusal | undefined {
-    const all = quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW);
-    const previews =
-      purpose === 'preview' ? quotaRefusal('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW) : undefined;
-    const retryAfterSeconds = all ?? previews;
-    if (retryAfterSeconds === undefined) return undefined;
-    return {
-      code: 'QUOTE_BUDGET_SPENT',
-      message: 'The quota of bridge quotes is used up.',
-      retryAfterSeconds,
-    };
+  const budgetRefusal = (): Refusal | undefined =>
+    spentRefusal(quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW));
+
+  /** The budget of dry runs, of which one client and its networks have a fair share only. */
+  function previewRefusal(client: string): Refusal | undefined {
+    const used = journal.calls('preview', ALL, now() - QUOTE_WINDOW_MS).length;
+    const waits = networksOf(client).map(({ network, times }) => {
+      const own = journal.calls('preview', network, now() - QUOTE_WINDOW_MS).length;
+      const share = times * fairShare(PREVIEWS_PER_WINDOW, used, own);
+      return quotaRefusal('preview', network, QUOTE_WINDOW_MS, share);
+    });
+    const all = quotaRefusal('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW);
+    return spentRefusal([all, ...waits].find((seconds) => seconds !== undefined));
+  }
+
+  /** A create that failed for reasons that are not the caller's does not count, as often as it may create at all. */
+  function giveBack(client: string, { state, reason }: Operation): void {
+    if (state !== 'failed' || isTooSmall(reason) || reason === 'limit_cost_day') return;
+    if (journal.calls('returned', client, now() - HOUR_MS).length >= p.maxCreatesPerClientHour) return;
+    p.storage.transaction(() => {
+      for (const { network } of networksOf(client)) journal.forgetCall('create', network);
+      journal.recordCall('returned', client, now());
+    });
   }
 
   const check = (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
@@ -114,7 +131,7 @@ export function createSwapIntake(p: IntakePorts) {
     return p.storage.transaction(() => {
       const id = swapId(request.key?.keyHash ?? p.randomId());
       if (journal.get(id)) return 'known';
-      const refusal = clientRefusal(request) ?? budgetRefusal('create');
+      const refusal = clientRefusal(request) ?? budgetRefusal();
       if (refusal) return refusal;
       const verdict = check(amount, balance);
       if (!verdict.ok) return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : limitRefusal(verdict, now());
@@ -127,7 +144,7 @@ export function createSwapIntake(p: IntakePorts) {
           overhead: p.quotes.overhead,
         }),
       );
-      journal.recordCall('create', request.client, now());
+      for (const { network } of networksOf(request.client)) journal.recordCall('create', network, now());
       journal.recordCall('quote', ALL, now());
       if (request.key) {
         journal.recordCall('key', request.client, now());
@@ -168,11 +185,12 @@ export function createSwapIntake(p: IntakePorts) {
   }
 
   /** Drives the operation until its answer is decided, at most as long as a caller may wait. */
-  async function answer(id: string, replayed: boolean): Promise<SwapAnswer> {
+  async function answer(id: string, replayed: boolean, client?: string): Promise<SwapAnswer> {
     const known = journal.get(id);
     if (known?.state === 'planned') await p.within(p.driver.drive(id), MAX_WAIT_MS);
     const op = journal.get(id);
     if (op && !replayed) learn(op);
+    if (op && client !== undefined) giveBack(client, op);
     const decided = op && createAnswer(op, replayed);
     if (decided) {
       // Nothing is told that a crash could still take back.
@@ -184,7 +202,7 @@ export function createSwapIntake(p: IntakePorts) {
 
   /** The answer of a swap that has begun, or why none has. */
   async function begin(request: SwapRequest): Promise<SwapAnswer | Refusal> {
-    const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('create');
+    const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal();
     if (early) return early;
     const why = await p.stop();
     if (why) return stopped(why);
@@ -199,7 +217,7 @@ export function createSwapIntake(p: IntakePorts) {
       }
       const id = reserve(request, amount, balance);
       if (id === 'known') return IN_PROGRESS;
-      if (id !== 'outdated') return typeof id === 'string' ? answer(id, false) : id;
+      if (id !== 'outdated') return typeof id === 'string' ? answer(id, false, request.client) : id;
     }
     return refusalOf('upstream_balance_outdated');
   }
@@ -217,17 +235,17 @@ export function createSwapIntake(p: IntakePorts) {
       const why = await p.stop();
       if (why) return { type: 'refused', refusal: stopped(why) };
       const budget =
-        knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal('preview');
+        knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? previewRefusal(request.client);
       if (budget) return { type: 'refused', refusal: budget };
       const amount = lamports(request.amountLamports);
       try {
         const verdict = check(amount, await readBalance(journal.releasedSlot()));
         if (!verdict.ok) return { type: 'refused', refusal: limitRefusal(verdict, now()) };
-        // Others may have asked while the balance was read.
-        const spent = budgetRefusal('preview');
+        // Other calls may have used the budget while the balance was read.
+        const spent = previewRefusal(request.client);
         if (spent) return { type: 'refused', refusal: spent };
-        journal.recordCall('quote', ALL, now());
-        journal.recordCall('preview', ALL, now());
+        for (const { network } of [{ network: ALL }, ...networksOf(request.client)])
+          journal.recordCall('preview', network, now());
         const quoted = await quoteSwap(p.quotes, amount, true);
         if (!quoted.ok) return { type: 'refused', refusal: refusalOf(quoted.reason) };
         const { quote, priced } = quoted;
@@ -246,7 +264,7 @@ export function createSwapIntake(p: IntakePorts) {
       const verdict = check(lamports(1n), balance, operations);
       const refusal = why
         ? stopped(why)
-        : (budgetRefusal('create') ?? (verdict.ok ? null : limitRefusal(verdict, now())));
+        : (budgetRefusal() ?? (verdict.ok ? null : limitRefusal(verdict, now())));
       const left = spendable(balance, operations, p.budget.keeps());
       const most = p.budget.maxAmount ?? left;
       const bound = left < most ? left : most;
@@ -263,6 +281,11 @@ export function createSwapIntake(p: IntakePorts) {
     },
   };
 }
+
+const spentRefusal = (retryAfterSeconds: number | undefined): Refusal | undefined =>
+  retryAfterSeconds === undefined
+    ? undefined
+    : { code: 'QUOTE_BUDGET_SPENT', message: 'The quota of bridge quotes is used up.', retryAfterSeconds };
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
 function largest(bound: bigint, passes: (amount: Lamports) => boolean): bigint {

@@ -119,39 +119,50 @@ describe('a dry run', () => {
 });
 
 describe("the bridge's quota", () => {
-  it('20 dry runs in two hours, one after another or 500 at once', async () => {
+  it('gives one client five dry runs in two hours, one after another or 500 at once', async () => {
     for (const atOnce of [false, true]) {
       const w = rich();
       const answers: SwapPreview[] = [];
       if (atOnce) answers.push(...(await Promise.all(Array.from({ length: 500 }, () => preview(w)))));
       else for (let call = 0; call < 25; call++) answers.push(await preview(w));
-      expect(answers.filter(({ type }) => type === 'possible')).toHaveLength(20);
-      expect(w.bridge.quotes).toHaveLength(20);
+      expect(answers.filter(({ type }) => type === 'possible')).toHaveLength(5);
+      expect(w.bridge.quotes).toHaveLength(5);
       const last = answers.at(-1);
       expect(last && refusalOf(last)).toMatchObject({ code: 'QUOTE_BUDGET_SPENT', retryAfterSeconds: 7_200 });
     }
   });
 
-  it('60 quotes in two hours for creates and dry runs together, of which creates keep 40', async () => {
+  it('leaves dry runs to others whatever one address, one /24 or one /48 has used', async () => {
     const w = rich();
-    for (let call = 0; call < 20; call++) await preview(w);
-    const creates = await Promise.all(Array.from({ length: 60 }, (_, at) => w.custody.createSwap(small(at))));
-    expect(creates.filter(({ type }) => type === 'created')).toHaveLength(40);
-    expect(w.bridge.quotes).toHaveLength(60);
+    for (let host = 0; host < 100; host++) await preview(w, SOL, `192.0.2.${host}`);
+    for (let subnet = 0x1000; subnet < 0x2000; subnet += 0x80)
+      await preview(w, SOL, `2001:db8:1:${subnet.toString(16)}::/64`);
+    expect(w.bridge.quotes.length).toBeLessThan(35);
+    expect((await preview(w, SOL, '198.51.100.1')).type).toBe('possible');
+    expect((await preview(w, SOL, '198.51.100.1')).type).toBe('possible');
+  });
+
+  it('gives 40 dry runs in all and 60 creates beside them', async () => {
+    const w = rich();
+    for (let client = 0; client < 60; client++) await preview(w, SOL, `10.${client}.0.1`);
+    expect(w.bridge.quotes).toHaveLength(40);
+    const creates = await Promise.all(Array.from({ length: 70 }, (_, at) => w.custody.createSwap(small(at))));
+    expect(creates.filter(({ type }) => type === 'created')).toHaveLength(60);
+    expect(w.bridge.quotes).toHaveLength(100);
     expect(creates.flatMap((answer) => refusalOf(answer)?.code ?? [])).toEqual(
-      Array(20).fill('QUOTE_BUDGET_SPENT'),
+      Array(10).fill('QUOTE_BUDGET_SPENT'),
     );
   });
 
   it('comes back when its oldest call has left the window', async () => {
     const w = rich();
-    for (let call = 0; call < 20; call++) {
+    for (let call = 0; call < 5; call++) {
       await preview(w);
       w.clock.now += MINUTE;
     }
     const refused = refusalOf(await preview(w));
-    expect(refused?.retryAfterSeconds).toBe(100 * 60);
-    w.clock.now += 100 * MINUTE;
+    expect(refused?.retryAfterSeconds).toBe(115 * 60);
+    w.clock.now += 115 * MINUTE;
     expect((await preview(w)).type).toBe('possible');
     expect((await preview(w)).type).toBe('refused');
   });

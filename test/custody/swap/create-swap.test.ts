@@ -189,6 +189,51 @@ describe('who may ask', () => {
     expect(w.signatures()).toBe(0);
   });
 
+  it('gives a create back that failed at the bridge, six times an hour at most', async () => {
+    const w = createCustodianWorld();
+    const quote = w.bridge.nextQuote;
+    w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });
+    for (let call = 0; call < 6; call++) {
+      const code = refusalOf(await w.custody.createSwap(request({ amountLamports: SOL / 10n })))?.code;
+      expect(code).toBe('QUOTE_REFUSED');
+    }
+    w.bridge.nextQuote = quote;
+    expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
+    w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });
+    for (let call = 0; call < 5; call++) await w.custody.createSwap(request({ amountLamports: SOL / 10n }));
+    expect(refusalOf(await w.custody.createSwap(request({ amountLamports: SOL / 10n })))?.code).toBe(
+      'RATE_LIMITED',
+    );
+  });
+
+  it('counts the creates of an IPv6 /56 twice and of a /48 four times as high', async () => {
+    const w = createCustodianWorld({
+      limits: {
+        ...createCustodianWorld().deps.limits,
+        maxHour: lamports(99n * SOL),
+        maxDay: lamports(99n * SOL),
+        maxUnsettled: lamports(99n * SOL),
+        maxCostDay: lamports(SOL),
+      },
+    });
+    const creates = async (first: number) => {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          w.custody.createSwap(
+            request({
+              amountLamports: SOL / 10n,
+              client: `2001:db8:1:${(first + n).toString(16)}::/64`,
+            }),
+          ),
+        ),
+      );
+      return answers.filter(({ type }) => type === 'created').length;
+    };
+    expect(await creates(0x1100)).toBe(12);
+    expect(await creates(0x1200)).toBe(12);
+    expect(await creates(0x1300)).toBe(0);
+  });
+
   it('a refused call does not count against its client', async () => {
     const w = createCustodianWorld();
     for (let call = 0; call < 10; call++) await w.custody.createSwap(request({ amountLamports: 3n * SOL }));
