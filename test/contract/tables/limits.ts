@@ -101,15 +101,9 @@ export const limits: Table = {
         for (let milli = 300; milli < 440; milli += 1)
           answers.push(await contract.ask(`${ESTIMATE}?amountSol=0.${milli}`, { world }));
         const asked = world.stats().oneclick?.byLabel['POST /v0/quote'] ?? 0;
-        // 60 more are the creates' own: together they stay under what the provider allows in two hours.
-        expect(asked).toBeLessThanOrEqual(140);
-        const refused = answers.filter(({ status }) => status !== 200);
-        expect(answers.length - refused.length).toBe(asked);
-        for (const answer of refused) {
-          expectError(answer, 503, 'QUOTE_BUDGET_SPENT');
-          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-        }
-        expect(refused.length).toBeGreaterThan(0);
+        // Amounts of one band share a quote, so that all of these cost a handful.
+        expect(asked).toBeLessThanOrEqual(10);
+        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
       },
     ),
     row('BTC settlement time | reserve swap', [CREATE], async ({ world }) => {
