@@ -94,6 +94,7 @@ The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s
 | \`report_request_id\` | Tell the user the request_id, so that the operator can find the cause. Do not retry at once. |
 | \`retry_later\` | Nothing was lost. Wait for retry_after_s seconds (30 if it is absent), then make the same call. |
 | \`retry_with_new_key\` | This call moved nothing. Call again without idempotencyKey, so that a new key is made. |
+| \`retry_with_same_key\` | The first call with this idempotencyKey is still running. Wait for retry_after_s seconds, then make the same call with it. |
 | \`top_up_wallet\` | The reserve holds too little SOL. Use a smaller amount, or tell the operator to top it up. |
 
 | code | means | action |
@@ -103,15 +104,15 @@ The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s
 | \`BODY_TOO_LARGE\` | The body is over 16 KiB. | \`fix_request\` |
 | \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
 | \`DATABASE_UNAVAILABLE\` | The database of records does not answer. Nothing was lost; reads from cache still work. | \`retry_later\` |
-| \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running; repeat it with the same key. | \`retry_later\` |
+| \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running; repeat it with the same key. | \`retry_with_same_key\` |
 | \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was used before with another request. | \`retry_with_new_key\` |
 | \`INSUFFICIENT_BALANCE\` | The reserve SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
 | \`INTERNAL\` | An unexpected failure; report the request_id. | \`report_request_id\` |
 | \`INVALID_IDEMPOTENCY_KEY\` | Idempotency-Key must be 16 to 128 visible ASCII characters. | \`fix_request\` |
-| \`INVALID_INPUT\` | A parameter or body field is missing, unknown or out of range; details.issues names it. | \`fix_request\` |
+| \`INVALID_INPUT\` | A parameter or body member is missing, malformed or out of range; details.issues names it. | \`fix_request\` |
 | \`INVALID_JSON\` | The body is not valid JSON. | \`fix_request\` |
 | \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables names what is missing. | \`contact_operator\` |
-| \`NOT_FOUND\` | Nothing is known under this id. | \`check_id\` |
+| \`NOT_FOUND\` | No record has this id. | \`check_id\` |
 | \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be judged. Nothing was signed. | \`retry_with_new_key\` |
 | \`QUOTE_BUDGET_SPENT\` | The share of the routing provider's quote quota is used up for now. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |

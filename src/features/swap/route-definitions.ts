@@ -97,10 +97,14 @@ export const estimateRoute = createRoute({
             '500000000',
           ),
           etaSeconds: z.number().nullable(),
-          creatable: z.boolean().openapi({ description: 'Whether a create of this amount would pass now' }),
+          creatable: z
+            .boolean()
+            .optional()
+            .openapi({ description: 'Whether a create of this amount would pass now' }),
           reason: z
             .string()
             .nullable()
+            .optional()
             .openapi({ description: 'Code of the refusal that a create would get; null when creatable' }),
           source: z.string().openapi({ description: 'The route that quoted', example: 'near-intents' }),
           as_of: asOf,

@@ -141,8 +141,10 @@ const requestRoute = createRoute({
         .object({
           listing_request_id: z.uuid(),
           token_id: z.number().int(),
-          status: Listing.shape.status.openapi({ description: 'confirmed: listed already, with a fee of 0' }),
-          listing: Listing,
+          status: Listing.shape.status
+            .optional()
+            .openapi({ description: 'confirmed: listed already, with a fee of 0' }),
+          listing: Listing.optional(),
           ...paymentFields,
           message: z.string(),
         })
