@@ -26,7 +26,6 @@ CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq DESC);
 CREATE INDEX IF NOT EXISTS operations_landed_swaps ON operations (seq DESC) WHERE kind = 'swap' AND landed_slot IS NOT NULL;
 CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block_time, 0) DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
-DROP INDEX IF EXISTS operations_of_absr; -- by a time that may be null, which no page can continue after
 
 -- Quotes that reads requested from the routing provider, per two-hour window since 1970.
 CREATE TABLE IF NOT EXISTS quote_budget (
@@ -153,9 +152,6 @@ CREATE VIEW IF NOT EXISTS tokens_letters AS
       FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48]') places)
       AS grams
   FROM tokens WHERE listed_at IS NOT NULL;
--- Tokens that were listed before this index existed.
-INSERT INTO tokens_short (rowid, heads, grams)
-  SELECT token_id, heads, grams FROM tokens_letters WHERE token_id NOT IN (SELECT rowid FROM tokens_short);
 CREATE TRIGGER IF NOT EXISTS tokens_listed_short AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
 BEGIN
   INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
@@ -183,8 +179,6 @@ CREATE TABLE IF NOT EXISTS listings (
 );
 CREATE INDEX IF NOT EXISTS listings_newest ON listings (created_at DESC, id DESC);
 CREATE INDEX IF NOT EXISTS listings_of_token ON listings (token_id, created_at DESC, id DESC);
-DROP INDEX IF EXISTS listings_by_time; -- without the id, which tells records of one moment apart
-DROP INDEX IF EXISTS listings_by_token;
 
 -- Payments that bought nothing and are owed to their payer.
 CREATE TABLE IF NOT EXISTS refunds (
