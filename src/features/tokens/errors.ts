@@ -75,6 +75,6 @@ export const TOKEN_ERRORS = {
     action: 'retry_later',
     retryable: true,
     meaning:
-      'Too many requests of this address, its network or all callers wait for payment; pay one or let it expire.',
+      'Too many requests of this address or of all callers wait for payment; pay one or let it expire.',
   },
 } as const satisfies ErrorTable;
