@@ -88,7 +88,7 @@ const searchRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      z.object({ tokens: z.array(Token), next_cursor: nextCursor }).openapi('TokenSearch'),
+      z.object({ tokens: z.array(Token), next_cursor: z.string().nullable() }).openapi('TokenSearch'),
       'Best matches first; newest first without q',
     ),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
