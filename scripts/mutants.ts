@@ -1,6 +1,6 @@
 /**
  * Proves that the simulator has teeth: each mutant must be caught by one of its seeds, else the exit code is 1.
- * `npm run mutants -- [--seeds 1000] [--only text] [--src folder] [--workers 2]`
+ * `npm run mutants -- [--seeds 2000] [--only text] [--src folder] [--workers 2]`
  * @module
  */
 import { parseArgs } from 'node:util';
@@ -8,6 +8,7 @@ import { MUTANTS } from '../test/simulator/mutants.ts';
 import { type Caught, catchMutant } from '../test/simulator/mutation.ts';
 import { OWN_SOURCE } from '../test/simulator/production.ts';
 import { inThread, runShared } from './thread.ts';
+import { fail, wholeNumber } from './whole-number.ts';
 
 type Share = { readonly source: string; readonly seeds: number; readonly names: readonly string[] };
 /** `error`: its edits no longer fit the code. */
@@ -27,17 +28,29 @@ async function tryAll({ source, seeds, names }: Share): Promise<Row[]> {
   return rows;
 }
 
+const USAGE = 'usage: npm run mutants -- [--seeds N] [--only text] [--src folder] [--workers N]';
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '2000' },
+        only: { type: 'string', default: '' },
+        src: { type: 'string', default: OWN_SOURCE },
+        workers: { type: 'string', default: '2' },
+      },
+    });
+    const names = MUTANTS.map(({ name }) => name).filter((name) => name.includes(values.only));
+    if (names.length === 0) throw new Error(`--only ${values.only} names no mutant`);
+    const seeds = wholeNumber('--seeds', values.seeds, 10_000_000);
+    return { names, seeds, source: values.src, workers: wholeNumber('--workers', values.workers, 64) };
+  } catch (error) {
+    return fail(error, USAGE);
+  }
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string', default: '1000' },
-      only: { type: 'string', default: '' },
-      src: { type: 'string', default: OWN_SOURCE },
-      workers: { type: 'string', default: '2' },
-    },
-  });
-  const names = MUTANTS.map(({ name }) => name).filter((name) => name.includes(values.only));
-  const workers = Number(values.workers);
+  const { names, seeds, source, workers } = readArguments();
   const shares = Array.from({ length: workers }, (_none, index) =>
     names.filter((_name, at) => at % workers === index),
   );
@@ -45,8 +58,8 @@ async function main(): Promise<void> {
     await Promise.all(
       shares.map((own) =>
         inThread<Share, Row[]>(import.meta.url, {
-          source: values.src,
-          seeds: Number(values.seeds),
+          source,
+          seeds,
           names: own,
         }),
       ),
@@ -61,7 +74,7 @@ async function main(): Promise<void> {
     console.log(`| ${name} | ${told} |`);
   }
   const missed = rows.filter((row) => !row.caught).length;
-  console.log(`${rows.length - missed} of ${rows.length} mutants caught within ${values.seeds} seeds`);
+  console.log(`${rows.length - missed} of ${rows.length} mutants caught within ${seeds} seeds`);
   process.exitCode = missed > 0 ? 1 : 0;
 }
 

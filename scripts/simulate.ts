@@ -1,62 +1,62 @@
 /**
- * Runs the custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
- * `--trace` tells one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads;
- * `--routes near-intents,lifi` lets swaps fall over to transactions of a third party.
+ * Runs the whole custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
+ * `--trace` prints one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads.
+ * A failing seed is reduced before it is shown. The exit code is 1 for a violation, 2 for wrong arguments.
  * @module
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROUTE_NAMES, type RouteName } from '../src/bridges/route.ts';
+import { COVERED_FROM, missing } from '../test/simulator/coverage.ts';
 import { loadProduction, OWN_SOURCE } from '../test/simulator/production.ts';
-import { runSeed } from '../test/simulator/run-seed.ts';
+import { describe, reduce } from '../test/simulator/reduce.ts';
+import { runScenario, runSeed } from '../test/simulator/run-seed.ts';
+import { scenarioOf } from '../test/simulator/scenario.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
 import { inThread, runShared } from './thread.ts';
+import { fail, wholeNumber } from './whole-number.ts';
 
-type Share = {
-  readonly source: string;
-  readonly from: number;
-  readonly to: number;
-  readonly step: number;
-  readonly routes: readonly RouteName[];
-};
+type Share = { readonly source: string; readonly from: number; readonly to: number; readonly step: number };
 
-/** Lines of a failing seed that are worth a screen; the whole is told by `--trace`. */
-const LAST_LINES = 150;
+const USAGE = 'usage: npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--trace]';
+/** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
+const LAST_LINES = 120;
 
-async function traceOf(seed: number, source: string, routes: readonly RouteName[]): Promise<string[]> {
-  const lines: string[] = [];
-  await runSeed(seed, await loadProduction(source), (line) => lines.push(line()), routes);
-  return lines;
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '1000' },
+        from: { type: 'string', default: '1' },
+        workers: { type: 'string', default: '2' },
+        src: { type: 'string', default: OWN_SOURCE },
+        trace: { type: 'boolean', default: false },
+      },
+    });
+    if (!existsSync(join(values.src, 'custody')))
+      throw new Error(`--src ${values.src} is not a source folder`);
+    return {
+      ...values,
+      seeds: wholeNumber('--seeds', values.seeds, 10_000_000),
+      from: wholeNumber('--from', values.from, 2 ** 31),
+      workers: wholeNumber('--workers', values.workers, 64),
+    };
+  } catch (error) {
+    return fail(error, USAGE);
+  }
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string', default: '1000' },
-      from: { type: 'string', default: '1' },
-      workers: { type: 'string', default: '2' },
-      src: { type: 'string', default: OWN_SOURCE },
-      routes: { type: 'string', default: 'near-intents' },
-      trace: { type: 'boolean', default: false },
-    },
-  });
-  const from = Number(values.from);
-  const routes = ROUTE_NAMES.filter((name) => values.routes.split(',').includes(name));
-  if (values.trace) {
-    for (const line of await traceOf(from, values.src, routes)) console.log(line);
+  const { from, seeds, workers: step, src: source, trace } = readArguments();
+  if (trace) {
+    await runSeed(from, await loadProduction(source), (line) => console.log(line()));
     return;
   }
-  const to = from + Number(values.seeds);
-  const step = Number(values.workers);
+  const to = from + seeds;
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      inThread<Share, RangeResult>(import.meta.url, {
-        source: values.src,
-        from: from + index,
-        to,
-        step,
-        routes,
-      }),
+      inThread<Share, RangeResult>(import.meta.url, { source, from: from + index, to, step }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -65,16 +65,13 @@ async function main(): Promise<void> {
   const findings = results.flatMap((result) => result.findings).toSorted((a, b) => a.seed - b.seed);
   for (const name of Object.keys(counts).toSorted())
     console.log(`${String(counts[name]).padStart(9)}  ${name}`);
-  console.log(`${values.seeds} seeds from ${from} in ${seconds.toFixed(1)} s, ${findings.length} violations`);
+  console.log(`${seeds} seeds from ${from} in ${seconds.toFixed(1)} s, ${findings.length} violations`);
+  const unmet = seeds < COVERED_FROM ? [] : missing(counts);
+  if (unmet.length > 0) console.log(`never happened: ${unmet.join(', ')}`);
+  if (findings.length > 0 || unmet.length > 0) process.exitCode = 1;
   report(findings);
   const [first] = findings;
-  if (!first) return;
-  const lines = await traceOf(first.seed, values.src, routes);
-  console.log(
-    `\nseed ${first.seed}, the last of ${lines.length} events (--from ${first.seed} --trace tells all):`,
-  );
-  for (const line of lines.slice(-LAST_LINES)) console.log(line);
-  process.exitCode = 1;
+  if (first) await show(first, source);
 }
 
 /** Each invariant that broke, how often and where first. */
@@ -85,9 +82,20 @@ function report(findings: readonly Finding[]): void {
     if (known) known.count++;
     else first.set(finding.invariant, { finding, count: 1 });
   }
-  for (const [invariant, { finding, count }] of first) {
+  for (const [invariant, { finding, count }] of first)
     console.log(`${invariant}: ${count} times, first seed ${finding.seed}: ${finding.detail}`);
-  }
+}
+
+/** The smallest scenario that still breaks the same invariant, and its trace. */
+async function show({ seed, invariant }: Finding, source: string): Promise<void> {
+  const production = await loadProduction(source);
+  const smallest = await reduce(scenarioOf(seed), production, invariant);
+  const lines: string[] = [];
+  const { violations } = await runScenario(smallest, production, (line) => lines.push(line()));
+  console.log(`\nseed ${seed}, reduced (--from ${seed} --trace prints the whole seed):`);
+  for (const line of describe(smallest)) console.log(`  ${line}`);
+  for (const line of lines.slice(-LAST_LINES)) console.log(line);
+  for (const violation of violations) console.log(`broken: ${violation.invariant}: ${violation.detail}`);
 }
 
 await runShared(main, async ({ source, ...range }: Share) => runRange(await loadProduction(source), range));

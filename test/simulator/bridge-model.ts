@@ -12,7 +12,7 @@ import type {
   SwapRoute,
 } from '../../src/bridges/route.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
-import type { BitcoinModel } from './bitcoin-model.ts';
+import type { Bitcoin } from './bitcoin.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -108,14 +108,17 @@ export function createBridgeModel(p: {
   scheduler: Scheduler;
   random: Random;
   production: Production;
-  bitcoin: BitcoinModel;
+  bitcoin: Bitcoin;
   bitcoinAddress: string;
+  /** A signature that no other transaction has. */
+  signature: () => string;
   /** Pays the reserve on Solana. */
   refund: (signature: string, amount: bigint) => void;
   faults: () => BridgeFaults;
 }) {
   const { scheduler, random, bitcoin, bitcoinAddress } = p;
   const orders = new Map<string, Order>();
+  const refunds = new Map<string, Order>();
   let batch: Order[] = [];
 
   const fail = (): never => {
@@ -237,7 +240,9 @@ export function createBridgeModel(p: {
 
   function payBack(order: Order): void {
     const back = order.amount - BigInt(random.between(1_000, 50_000));
-    p.refund(`R${order.deposit.slice(-12)}`, back);
+    const signature = p.signature();
+    refunds.set(signature, order);
+    p.refund(signature, back);
     order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
   }
 
@@ -264,11 +269,10 @@ export function createBridgeModel(p: {
 
     /** A refund is final on Solana. */
     refunded(signature: string): void {
-      for (const order of orders.values()) {
-        if (`R${order.deposit.slice(-12)}` !== signature) continue;
-        order.arrivedAt = scheduler.now();
-        order.isOver = true;
-      }
+      const order = refunds.get(signature);
+      if (!order) return;
+      order.arrivedAt = scheduler.now();
+      order.isOver = true;
     },
   };
 }

@@ -16,6 +16,8 @@ export type D1Faults = {
   readonly lostAnswers: number;
   /** An error now, the commit some seconds later. */
   readonly lateCommits: number;
+  /** The database is full: reads pass, writes do not. */
+  readonly full?: boolean;
 };
 
 type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
@@ -26,7 +28,32 @@ export type D1Like = {
   batch(list: readonly Statement[]): Promise<SqlRow[][]>;
 };
 
-export type D1Model = { readonly database: D1Like; rows(): SqlRow[]; clear(): void };
+type Traced = (label: string) => <T>(ask: () => Promise<T>) => Promise<T>;
+
+export type D1Model = {
+  readonly database: D1Like;
+  /** The database as one instance of the custodian reaches it. */
+  over(traced: Traced): D1Like;
+  /** Rows of a table in the order of their ids, whatever is wrong with D1 at the moment. */
+  rows(table: string): SqlRow[];
+  /** The highest revision in any table. */
+  highest(): number;
+  /** Puts back the rows of an earlier `remember`. */
+  remember(): void;
+  restore(): void;
+};
+
+/** Tables that the custodian writes. */
+const TABLES = [
+  'operations',
+  'invoices',
+  'listings',
+  'tokens',
+  'refunds',
+  'asry_claims',
+  'asry_epochs',
+  'proofs',
+];
 
 let opened: { schema: string; db: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
 
@@ -97,7 +124,8 @@ export function createD1Model(p: {
 
     async batch(list: readonly Statement[]) {
       reach();
-      const { lostAnswers, lateCommits } = p.faults();
+      const { lostAnswers, lateCommits, full } = p.faults();
+      if (full) throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL');
       if (random.chance(lateCommits)) {
         scheduler.after(random.between(50, 8_000), () => {
           try {
@@ -114,11 +142,47 @@ export function createD1Model(p: {
     },
   };
 
-  const clear = () => void run({ sql: 'DELETE FROM operations', params: [] });
-  clear();
+  const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY id`, params: [] });
+  for (const table of TABLES) run({ sql: `DELETE FROM ${table}`, params: [] });
+  run({ sql: 'DELETE FROM tokens_text', params: [] });
+  let remembered: Map<string, SqlRow[]> | undefined;
+
   return {
     database: d1,
-    clear,
-    rows: () => run({ sql: 'SELECT * FROM operations ORDER BY id', params: [] }),
+    rows,
+    highest: () =>
+      Math.max(
+        ...TABLES.map((table) =>
+          Number(run({ sql: `SELECT MAX(revision) AS n FROM ${table}`, params: [] })[0]?.n ?? 0),
+        ),
+      ),
+    over: (traced) => ({
+      prepare(sql) {
+        const named = (statement: ReturnType<typeof d1.prepare>): ReturnType<typeof d1.prepare> => ({
+          ...statement,
+          bind: (...values) => named(statement.bind(...values)),
+          first: () => traced('d1.first')(() => statement.first()),
+          all: () => traced('d1.all')(() => statement.all()),
+        });
+        return named(d1.prepare(sql));
+      },
+      batch: (list) => traced(`d1.batch of ${list.length}`)(() => d1.batch(list)),
+    }),
+    remember() {
+      remembered = new Map(TABLES.map((table) => [table, rows(table)]));
+    },
+    restore() {
+      for (const [table, kept] of remembered ?? []) {
+        run({ sql: `DELETE FROM ${table}`, params: [] });
+        for (const row of kept) {
+          const columns = Object.keys(row);
+          const places = columns.map(() => '?').join(', ');
+          run({
+            sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`,
+            params: columns.map((column) => row[column] ?? null),
+          });
+        }
+      }
+    },
   };
 }

@@ -2,13 +2,14 @@
  * How wild each part of the world may be while faults last, and how it is when they have ended.
  * @module
  */
-import type { BitcoinFaults } from './bitcoin-model.ts';
+import type { BitcoinFaults } from './bitcoin.ts';
 import type { BridgeFaults, Fate } from './bridge-model.ts';
-import type { SendFates } from './chain-model.ts';
 import type { D1Faults } from './d1-model.ts';
 import type { HostFaults } from './host.ts';
-import type { NodeFaults } from './node-model.ts';
+import type { SendFates } from './ledger.ts';
+import type { NodeFaults } from './nodes.ts';
 import type { Random } from './random.ts';
+import type { Crowd } from './wishes.ts';
 
 export type Faults = {
   readonly sends: SendFates;
@@ -31,7 +32,13 @@ const SAD: readonly Fate[] = ['partial', 'refunded', 'refunded', 'failed', 'fail
 const WORST: readonly Fate[] = ['silent', 'untrue'];
 
 /** Each seed has its own weather: most parts are calm in it and some are not. */
-export function wildFaults(r: Random, hasCron: boolean): Faults {
+export function wildFaults(r: Random, hasCron: boolean, crowd: Crowd): Faults {
+  const wild = weather(r, hasCron);
+  if (crowd === 'pair') return lagging(wild);
+  return crowd === 'alike' ? batching(wild) : wild;
+}
+
+function weather(r: Random, hasCron: boolean): Faults {
   return {
     sends: {
       dropped: r.pick([0, 0.1, 0.4, 0.8]),
@@ -62,12 +69,17 @@ export function wildFaults(r: Random, hasCron: boolean): Faults {
       slownessMs: r.pick([500, 1_000, 3_000, 10_000, r.chance(0.15) ? 2 * HOUR : 30_000]),
       premature: r.pick([0, 0.3]),
     },
-    bitcoin: { failing: r.pick([0, 0, 0.1, 0.4]), lagMs: r.pick([0, 500, 10_000]) },
+    bitcoin: {
+      failing: r.pick([0, 0, 0.1, 0.4]),
+      lagMs: r.pick([0, 500, 10_000]),
+      lying: r.pick([0, 0, 0.5]),
+    },
     d1: {
       failing: r.pick([0, 0, 0.05, 0.2]),
       outageMs: r.pick([200, 5_000, 90_000]),
       lostAnswers: r.pick([0, 0.1, 0.4]),
       lateCommits: r.pick([0, 0, 0.1, 0.3]),
+      full: r.chance(0.05),
     },
     host: {
       crash: r.pick([0.003, 0.02, 0.1]),
@@ -86,7 +98,7 @@ export function wildFaults(r: Random, hasCron: boolean): Faults {
 }
 
 /** The one thing that goes wrong is the age of what the nodes say. */
-export const lagging = (wild: Faults): Faults => ({
+const lagging = (wild: Faults): Faults => ({
   ...wild,
   sends: { ...wild.sends, dropped: 0, late: 0, failing: 0, hidden: 0 },
   nodes: { ...wild.nodes, failing: 0, shifting: 0.3, lags: [0, 100, 200] },
@@ -94,15 +106,8 @@ export const lagging = (wild: Faults): Faults => ({
   prices: 0,
 });
 
-/** The bridge keeps what it gets, at least for hours. */
-export const keeping = (wild: Faults): Faults => ({
-  ...wild,
-  sends: { ...wild.sends, dropped: 0, late: 0, failing: 0 },
-  bridge: { ...wild.bridge, failing: 0, refusing: 0, dear: 0, fates: ['failed', 'failed', 'failed_late'] },
-});
-
 /** The bridge pays several swaps with one transaction, and claims such a payment for one that it did not pay. */
-export const batching = (wild: Faults): Faults => ({
+const batching = (wild: Faults): Faults => ({
   ...wild,
   sends: { ...wild.sends, dropped: 0, late: 0, failing: 0 },
   bridge: { ...wild.bridge, refusing: 0, dear: 0, fates: ['batched', 'batched', 'batched', 'untrue'] },
@@ -120,8 +125,8 @@ export const calm: Faults = {
     slownessMs: 5_000,
     premature: 0,
   },
-  bitcoin: { failing: 0, lagMs: 0 },
-  d1: { failing: 0, outageMs: 0, lostAnswers: 0, lateCommits: 0 },
+  bitcoin: { failing: 0, lagMs: 0, lying: 0 },
+  d1: { failing: 0, outageMs: 0, lostAnswers: 0, lateCommits: 0, full: false },
   host: {
     crash: 0,
     replace: 0,

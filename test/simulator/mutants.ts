@@ -14,6 +14,11 @@ const LEDGER = 'custody/kernel/spending-limits.ts';
 const INTAKE = 'custody/swap/create-swap.ts';
 const CUSTODIAN = 'custody/custodian.ts';
 const CHAIN = 'custody/kernel/solana-view.ts';
+const QUORUM = 'custody/kernel/quorum.ts';
+const REFUNDS = 'custody/payments/refunds.ts';
+const CLAIMS = 'custody/asry/claims.ts';
+const PAYOUTS = 'custody/asry/payouts.ts';
+const MINT = 'custody/reserve/mint-operation.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -48,16 +53,6 @@ export const MUTANTS: readonly Mutant[] = [
     views.some((view) => view.status === null)
     ? 'dead'
     : 'unseen';`,
-      },
-    ],
-  },
-  {
-    name: 'asks for the status without history',
-    edits: [
-      {
-        file: 'providers/solana-rpc.ts',
-        find: `{ searchTransactionHistory: true }`,
-        replace: `{ searchTransactionHistory: false }`,
       },
     ],
   },
@@ -118,11 +113,9 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: INTAKE,
         find: `      const verdict = check(amount, balance);
-      if (!verdict.ok)
-        return`,
+      if (!verdict.ok) return`,
         replace: `      const verdict = check(amount, balance, early);
-      if (!verdict.ok)
-        return`,
+      if (!verdict.ok) return`,
       },
       {
         file: INTAKE,
@@ -299,6 +292,159 @@ export const MUTANTS: readonly Mutant[] = [
         file: MACHINE,
         find: `unsettled: settlement.arrived ? NONE : op.unsettled,`,
         replace: `unsettled: NONE,`,
+      },
+    ],
+  },
+  {
+    name: 'one node decides what is final',
+    edits: [{ file: QUORUM, find: `Math.floor(nodes / 2) + 1`, replace: `1` }],
+  },
+  {
+    name: 'one node proves a death',
+    edits: [
+      {
+        file: MACHINE,
+        find: `.map(({ node }) => node)).size >= quorum ? 'dead'`,
+        replace: `.map(({ node }) => node)).size >= 1 ? 'dead'`,
+      },
+    ],
+  },
+  {
+    name: 'one node says that an attempt failed',
+    edits: [{ file: MACHINE, find: `failures.length >= quorum && failures`, replace: `failures` }],
+  },
+  {
+    name: 'a death needs no margin and no life of the blockhash',
+    edits: [
+      {
+        file: MACHINE,
+        find: `return witness && witness.height + BLOCKHASH_LIFE + LIFE_MARGIN;`,
+        replace: `return witness && witness.height + 20n;`,
+      },
+    ],
+  },
+  {
+    name: 'a refund is not looked for before it is signed again',
+    edits: [
+      {
+        file: 'custody/payments/refund-operation.ts',
+        find: `if (mayBePaid(operation)) {`,
+        replace: `if (operation.id === '') {`,
+      },
+    ],
+  },
+  {
+    name: 'a refund is begun twice',
+    edits: [
+      {
+        file: REFUNDS,
+        find: `refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null`,
+        replace: `refund === undefined || refund.payer === null`,
+      },
+    ],
+  },
+  {
+    name: 'a refund is paid without a look at the chain',
+    edits: [{ file: REFUNDS, find: `if (why !== undefined) return`, replace: `if (why === '') return` }],
+  },
+  {
+    name: 'a claim takes the whole reward for each part',
+    edits: [{ file: CLAIMS, find: `left: left - part.atoms }, payout };`, replace: `left }, payout };` }],
+  },
+  {
+    name: 'a claim is paid again under the next name',
+    edits: [
+      {
+        file: PAYOUTS,
+        find: `if (operation.state !== 'done') {`,
+        replace: `if (operation.state !== 'failed') {`,
+      },
+    ],
+  },
+  {
+    name: 'the curve stands still',
+    edits: [
+      {
+        file: 'custody/asry/claim-rules.ts',
+        find: `const entitlement = entitlementOf(epoch, epoch.deposits, net);`,
+        replace: `const entitlement = entitlementOf(epoch, epoch.deposits, net) * 2n;`,
+      },
+    ],
+  },
+  {
+    name: 'the receiver is not the sender',
+    edits: [
+      { file: PAYOUTS, find: `        receiver: sender,`, replace: `        receiver: p.reserveAddress,` },
+    ],
+  },
+  {
+    name: 'the mint believes one index',
+    edits: [
+      {
+        file: 'custody/reserve/agreement.ts',
+        find: `others.some((other) => other !== figure)`,
+        replace: `others.some((other) => other < 0n)`,
+      },
+    ],
+  },
+  {
+    name: 'the mint ignores the supply that exists',
+    edits: [{ file: MINT, find: `const atoms = covered - supply.atoms;`, replace: `const atoms = covered;` }],
+  },
+  {
+    name: 'the mint counts income of any depth',
+    edits: [
+      {
+        file: 'custody/reserve/agreement.ts',
+        find: `tip - height + 1 < depth && net > 0n`,
+        replace: `tip - height + 1 < 0 && net > 0n`,
+      },
+    ],
+  },
+  {
+    name: 'a day has as many mints as ticks',
+    edits: [
+      {
+        file: 'custody/reserve/daily-mint.ts',
+        find: `if (today() || now() < mintDueAt(now())) return;`,
+        replace: `if (now() < mintDueAt(now())) return;`,
+      },
+      {
+        file: 'custody/reserve/daily-mint.ts',
+        find: `const begun = await begin('absr', mintId(day), `,
+        replace: `const begun = await begin('absr', \`\${mintId(day)}:\${now()}\`, `,
+      },
+      { file: MINT, find: `if (id !== mintId(today)) return 'day_over';`, replace: `` },
+      {
+        file: MINT,
+        find: `return earlier(id).last?.day === today ? 'minted_today' : undefined;`,
+        replace: `return undefined;`,
+      },
+    ],
+  },
+  {
+    name: 'swaps may use the operating float',
+    edits: [
+      {
+        file: 'custody/budgets.ts',
+        find: `() => floor + larger(operatingFloat, sold().paid)`,
+        replace: `() => floor - larger(operatingFloat, sold().paid)`,
+      },
+    ],
+  },
+  {
+    name: 'the cap of a day counts nothing',
+    edits: [{ file: 'custody/swap/limits.ts', find: `moved('hour', HOUR_MS, limits.maxHour),`, replace: `` }],
+  },
+  {
+    name: 'the refunds of a day are not capped',
+    edits: [
+      {
+        file: 'custody/budgets.ts',
+        find: `          of: ({ amount }) => amount,
+          adds: ({ amount }) => amount,`,
+        replace: `          of: () => 0n,
+          adds: () => 0n,`,
       },
     ],
   },

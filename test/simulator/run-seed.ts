@@ -2,44 +2,38 @@
  * One seed, from the first request until everything has come to rest.
  * @module
  */
-import type { RouteName } from '../../src/bridges/route.ts';
-import { startClients } from './clients.ts';
-import type { Incident, Loss } from './incident-plan.ts';
+import { type Actors, startActors } from './actors.ts';
+import type { Incident } from './incidents.ts';
 import type { Production } from './production.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
-import { isQuiet, judge, rowsOf } from './verdict.ts';
+import { hasParts, isQuiet, judge, operationsOf } from './verdict.ts';
 import type { Violation } from './witness.ts';
 import { createWorld, type Trace, type World } from './world.ts';
 
 export type SeedResult = {
   readonly seed: number;
   readonly violations: readonly Violation[];
+  /** What happened, by name: ends of operations, states of requests, faults, lies, attacks. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Lamports of each swap that is on the chain in the end. */
-  readonly spent: readonly bigint[];
 };
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** A request closes within this time. */
+const REQUEST_LIFE = 45 * MINUTE;
 const CALM_CRON = 20 * MINUTE;
 /** Longer than any bridge is slow and than a swap may wait before it is held. */
+/** Time in which the last payments become final and are found. */
+const CALM_LEAST = MINUTE;
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
 const OPERATOR_DELAY = 10 * MINUTE;
-/** The oldest view that a node may have, and finality, in slots. */
-const OLDEST_VIEW = 240;
 
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => void unhandled.push(error));
 
-export async function runSeed(
-  seed: number,
-  production: Production,
-  trace: Trace,
-  routes?: readonly RouteName[],
-): Promise<SeedResult> {
-  return runScenario(scenarioOf(seed, routes), production, trace);
-}
+export const runSeed = (seed: number, production: Production, trace: Trace): Promise<SeedResult> =>
+  runScenario(scenarioOf(seed), production, trace);
 
 export async function runScenario(
   scenario: Scenario,
@@ -49,11 +43,11 @@ export async function runScenario(
   const world = createWorld(scenario, production, (line) =>
     trace(() => `${String(world.scheduler.now()).padStart(9)} ms  ${line()}`),
   );
-  const { scheduler, host, witness, state } = world;
+  const { scheduler, host, witness, state, happened } = world;
   unhandled.length = 0;
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
-  const clients = startClients(world);
+  const actors = startActors(world);
   for (const incident of scenario.incidents) scheduler.at(incident.at, () => happen(world, incident));
   startCron(world);
 
@@ -61,11 +55,21 @@ export async function runScenario(
   const broke = () => witness.violations.length > 0;
   await scheduler.run(scenario.calmAt, broke);
   if (!broke()) {
-    calmDown(world);
+    calmDown(world, actors);
     const rest = (wait: number): void => {
       scheduler.after(wait, () => {
-        const quiet = state.isLost || isQuiet(world, rowsOf(world, production));
-        isDone = quiet && clients.waiting() === 0 && scheduler.now() > state.calmUntil;
+        const quiet = state.isLost || isQuiet(world, production);
+        // Nothing else is awaited: the time of requests that were paid in part is made to end.
+        if (quiet && !state.isLost && hasParts(world)) {
+          state.clockOffset += REQUEST_LIFE;
+          host.rearm();
+          return rest(5_000);
+        }
+        if (quiet && actors.waiting() === 0 && !state.isLost && !actors.isAllSought()) {
+          actors.comeAgain();
+          state.calmUntil = scheduler.now() + CALM_LEAST;
+        }
+        isDone = quiet && actors.waiting() === 0 && scheduler.now() > state.calmUntil;
         if (!isDone) rest(Math.min(wait * 1.5, 10 * MINUTE));
       });
     };
@@ -73,60 +77,70 @@ export async function runScenario(
     const clockCost = Math.abs(state.clockOffset) + PATIENCE;
     await scheduler.run(scenario.calmAt + OPERATOR_DELAY + clockCost, () => isDone || broke());
   }
-  if (!broke()) judge(world, production);
+  if (!broke()) await judge(world, actors, production);
   for (const error of unhandled) {
     if (!(error instanceof Error && error.name === 'Gone')) witness.broken('no_loose_error', String(error));
   }
-  const rows = rowsOf(world, production);
-  trace(() => rows.map((op) => `row ${op.id} ${op.state}/${op.detail} (${op.reason})`).join('\n'));
-  const counts: Record<string, number> = {
-    landed: world.chain.entries.filter((entry) => entry.movement && !entry.failed).length,
-    forked: world.chain.entries.filter((entry) => entry.droppedAt < Number.POSITIVE_INFINITY).length,
-    virtualMinutes: Math.round(scheduler.now() / MINUTE),
-    ...host.happened,
+  const counts: Record<string, number> = { ...happened, ...host.happened };
+  const add = (name: string): void => {
+    counts[name] = (counts[name] ?? 0) + 1;
   };
-  for (const op of rows) {
-    const end = `${op.kind} ${op.state}/${op.detail}`;
-    counts[end] = (counts[end] ?? 0) + 1;
-  }
-  host.release();
-  const spent = world.chain.entries.flatMap(({ movement, failed, droppedAt }) =>
-    movement?.intent.startsWith('amount:') && !failed && droppedAt === Number.POSITIVE_INFINITY
-      ? [movement.lamports]
-      : [],
+  for (const op of operationsOf(world, production)) add(`${op.kind} ${op.state}/${op.detail}`);
+  for (const table of ['requests', 'refunds', 'asry_payouts'])
+    for (const row of rowsIn(world, table)) add(`${table} ${row.state}`);
+  counts.virtualMinutes = Math.round(scheduler.now() / MINUTE);
+  trace(() =>
+    operationsOf(world, production)
+      .map((op) => `row ${op.id} ${op.state}/${op.detail} (${op.reason})`)
+      .join('\n'),
   );
-  return { seed: scenario.seed, violations: [...witness.violations], counts, spent };
+  host.release();
+  return { seed: scenario.seed, violations: [...witness.violations], counts };
 }
+
+const rowsIn = ({ host }: World, table: string) => {
+  const isThere = host.disk.exec(`SELECT 1 FROM sqlite_master WHERE name = ?`, [table]).length > 0;
+  return isThere ? host.disk.exec(`SELECT state FROM ${table}`, []) : [];
+};
 
 function startCron({ scenario, scheduler, host, state }: World): void {
-  if (scenario.cronMs === Number.POSITIVE_INFINITY) return;
+  const every = (): number => (state.isCalm ? CALM_CRON : scenario.cronMs);
   const tick = (): void => {
     void host.event('wake', (custodian) => custodian.wake());
-    // Rarer when nothing goes wrong any more, to save the reader's time and ours.
-    scheduler.after(state.isCalm ? CALM_CRON : scenario.cronMs, tick);
+    scheduler.after(every(), tick);
   };
-  scheduler.after(scenario.cronMs, tick);
+  if (scenario.cronMs !== Number.POSITIVE_INFINITY) scheduler.after(scenario.cronMs, tick);
 }
 
-/** Faults end; the newest version runs; an operator looks after a lost journal. */
-function calmDown(world: World): void {
-  const { state, host, scheduler, trace } = world;
+/** Faults end; the operator resumes, rebuilds a lost journal, and pays back what is owed. */
+function calmDown(world: World, actors: Actors): void {
+  const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
   state.isCalm = true;
-  state.isOldVersion = false;
-  host.restart('the newest version');
+  host.restart('calm');
   void host.event('wake', (custodian) => custodian.wake());
-  // What the bridge is silent about is held in the end; nobody here needs to wait so long.
+  actors.comeAgain();
+  state.calmUntil = scheduler.now() + CALM_LEAST;
+  // What the bridge is silent about is held in the end; no run waits so long.
   scheduler.after(OPERATOR_DELAY / 2, () => {
     if (![...world.bridge.orders.values()].some(({ fate }) => fate === 'silent' || fate === 'untrue')) return;
     state.clockOffset += 7 * HOUR;
     host.rearm();
   });
   // A pause whose answer was lost is said again, perhaps after the resumption.
-  if (world.scenario.incidents.some(({ type }) => type === 'resume')) operate(world, 'resume');
-  if (!state.isLost || world.scenario.seed % 2 === 0) return;
-  state.calmUntil = scheduler.now() + OPERATOR_DELAY;
-  scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));
+  if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, 'resume');
+  if (state.isLost && scenario.seed % 4 !== 0) {
+    state.calmUntil = scheduler.now() + OPERATOR_DELAY + CALM_LEAST;
+    scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));
+  }
+  if (scenario.seed % 2 === 0) {
+    const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : 2 * MINUTE;
+    state.calmUntil = Math.max(state.calmUntil, scheduler.now() + wait);
+    scheduler.after(wait, () => {
+      for (const { request } of actors.orders.values())
+        void host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
+    });
+  }
 }
 
 /** An operator who gets no answer says it again. */
@@ -142,63 +156,54 @@ function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
 }
 
 function happen(world: World, incident: Incident): void {
-  const { host, state, trace, chain } = world;
+  const { host, state, trace, ledger, bitcoin, happened, d1 } = world;
   trace(() => `incident: ${JSON.stringify(incident)}`);
+  happened[`incident: ${incident.type}`] = (happened[`incident: ${incident.type}`] ?? 0) + 1;
   switch (incident.type) {
     case 'deploy':
-      host.restart('deploy');
-      break;
-    case 'old_rows':
-      state.agesRows = true;
-      host.restart('another version');
-      break;
+      return void host.restart('deploy');
     case 'pause':
     case 'resume':
-      operate(world, incident.type);
-      break;
+      return void operate(world, incident.type);
     case 'look':
       void host.event('swapRoom', (custodian) => custodian.swapRoom());
       void host.event('report', (custodian) => custodian.report());
+      void host.event('previewMint', (custodian) => custodian.previewMint());
       void host.event('previewSwap', (custodian) =>
         custodian.previewSwap({ amountLamports: 700_000_000n, client: 'ip-8' }),
       );
-      break;
+      return;
+    case 'proof':
+      return void host.event('proof', (custodian) => custodian.proof());
+    case 'income':
+      return void bitcoin.pay([{ address: world.addresses.bitcoin, value: 1_234n }], 1_000);
     case 'clock':
       state.clockOffset += incident.ms;
-      host.rearm();
-      break;
+      return void host.rearm();
     case 'fork':
-      chain.fork(incident.depth);
-      break;
+      return void ledger.fork(incident.depth);
+    case 'reorg':
+      return void bitcoin.reorg(incident.depth);
     case 'remember':
       state.remembered = { rows: host.disk.contents(), revision: revisionOf(world) };
-      break;
+      return void d1.remember();
+    case 'd1_restored':
+      state.wasD1Restored = true;
+      return void d1.restore();
     case 'journal_lost':
-      loseJournal(world, incident.to);
+      return void loseJournal(world, incident.to);
   }
 }
 
 const revisionOf = ({ host }: World): number =>
   Number(host.disk.exec(`SELECT value FROM meta WHERE key = 'revision'`, [])[0]?.value ?? 0);
 
-/** Only where somebody else remembers more than what is left: otherwise nobody could ever know. */
-function loseJournal(world: World, to: Loss): void {
+/** Only where D1 remembers more than what is left: otherwise the loss cannot be known. */
+function loseJournal(world: World, to: 'nothing' | 'older'): void {
   const { host, d1, state } = world;
   const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };
-  const mirrored = d1.rows().reduce((most, row) => Math.max(most, Number(row.revision)), 0);
-  if (!left || left.revision >= mirrored || (to === 'nothing, D1 too' && !isPlainOnChain(world))) return;
+  if (!left || left.revision >= d1.highest() || state.wasD1Restored) return;
   state.isLost = true;
   state.wasLost = true;
-  host.restore(left.rows, `revision ${left.revision} where D1 has ${mirrored}`);
-  if (to === 'nothing, D1 too') d1.clear();
+  host.restore(left.rows, `revision ${left.revision} where D1 has ${d1.highest()}`);
 }
-
-/** Whichever node is asked, it shows a final transaction of the reserve. */
-const isPlainOnChain = ({ chain, scenario }: World): boolean =>
-  scenario.nodes.every(({ retention }) => retention === Number.POSITIVE_INFINITY) &&
-  chain.entries.some(
-    (entry) =>
-      entry.movement &&
-      entry.slot < chain.tip() - OLDEST_VIEW &&
-      entry.droppedAt === Number.POSITIVE_INFINITY,
-  );

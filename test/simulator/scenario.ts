@@ -1,142 +1,112 @@
 /**
- * What a seed means: how wild each part of the world is, who asks for what and when, what goes wrong on purpose.
+ * What a seed means: how wild each part of the world is, who asks for what and when, and what goes wrong on purpose.
+ * All of it is plain data, so that a failing run can be reduced by leaving parts of it out.
  * @module
  */
 import type { RouteName } from '../../src/bridges/route.ts';
-import { lamports } from '../../src/core/amount.ts';
-import type { CustodyLimits } from '../../src/custody/custody-deps.ts';
-import { batching, calm, type Faults, keeping, lagging, wildFaults } from './faults.ts';
-import { type Incident, planIncidents } from './incident-plan.ts';
+import { calm, type Faults, wildFaults } from './faults.ts';
+import { type Incident, planIncidents } from './incidents.ts';
+import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
-  type Crowd,
-  laterWish,
-  type PayoutWish,
-  payoutWishes,
+  type Attack,
+  type Deposit,
+  type Order,
+  planAttacks,
+  planDeposits,
+  planOrders,
+  planSwaps,
   type SwapWish,
-  solBetween,
-  swapWishes,
 } from './wishes.ts';
 
 export type Scenario = {
   readonly seed: number;
+  /** Unix milliseconds at virtual time zero. */
+  readonly epoch: number;
   readonly slotMs: number;
-  /** Slots that each node keeps. */
-  readonly nodes: readonly { readonly retention: number }[];
-  /** Where quotes come from, in order. */
+  readonly nodes: readonly NodeSpec[];
+  readonly lies: Lies | undefined;
   readonly routes: readonly RouteName[];
-  /** Nodes are reached through their JSON-RPC. */
-  readonly wire: boolean;
   readonly startLamports: bigint;
-  readonly limits: CustodyLimits;
-  /** Creates of one client in an hour. */
-  readonly maxCreatesPerClientHour: number;
+  readonly treasuryIsReserve: boolean;
+  /** SOL of a day's swaps, of unsettled swaps and of a day's refunds. */
+  readonly caps: { readonly scale: bigint; readonly unsettledSol: bigint; readonly refundsSol: string };
   readonly swaps: readonly SwapWish[];
-  readonly payouts: readonly PayoutWish[];
+  readonly orders: readonly Order[];
+  readonly deposits: readonly Deposit[];
+  readonly attacks: readonly Attack[];
   readonly incidents: readonly Incident[];
-  /** When faults end. */
+  /** When the faults end. */
   readonly calmAt: number;
   readonly crashes: number;
   readonly replacements: number;
-  /** Milliseconds between wakes by cron; infinite when cron is not there. */
+  /** Milliseconds between wakes by cron; infinite when cron does not run before the calm. */
   readonly cronMs: number;
-  /** Instances of a version that knows no payouts come up at first. */
-  readonly oldVersion: boolean;
   readonly wild: Faults;
   readonly calm: Faults;
 };
 
-const SOL = 1_000_000_000n;
+export const SOL = 1_000_000_000n;
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-/** Every so many seeds the nodes are reached through their JSON-RPC, which is slower to run. */
-const WIRE_EVERY = 12;
+const MORNING = Date.UTC(2027, 0, 15, 8);
+const BEFORE_MIDNIGHT = Date.UTC(2027, 0, 15, 23, 58, 30);
 
-/** @param routes do not change what else a seed means */
-export function scenarioOf(seed: number, routes: readonly RouteName[] = ['near-intents']): Scenario {
+export function scenarioOf(seed: number): Scenario {
   const random = createRandom(seed);
   const r = random.fork();
-  const spread = r.pick([20_000, MINUTE, MINUTE, MINUTE, 3 * MINUTE, 3 * MINUTE, 5 * HOUR, 26 * HOUR]);
-  const hasCron = r.chance(0.7);
-  const crowd = crowdOf(r);
-  const asked = swapWishes(r.fork(), crowd, spread);
-  const incidents = planIncidents(r.fork(), spread, asked);
-  const wild = wildFaults(r.fork(), hasCron);
-  // After a loss somebody new asks: a journal that should be frozen would sign for it.
-  const loss = incidents.find(({ type }) => type === 'journal_lost');
-  const greedy = { ...laterWish(r, r.between(0, spread)), most: crowd === 'few' && r.chance(0.15) };
-  const swaps = [
-    ...asked,
-    ...(loss ? [laterWish(r, loss.at + r.between(2_000, 30_000))] : greedy.most ? [greedy] : []),
-  ];
+  const spread = r.pick([15_000, 30_000, 30_000, MINUTE, MINUTE, r.chance(0.1) ? 10 * MINUTE : MINUTE]);
+  const hasCron = r.chance(0.75);
+  const crowd = r.pick(['few', 'few', 'few', 'burst', 'pair', 'alike', 'greedy'] as const);
+  const swaps = planSwaps(random.fork(), crowd, spread);
+  const orders = planOrders(random.fork(), spread);
+  const deposits = planDeposits(random.fork(), spread);
+  const nodes = nodesOf(r);
+  const wild = wildFaults(random.fork(), hasCron, crowd);
   return {
     seed,
-    routes,
-    slotMs: crowd === 'pair' ? 50 : r.pick([50, 50, 50, 100, 200, 400]),
-    nodes: nodesOf(r),
-    wire: seed % WIRE_EVERY === 0,
-    startLamports: reserveOf(r, crowd, swaps),
-    limits: limitsOf(r),
-    maxCreatesPerClientHour: 6,
+    epoch: r.chance(0.15) ? BEFORE_MIDNIGHT : MORNING,
+    slotMs: r.pick([50, 50, 50, 100, 200]),
+    nodes,
+    lies: liesOf(random.fork(), nodes.length),
+    routes: r.chance(0.2) ? ['near-intents', 'lifi'] : ['near-intents'],
+    startLamports: reserveOf(r, crowd),
+    treasuryIsReserve: r.chance(0.15),
+    caps: {
+      scale: r.pick([1n, 1n, 2n]),
+      unsettledSol: r.pick([4n, 2n, 1n]),
+      refundsSol: r.pick(['0.5', '5']),
+    },
     swaps,
-    payouts: r.chance(0.3) ? payoutWishes(r.fork(), spread) : [],
-    incidents,
-    calmAt: spread + 2 * MINUTE,
+    orders,
+    deposits,
+    attacks: planAttacks(random.fork(), spread, orders, deposits),
+    incidents: planIncidents(random.fork(), spread),
+    calmAt: spread + 30_000,
     crashes: r.pick([0, 1, 2, 4]),
     replacements: r.pick([0, 0, 1, 2]),
-    cronMs: hasCron ? (spread > HOUR ? 20 * MINUTE : MINUTE) : Number.POSITIVE_INFINITY,
-    oldVersion: r.chance(0.03),
-    wild: worldOf(crowd, wild),
+    cronMs: hasCron ? 20_000 : Number.POSITIVE_INFINITY,
+    wild,
     calm,
   };
 }
 
-function crowdOf(r: Random): Crowd {
-  const dice = r.next();
-  if (dice < 0.1) return 'burst';
-  if (dice < 0.22) return 'pair';
-  if (dice < 0.25) return 'alike';
-  return dice < 0.28 ? 'unlucky' : 'few';
-}
-
-/** What each kind of crowd is there to meet. */
-const worldOf = (crowd: Crowd, wild: Faults): Faults =>
-  ({
-    few: wild,
-    burst: wild,
-    pair: lagging(wild),
-    alike: batching(wild),
-    unlucky: keeping(wild),
-  })[crowd];
-
-/** For a pair there is just enough for both, or not quite. */
-function reserveOf(r: Random, crowd: Crowd, swaps: readonly SwapWish[]): bigint {
-  if (crowd === 'unlucky') return 10n * SOL;
-  if (crowd !== 'pair') return solBetween(r, r.chance(0.5) ? 0.3 : 4, r.chance(0.5) ? 3 : 15);
-  return swaps.reduce((sum, { amount }) => sum + amount, solBetween(r, 0, 0.12));
-}
-
-function limitsOf(r: Random): CustodyLimits {
-  const scale = r.pick([1n, 1n, 2n]);
-  return {
-    maxOperation: lamports((2n * SOL) / scale),
-    maxHour: lamports((4n * SOL) / scale),
-    maxDay: lamports((10n * SOL) / scale),
-    maxUnsettled: lamports((r.pick([4n, 2n, 1n]) * SOL) / scale),
-    maxCostDay: lamports(SOL / r.pick([10n, 10n, 50n])),
-    maxCostBps: 200,
-    floor: lamports(SOL / 10n),
-    operatingFloat: lamports(0n),
-    maxRefundsDay: lamports(10n * SOL),
-    maxCreationsDay: 10_000n,
-    maxPayoutsDay: 10_000n,
-  };
-}
-
-/** The second node may keep little of the past; now and then all do, and then no absence can be proven. */
-function nodesOf(r: Random): { retention: number }[] {
-  const allForget = r.chance(0.002);
-  return Array.from({ length: r.pick([1, 2, 2, 3]) }, (_none, index) => ({
-    retention: allForget || (index === 1 && r.chance(0.3)) ? r.pick([200, 400]) : Number.POSITIVE_INFINITY,
+/** One of three may keep little of the past; of two, both are needed and keep all of it. */
+function nodesOf(r: Random): NodeSpec[] {
+  const count = r.pick([1, 2, 2, 3, 3]);
+  return Array.from({ length: count }, (_none, index) => ({
+    retention: count === 3 && index === 1 && r.chance(0.3) ? 400 : Number.POSITIVE_INFINITY,
   }));
+}
+
+/** One of two or three may lie; a single node is believed, as docs/custody.md says. */
+function liesOf(r: Random, nodes: number): Lies | undefined {
+  if (nodes < 2 || !r.chance(0.5)) return undefined;
+  const about = r.chance(0.5) ? [r.pick(LIES)] : LIES.filter(() => r.chance(0.4));
+  // Most often the first, which is asked before the others.
+  return { node: r.chance(0.7) ? 0 : r.between(1, nodes - 1), about, rate: r.pick([1, 1, 0.5, 0.1]) };
+}
+
+function reserveOf(r: Random, crowd: string): bigint {
+  if (crowd === 'greedy') return BigInt(r.between(500, 3_000)) * 1_000_000n;
+  return BigInt(r.between(r.chance(0.3) ? 150 : 3_000, r.chance(0.3) ? 3_000 : 15_000)) * 1_000_000n;
 }

@@ -7,7 +7,6 @@ import { transferMessage } from '../../src/chain/solana/transaction.ts';
 import { sats } from '../../src/core/amount.ts';
 import type { Blockhash } from '../../src/custody/kernel/solana-view.ts';
 import type { ScreenForeign } from '../../src/custody/swap/third-party-payment.ts';
-import { readMessage } from './message-reader.ts';
 import type { Random } from './random.ts';
 
 /** Lamports for signature and priority, at most. */
@@ -32,8 +31,9 @@ export function createScreenModel(p: {
       const lifetime = await p.latestBlockhash();
       const message = Buffer.from(transferMessage({ from: p.reserveAddress, to, amount, lifetime }));
       const most = Number(((MAX_FOREIGN_FEE - 5_000n) * 1_000_000n) / UNITS);
-      message.writeBigUInt64LE(BigInt(random.between(0, most)), message.indexOf(OWN_PRICE) + 1);
-      const spend = amount + readMessage(message).fee;
+      const price = BigInt(random.between(0, most));
+      message.writeBigUInt64LE(price, message.indexOf(OWN_PRICE) + 1);
+      const spend = amount + 5_000n + (UNITS * price) / 1_000_000n;
       const { slot, witnesses } = lifetime;
       return {
         ok: true,

@@ -1,30 +1,41 @@
 /**
- * Holds the journal, D1 and the answers against what truly happened, when everything has come to rest.
+ * Compares the journal, D1 and the public answers with what truly happened, when everything has come to rest.
  * @module
  */
+import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
-import type { ChainEntry } from './chain-model.ts';
+import type { Actors, Placed } from './actors.ts';
+import { type Entry, key } from './ledger.ts';
 import type { Production } from './production.ts';
+import { movementOf } from './witness.ts';
 import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** By then the rarest look has been taken. */
+/** By then the rarest check has run. */
 const LAST_LOOK_MS = 2 * HOUR_MS;
+/** After the faults have ended, what was paid for is made or owed back within this time. */
+const PAID_WORK_MS = 45 * 60_000;
 
-export const rowsOf = (world: World, production: Production): Operation[] =>
+export const operationsOf = (world: World, production: Production): Operation[] =>
   world.host.disk
     .exec('SELECT row FROM operations ORDER BY seq', [])
     .map((stored) => production.decodeOperation(String(stored.row)));
 
 const isOver = (op: Operation): boolean => op.state === 'done' || op.state === 'failed';
 const isHeld = (op: Operation): boolean => op.reason?.startsWith('held') ?? false;
+const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
-/** Whether anything may still happen by itself. */
-export function isQuiet(world: World, rows: readonly Operation[]): boolean {
-  if (Number(world.host.disk.exec('SELECT COUNT(*) AS waiting FROM outbox', [])[0]?.waiting) > 0)
+/** Whether anything may still happen by itself. Paid work that is late counts as quiet: the verdict names it. */
+export function isQuiet(world: World, production: Production): boolean {
+  if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
+  const isLate =
+    world.scheduler.now() > world.scenario.calmAt + PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0);
+  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > 0) return false;
+  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`) > 0) return false;
+  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM asry_payouts WHERE state = 'begun'`) > 0)
     return false;
-  return rows.every((op) => {
+  return operationsOf(world, production).every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
     // What arrived before the faults ended may have been looked for in vain.
     const arrivedAt = order?.arrivedAt == null ? null : Math.max(order.arrivedAt, world.scenario.calmAt);
@@ -32,100 +43,216 @@ export function isQuiet(world: World, rows: readonly Operation[]): boolean {
       order !== undefined &&
       (!order.isOver || (arrivedAt !== null && arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
-    return op.state === 'done' || (isHeld(op) && !comes);
+    return op.state === 'done' || (isHeld(op) && !comes) || (isLate && op.kind !== 'swap');
   });
 }
 
-export function judge(world: World, production: Production): void {
-  const rows = rowsOf(world, production);
-  const landed = world.chain.entries.filter(
-    (entry) => entry.movement !== null && entry.droppedAt === Number.POSITIVE_INFINITY,
+/** Whether a request has received a part of its fee, which is owed back when its time is over. */
+export const hasParts = (world: World): boolean =>
+  count(
+    world,
+    `SELECT COUNT(*) AS n FROM requests WHERE state = 'open' AND json_extract(row, '$.received') <> '0'`,
+  ) > 0;
+
+export async function judge(world: World, actors: Actors, production: Production): Promise<void> {
+  const operations = operationsOf(world, production);
+  const landed = world.ledger.entries.filter(
+    (entry) => world.witness.isOurs(entry) && entry.droppedAt === Number.POSITIVE_INFINITY,
   );
   if (!world.state.isLost) {
-    judgeEnds(world, rows);
-    judgeBooks(world, rows, landed);
-    judgeMirror(world, rows);
+    judgeEnds(world, operations);
+    judgeBooks(world, operations, landed);
+    if (!world.state.wasD1Restored) judgeMirror(world, operations);
+    await judgeRequests(world, actors);
+    await judgeClaims(world, actors);
+    await judgeMint(world);
   }
-  judgeTerminals(world, rows, landed);
-  judgeOutputs(world, rows);
-  judgeCaps(world, rows, landed);
+  judgeTerminals(world, operations, landed);
+  judgeOutputs(world, operations);
+  judgeCaps(world, operations, landed);
 }
 
 /** Everything ends terminal, or held with a reason. */
-function judgeEnds(world: World, rows: readonly Operation[]): void {
-  for (const op of rows) {
-    if (!isOver(op) && !isHeld(op)) {
+function judgeEnds(world: World, operations: readonly Operation[]): void {
+  for (const op of operations) {
+    if (!isOver(op) && !isHeld(op))
       world.witness.broken('everything_ends', `${op.id} stays ${op.state}/${op.detail} (${op.reason})`);
-    }
-    if (isOver(op) && op.reserved !== 0n) {
+    if (isOver(op) && op.reserved !== 0n)
       world.witness.broken('reservations_end', `${op.id} is ${op.state} and reserves ${op.reserved}`);
-    }
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
-    if (
-      op.unsettled > 0n &&
-      order?.isOver &&
-      order.arrivedAt !== null &&
-      order.fate !== 'untrue' &&
-      !isHeld(op)
-    ) {
+    const isBooked =
+      op.unsettled === 0n || !order?.isOver || order.arrivedAt === null || order.fate === 'untrue';
+    if (!isBooked && !isHeld(op))
       world.witness.broken('nothing_lost', `what came for ${op.id} is not booked (${op.state}/${op.detail})`);
-    }
   }
 }
 
 /** Every transaction that landed belongs to a row that says so. */
-function judgeBooks(world: World, rows: readonly Operation[], landed: readonly ChainEntry[]): void {
+function judgeBooks(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   for (const entry of landed) {
     if (entry.failed) continue;
-    const op = rows.find((row) => row.signing?.signature === entry.signature);
+    const { signature } = entry.transaction;
+    const op = operations.find((row) => row.signing?.signature === signature);
+    const change = entry.changes.get(key.lamports(world.addresses.reserve)) ?? 0n;
     if (!op) {
-      world.witness.broken(
-        'nothing_lost',
-        `${entry.signature} (${entry.movement?.intent}) landed and no row knows it`,
+      const paidBy = operations.some(
+        ({ outcome }) => outcome.paidBy === signature || outcome.mint === createdBy(entry),
       );
+      if (!paidBy)
+        world.witness.broken(
+          'nothing_lost',
+          `${signature} (${movementOf(entry.transaction).kind}) landed and no row knows it`,
+        );
     } else if (op.landing === null && !isHeld(op)) {
-      world.witness.broken(
-        'nothing_lost',
-        `${entry.signature} landed and ${op.id} says ${op.state}/${op.detail}`,
-      );
-    } else if (op.landing && op.landing.debit !== -entry.delta) {
-      world.witness.broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-entry.delta}`);
+      world.witness.broken('nothing_lost', `${signature} landed and ${op.id} says ${op.state}/${op.detail}`);
+    } else if (op.landing && op.landing.debit !== -change) {
+      world.witness.broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-change}`);
     }
   }
+}
+
+function createdBy(entry: Entry): string | undefined {
+  const movement = movementOf(entry.transaction);
+  return movement.kind === 'token' ? movement.mint : undefined;
 }
 
 /** D1 shows what the journal says. */
-function judgeMirror(world: World, rows: readonly Operation[]): void {
-  const mirrored = new Map(world.d1.rows().map((row) => [String(row.id), row]));
-  for (const op of rows) {
+function judgeMirror(world: World, operations: readonly Operation[]): void {
+  const mirrored = new Map(world.d1.rows('operations').map((row) => [String(row.id), row]));
+  for (const op of operations) {
     const row = mirrored.get(op.id);
     const told = row && `${row.revision} ${row.detail} ${row.signature} ${row.btc_txid}`;
     const want = `${op.revision} ${op.detail} ${op.signing?.signature ?? null} ${op.outcome.btcTxid ?? null}`;
-    if (told !== want) {
+    if (told !== want)
       world.witness.broken('projection', `${op.id} is "${want}" in the journal and "${told}" in D1`);
-    }
   }
-  if (mirrored.size !== rows.length) {
-    world.witness.broken('projection', `${mirrored.size} rows in D1, ${rows.length} in the journal`);
+  if (mirrored.size !== operations.length)
+    world.witness.broken(
+      'projection',
+      `${mirrored.size} operations in D1, ${operations.length} in the journal`,
+    );
+}
+
+async function read<T>(
+  world: World,
+  call: string,
+  ask: Parameters<World['host']['event']>[1],
+): Promise<T | undefined> {
+  let answer: T | undefined;
+  let over = false;
+  void world.host.event(call, ask).then((outcome) => {
+    if (outcome.ok) answer = outcome.value as T;
+    over = true;
+  });
+  await world.scheduler.run(world.scheduler.now() + 60_000, () => over);
+  return answer;
+}
+
+/** Every request that was paid is completed, or what was paid is owed back or paid back. */
+async function judgeRequests(world: World, actors: Actors): Promise<void> {
+  for (const placed of actors.orders.values()) {
+    const view = await read<RequestView | null>(world, 'findRequest', (custodian) =>
+      custodian.findRequest(placed.request.id),
+    );
+    judgeRequest(world, placed, view ?? null);
   }
 }
 
-/** No terminal word that the chains contradict. */
-function judgeTerminals(world: World, rows: readonly Operation[], landed: readonly ChainEntry[]): void {
+function judgeRequest(world: World, { request, payments }: Placed, view: RequestView | null): void {
+  const broken = (invariant: string, what: string): void =>
+    world.witness.broken(invariant, `request ${request.id} ${what}`);
+  const fee = BigInt(request.feeLamports);
+  const final = payments.filter(({ signature, readable }) => {
+    const entry = world.ledger.standing(signature);
+    return readable && entry !== undefined && !entry.failed;
+  });
+  const isReferenced = ({ signature }: { signature: string }): boolean =>
+    world.ledger.standing(signature)?.transaction.accounts.includes(request.reference) ?? false;
+  // Without the reference a payment belongs to a request only by its exact amount, and only while the request is open.
+  const isOpen = ({ signature }: { signature: string }): boolean =>
+    world.blockTime(world.ledger.standing(signature)?.slot ?? 0) <= Date.parse(request.expiresAt);
+  const exact = final
+    .filter((payment) => !isReferenced(payment) && payment.lamports === fee && isOpen(payment))
+    .slice(0, 1);
+  const isTimely = world.scenario.incidents.every(({ type }) => type !== 'clock');
+  const bound = [...final.filter(isReferenced), ...(isTimely && !final.some(isReferenced) ? exact : [])];
+  const sum = (list: readonly { lamports: bigint }[]): bigint =>
+    list.reduce((total, { lamports }) => total + lamports, 0n);
+  const paid = sum(bound);
+  const all = sum(final);
+  if (!view) {
+    // A journal that lost a request which D1 never had cannot know it.
+    if (!world.state.wasLost) broken('paid_work', 'is not known any more');
+    return;
+  }
+  if (view.mintAddress !== null && view.kind === 'token') {
+    const exists = world.ledger.value(key.exists(view.mintAddress)) === 1n;
+    if (view.status === 'completed' && !exists)
+      broken('no_false_terminal', `is completed without its mint ${view.mintAddress}`);
+    if (exists && view.status !== 'completed')
+      broken('paid_work', `is ${view.detail} (${view.reason}), and its mint exists`);
+  }
+  if (view.status === 'completed' && all < fee && !world.state.wasLost)
+    broken('no_false_terminal', `is completed for ${paid} of ${fee}`);
+  const owed = view.refunds.reduce((sum, { lamports }) => sum + BigInt(lamports), 0n);
+  const consumed = view.status === 'completed' ? fee : 0n;
+  const isHelped = world.scenario.attacks.some(({ type }) => type === 'reference');
+  if (owed + consumed > all && !world.state.wasLost && !isHelped)
+    broken('no_false_terminal', `of ${all} lamports owes ${owed} back and has used ${consumed}`);
+  // So little is not worth the transaction that would carry it back.
+  const DUST = 10_000n;
+  if (paid > 0n && owed + consumed + DUST * BigInt(bound.length) < paid)
+    broken('paid_work', `received ${paid} of ${fee}, is ${view.detail} (${view.reason}) and owes ${owed}`);
+}
+
+/** Every claim is paid, or owed with its reason; no more is promised than the deposit earns. */
+async function judgeClaims(world: World, actors: Actors): Promise<void> {
+  type Told = {
+    entitlementAtoms?: bigint;
+    payouts: { status: string; reason: string | null; paidAtMs: number | null }[];
+  };
+  for (const signature of actors.deposits.values()) {
+    const claim = await read<Told | null>(world, 'findClaim', (custodian) => custodian.findClaim(signature));
+    if (!claim) continue;
+    for (const payout of claim.payouts) {
+      const isStuck = payout.status === 'pending' || (payout.status === 'sent' && payout.paidAtMs === null);
+      if (isStuck && !world.state.wasLost)
+        world.witness.broken(
+          'claims_end',
+          `a payout of ${signature} stays ${payout.status} (${payout.reason})`,
+        );
+      if (payout.status === 'owed' && payout.reason === null)
+        world.witness.broken('claims_end', `a payout of ${signature} is owed without a reason`);
+    }
+  }
+}
+
+/** The day that had its cron got its mint, or a reason why there is none. */
+async function judgeMint(world: World): Promise<void> {
+  if (world.scenario.cronMs === Number.POSITIVE_INFINITY) return;
+  const state = await read<{ mint: { state: string; reason: string | null; ok: boolean } | null }>(
+    world,
+    'report',
+    (custodian) => custodian.report(),
+  );
+  const mint = state?.mint;
+  if (mint && (mint.state === 'failed' || mint.state === 'waiting') && !world.state.wasLost)
+    world.witness.broken('mint_of_the_day', `the mint is ${mint.state} (${mint.reason})`);
+}
+
+/** No terminal state that the chains contradict. */
+function judgeTerminals(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   const broken = (op: Operation, why: string) =>
     world.witness.broken('no_false_terminal', `${op.id} is ${op.state}/${op.detail}, but ${why}`);
-  const movedBy = (signature: string | undefined) =>
-    landed.find((entry) => entry.signature === signature && !entry.failed);
-  for (const op of rows) {
-    const own = movedBy(op.signing?.signature);
+  for (const op of operations) {
+    const own = landed.find(
+      (entry) => entry.transaction.signature === op.signing?.signature && !entry.failed,
+    );
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
-    if (op.state === 'done' && !own) broken(op, 'nothing of it landed');
-    if (op.state === 'failed' && own && op.landing === null) broken(op, `${own.signature} landed`);
-    if (op.state === 'failed' && op.kind !== 'swap') {
-      const other = landed.find((entry) => entry.movement?.intent === op.id && !entry.failed);
-      if (other && !rows.some((row) => row.signing?.signature === other.signature))
-        broken(op, `${other.signature} landed`);
-    }
+    const isFound = op.outcome.paidBy !== undefined || op.outcome.mint !== undefined;
+    if (op.state === 'done' && !own && !isFound) broken(op, 'nothing of it landed');
+    if (op.state === 'failed' && own && op.landing === null)
+      broken(op, `${own.transaction.signature} landed`);
     if (op.kind !== 'swap' || !own || !order) continue;
     if (op.detail === 'partial' && order.payment && order.fate !== 'partial') {
       const paid = world.bitcoin.confirmed(order.payment.txid, order.payment.vout);
@@ -137,23 +264,24 @@ function judgeTerminals(world: World, rows: readonly Operation[], landed: readon
 }
 
 /** A finished swap has its own confirmed output, of at least the agreed value. */
-function judgeOutputs(world: World, rows: readonly Operation[]): void {
+function judgeOutputs(world: World, operations: readonly Operation[]): void {
   const taken = new Map<string, string>();
-  for (const op of rows) {
+  for (const op of operations) {
     const { btcTxid, btcVout, btcSats } = op.outcome;
-    if (op.kind === 'swap' && op.state === 'done' && typeof btcTxid !== 'string') {
+    if (op.kind === 'swap' && op.state === 'done' && typeof btcTxid !== 'string')
       world.witness.broken('no_false_terminal', `${op.id} is done without BTC`);
-    }
     if (typeof btcTxid !== 'string') continue;
     const name = `${btcTxid}:${btcVout}`;
     const output = world.bitcoin.confirmed(btcTxid, Number(btcVout));
     const minimum = BigInt(String(op.plan.minimumSats));
-    if (!output || output.value.toString() !== btcSats || (op.state === 'done' && output.value < minimum)) {
+    const isWrong =
+      !output || output.value.toString() !== btcSats || (op.state === 'done' && output.value < minimum);
+    // A reorganized payment confirms again.
+    if (isWrong && (output || world.scenario.incidents.every(({ type }) => type !== 'reorg')))
       world.witness.broken(
         'no_false_terminal',
         `${op.id} booked ${name} of ${btcSats} sats; the chain has ${output?.value}`,
       );
-    }
     const other = taken.get(name);
     if (other) world.witness.broken('one_swap_an_output', `${name} serves ${other} and ${op.id}`);
     taken.set(name, op.id);
@@ -161,26 +289,46 @@ function judgeOutputs(world: World, rows: readonly Operation[]): void {
 }
 
 /** Of what landed, no hour and no day holds more than its cap. */
-function judgeCaps(world: World, rows: readonly Operation[], landed: readonly ChainEntry[]): void {
-  const spends = landed.flatMap((entry) => {
-    const op = rows.find((row) => row.signing?.signature === entry.signature);
-    // By what the chain says that it was: a payout that nobody remembers is recovered as a swap.
-    return entry.failed || !op || !entry.movement?.intent.startsWith('amount:')
-      ? []
-      : [{ at: op.createdAt, lamports: entry.movement.lamports, cost: op.cost }];
-  });
-  const { maxHour, maxDay, maxCostDay, maxOperation } = world.scenario.limits;
-  for (const { at, lamports } of spends) {
-    const since = (ms: number) => spends.filter((spend) => spend.at <= at && spend.at > at - ms);
-    const hour = since(HOUR_MS).reduce((sum, spend) => sum + spend.lamports, 0n);
-    const day = since(DAY_MS).reduce((sum, spend) => sum + spend.lamports, 0n);
-    const cost = since(DAY_MS).reduce((sum, spend) => sum + spend.cost, 0n);
-    const over = (cap: string, used: bigint, most: bigint) => {
-      if (used > most) world.witness.broken(cap, `${used} lamports where ${most} may be`);
-    };
+function judgeCaps(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
+  const spends = (kind: 'swap' | 'refund') =>
+    landed.flatMap((entry) => {
+      const movement = movementOf(entry.transaction);
+      const op = operations.find((row) => row.signing?.signature === entry.transaction.signature);
+      return entry.failed || !op || movement.kind !== kind
+        ? []
+        : [{ at: op.createdAt, lamports: movement.lamports, cost: op.cost }];
+    });
+  const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay } = world.limits;
+  const over = (cap: string, used: bigint, most: bigint) => {
+    if (used > most) world.witness.broken(cap, `${used} lamports where ${most} may be`);
+  };
+  const swaps = spends('swap');
+  for (const { at, lamports } of swaps) {
+    const since = (ms: number) => swaps.filter((spend) => spend.at <= at && spend.at > at - ms);
     over('cap_operation', lamports, maxOperation);
-    over('cap_hour', hour, maxHour);
-    over('cap_day', day, maxDay);
-    over('cap_cost_day', cost, maxCostDay);
+    over(
+      'cap_hour',
+      since(HOUR_MS).reduce((sum, spend) => sum + spend.lamports, 0n),
+      maxHour,
+    );
+    over(
+      'cap_day',
+      since(DAY_MS).reduce((sum, spend) => sum + spend.lamports, 0n),
+      maxDay,
+    );
+    over(
+      'cap_cost_day',
+      since(DAY_MS).reduce((sum, spend) => sum + spend.cost, 0n),
+      maxCostDay,
+    );
+  }
+  const refunds = spends('refund');
+  for (const { at } of refunds) {
+    const day = refunds.filter((spend) => spend.at <= at && spend.at > at - DAY_MS);
+    over(
+      'cap_refunds_day',
+      day.reduce((sum, spend) => sum + spend.lamports, 0n),
+      maxRefundsDay,
+    );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What callers ask for, and when.
+ * What callers, customers and attackers do, and when. Plain data: nothing here is drawn while a run goes on.
  * @module
  */
 import type { Random } from './random.ts';
@@ -17,64 +17,160 @@ export type SwapWish = {
   readonly patience: number;
 };
 
-export type PayoutWish = {
+/** How a customer pays for a request: shares of the fee in percent, each in a transaction of its own. */
+export type Order = {
   readonly at: number;
-  readonly id: string;
-  readonly amount: bigint;
-  readonly twice: boolean;
+  readonly kind: 'token' | 'listing';
+  readonly payments: readonly {
+    readonly after: number;
+    readonly percent: number;
+    readonly hasReference: boolean;
+    /** False: of a transaction version that nodes do not show. */
+    readonly readable: boolean;
+  }[];
+  /** Milliseconds after the payments at which the customer confirms; empty when the scan must find them. */
+  readonly confirms: readonly number[];
 };
 
-const HOUR = 3_600_000;
+export type Deposit = {
+  readonly at: number;
+  readonly asset: 'USDC' | 'USDT';
+  readonly atoms: bigint;
+  /** The sender's account for rewards exists. */
+  readonly hasAccount: boolean;
+  readonly claims: readonly {
+    readonly after: number;
+    /** Millionths of a dollar asked for; null for all of it. */
+    readonly microUsd: bigint | null;
+    readonly key: string | null;
+    readonly skipReward: boolean;
+  }[];
+};
+
+export type Attack =
+  /** Small payments to the treasury, as many as `count`. */
+  | { readonly type: 'dust'; readonly at: number; readonly count: number; readonly readable: boolean }
+  /** A payment that carries the reference of a customer's request. */
+  | { readonly type: 'reference'; readonly at: number; readonly order: number; readonly readable: boolean }
+  /** Requests that nobody pays for. */
+  | { readonly type: 'requests'; readonly at: number; readonly count: number }
+  /** A small payment to the reserve with the memo of a movement of ours. */
+  | { readonly type: 'memo'; readonly at: number }
+  /** Lamports to the address of a mint before it is made. */
+  | { readonly type: 'fund_mint'; readonly at: number; readonly order: number }
+  /** The receiver of rewards moves them away and closes the account. */
+  | { readonly type: 'close'; readonly at: number; readonly deposit: number }
+  /** A payment, a deposit or a refund that never was, shown by a lying node. */
+  | { readonly type: 'forge'; readonly at: number; readonly what: 'payment' | 'overpayment' | 'deposit' }
+  /** A payment for one request is pointed at for another, and for a claim. */
+  | { readonly type: 'reuse'; readonly at: number; readonly order: number };
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /** Lamports between two numbers of SOL, in steps of a thousand. */
-export const solBetween = (r: Random, low: number, high: number): bigint =>
+const solBetween = (r: Random, low: number, high: number): bigint =>
   BigInt(r.between(Math.round(low * 1e6), Math.round(high * 1e6))) * 1_000n;
 
-export type Crowd = 'few' | 'burst' | 'pair' | 'alike' | 'unlucky';
+export type Crowd = 'few' | 'burst' | 'pair' | 'alike' | 'greedy';
 
-/**
- * A burst comes all at once, a pair one shortly after the other and for small sums, `alike` ask for nearly the same,
- * the unlucky come in a row with a bridge that fails them.
- */
-export function swapWishes(r: Random, crowd: Crowd, spread: number): SwapWish[] {
-  const few = r.pick([1, 1, 1, 2, 2, 3]);
-  const count = { burst: r.between(3, 8), pair: 2, alike: 3, unlucky: 3, few }[crowd];
+/** A burst comes all at once, a pair shortly after another, `alike` ask for nearly the same, `greedy` drain what they may. */
+export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
+  const count = { burst: r.between(3, 8), pair: 2, alike: 3, greedy: 4, few: r.pick([0, 1, 1, 2, 3]) }[crowd];
   const start = r.between(0, spread / 2);
   const isBig = crowd !== 'pair' && r.chance(0.6);
   const alike = solBetween(r, 0.1, 0.3);
   const when = (index: number): number => {
     if (crowd === 'burst') return start + r.between(0, r.pick([0, 5, 2_000]));
-    if (crowd === 'pair' || crowd === 'unlucky') return start + index * r.between(2_000, 15_000);
+    if (crowd === 'pair' || crowd === 'greedy') return start + index * r.between(2_000, 15_000);
     return crowd === 'alike' ? start + r.between(0, 5_000) : r.between(0, spread);
   };
   return Array.from({ length: count }, (_none, index) => {
     const sum = crowd === 'alike' ? alike : solBetween(r, isBig ? 0.5 : 0.01, isBig ? 2.05 : 0.6);
-    return wish(r, index, when(index), sum);
+    const keyed = r.chance(0.7);
+    const delay = () => r.pick([0, r.between(1, 300), r.between(300, 20_000), r.between(20_000, 2 * HOUR)]);
+    return {
+      at: when(index),
+      // The last digits make every sum unlike any other, so that the chain tells whose it is.
+      amount: sum + BigInt(index + 1),
+      most: crowd === 'greedy',
+      key: keyed ? `key-${index}` : null,
+      client: r.pick(['ip-1', 'ip-2', 'ip-3']),
+      repeats: keyed && r.chance(0.5) ? Array.from({ length: r.between(1, 3) }, delay) : [],
+      patience: keyed ? r.between(0, 3) : 0,
+    };
   });
 }
 
-/** One more caller, whom nobody has seen before. */
-export const laterWish = (r: Random, at: number): SwapWish => wish(r, 90, at, solBetween(r, 0.05, 0.3));
-
-function wish(r: Random, index: number, at: number, sum: bigint): SwapWish {
-  const keyed = r.chance(0.7);
-  const delay = () => r.pick([0, r.between(1, 300), r.between(300, 20_000), r.between(20_000, 2 * HOUR)]);
-  return {
-    at,
-    // The last digits make every sum unlike any other, so that the chain tells whose it is.
-    amount: sum + BigInt(index + 1),
-    most: false,
-    key: keyed ? `key-${index}` : null,
-    client: r.pick(['ip-1', 'ip-2', 'ip-3']),
-    repeats: keyed && r.chance(0.5) ? Array.from({ length: r.between(1, 3) }, delay) : [],
-    patience: keyed ? r.between(0, 3) : 0,
-  };
+export function planOrders(r: Random, spread: number): Order[] {
+  const count = r.pick([0, 0, 1, 1, 2, 3]);
+  return Array.from({ length: count }, () => {
+    const shares = r.pick([[100], [100], [100], [100], [40, 60], [100, 100], [150], [30], []]);
+    const late = r.chance(0.05) ? 45 * MINUTE : 0;
+    return {
+      at: r.between(0, spread),
+      kind: r.chance(0.75) ? ('token' as const) : ('listing' as const),
+      payments: shares.map((percent, index) => ({
+        after: late + r.between(200, 20_000) + index * r.between(0, 20_000),
+        percent,
+        hasReference: percent !== 100 || r.chance(0.7),
+        readable: !r.chance(0.03),
+      })),
+      confirms: r.chance(0.5) ? [r.between(0, 10_000), r.between(5_000, 60_000)] : [],
+    };
+  });
 }
 
-export const payoutWishes = (r: Random, spread: number): PayoutWish[] =>
-  Array.from({ length: r.pick([1, 1, 2]) }, (_none, index) => ({
-    at: r.between(0, spread),
-    id: `asry:${index}`,
-    amount: solBetween(r, 0.001, r.chance(0.2) ? 2 : 0.05),
-    twice: r.chance(0.4),
-  }));
+export function planDeposits(r: Random, spread: number): Deposit[] {
+  const count = r.pick([0, 0, 1, 1, 2, 3]);
+  return Array.from({ length: count }, (_none, index) => {
+    const calls = r.between(1, 4);
+    return {
+      at: r.between(0, spread),
+      asset: r.pick(['USDC', 'USDT'] as const),
+      atoms: BigInt(r.pick([1_000_000, 5_000_000, 25_000_000, 1_000_000_000, 999_999])),
+      hasAccount: r.chance(0.5),
+      claims: Array.from({ length: calls }, (_one, call) => ({
+        after: call * r.between(0, 20_000) + r.between(500, 20_000),
+        microUsd: r.chance(0.5) ? BigInt(r.between(1_000, 5_000_000)) : null,
+        key: r.chance(0.5) ? `claim-${index}-${r.pick([call, 0])}` : null,
+        skipReward: r.chance(0.1),
+      })),
+    };
+  });
+}
+
+export function planAttacks(
+  r: Random,
+  spread: number,
+  orders: readonly Order[],
+  deposits: readonly Deposit[],
+): Attack[] {
+  const list: Attack[] = [];
+  const at = () => r.between(0, spread);
+  /** While a customer's payment may be on its way. */
+  const near = (order: number): number => (orders[order]?.at ?? 0) + r.between(500, 25_000);
+  const order = orders.length === 0 ? 0 : r.between(0, orders.length - 1);
+  if (r.chance(0.25))
+    list.push({
+      type: 'dust',
+      at: r.chance(0.6) ? near(order) : at(),
+      count: r.pick([3, 10, 30, 80]),
+      readable: !r.chance(0.1),
+    });
+  if (r.chance(0.15)) list.push({ type: 'memo', at: at() });
+  if (r.chance(0.1)) list.push({ type: 'requests', at: at(), count: r.pick([3, 12]) });
+  if (r.chance(0.2))
+    list.push({ type: 'forge', at: at(), what: r.pick(['payment', 'overpayment', 'deposit'] as const) });
+  if (orders.length > 0) {
+    if (r.chance(0.15)) list.push({ type: 'reference', at: near(order), order, readable: !r.chance(0.3) });
+    if (r.chance(0.05)) list.push({ type: 'fund_mint', at: near(order), order });
+    if (r.chance(0.15)) list.push({ type: 'reuse', at: near(order) + 20_000, order });
+  }
+  for (const [deposit, { hasAccount }] of deposits.entries()) {
+    if (hasAccount || !r.chance(0.5)) continue;
+    for (let time = 0; time < 4; time++)
+      list.push({ type: 'close', at: at() + 10_000 + time * 15_000, deposit });
+  }
+  return list;
+}

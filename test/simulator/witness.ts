@@ -2,20 +2,70 @@
  * Watches the chain itself while a run goes on, and knows nothing of what the custodian believes.
  * @module
  */
-import type { CustodyLimits } from '../../src/custody/custody-deps.ts';
+import { utcDay } from '../../src/custody/reserve/mint-operation.ts';
 import type { BridgeModel } from './bridge-model.ts';
-import type { ChainEntry, ChainModel } from './chain-model.ts';
+import { type Entry, key, type Ledger } from './ledger.ts';
+import type { Transaction } from './transactions.ts';
 
 export type Violation = { readonly invariant: string; readonly detail: string };
 
+/** What a transaction of the reserve does, read from its bytes. */
+export type Movement =
+  | { readonly kind: 'swap'; readonly to: string; readonly lamports: bigint }
+  | { readonly kind: 'refund'; readonly payment: string; readonly to: string; readonly lamports: bigint }
+  | {
+      readonly kind: 'asry';
+      readonly deposit: string;
+      readonly to: string;
+      readonly atoms: bigint;
+      readonly opens: boolean;
+    }
+  | { readonly kind: 'token'; readonly mint: string }
+  | { readonly kind: 'absr'; readonly atoms: bigint; readonly to: string }
+  | { readonly kind: 'unknown' };
+
+export function movementOf({ actions, memo }: Transaction): Movement {
+  const [name, subject = ''] = memo?.split(':') ?? [];
+  const pay = actions.find((action) => action.type === 'pay');
+  const move = actions.find((action) => action.type === 'move');
+  const create = actions.find((action) => action.type === 'create');
+  const mint = actions.find((action) => action.type === 'mint');
+  if (create) return { kind: 'token', mint: create.mint };
+  if (mint) return { kind: 'absr', atoms: mint.atoms, to: mint.account };
+  if (name === 'refund' && pay)
+    return { kind: 'refund', payment: subject.split('.')[0] ?? '', to: pay.to, lamports: pay.lamports };
+  if (name === 'asry' && move) {
+    const opens = actions.some((action) => action.type === 'open');
+    return { kind: 'asry', deposit: subject, to: move.to, atoms: move.atoms, opens };
+  }
+  return pay ? { kind: 'swap', to: pay.to, lamports: pay.lamports } : { kind: 'unknown' };
+}
+
+/** What truly happened on the chain outside the custodian. */
+export type Truth = {
+  /** Payments to the treasury by their signature: what the treasury gained and who paid. */
+  readonly payments: Map<string, { readonly lamports: bigint; readonly payer: string }>;
+  /** Deposits by their signature. */
+  readonly deposits: Map<string, { readonly atoms: bigint; readonly account: string; readonly most: bigint }>;
+  /** Fee and payments of the request that makes a mint. */
+  readonly invoices: Map<string, { readonly fee: bigint; readonly id: string; readonly reference: string }>;
+};
+
+const DAY_MS = 86_400_000;
+
 export type Witness = ReturnType<typeof createWitness>;
 
-const stands = (entry: ChainEntry): boolean => entry.droppedAt === Number.POSITIVE_INFINITY;
-const moves = (entry: ChainEntry): boolean => entry.movement !== null && !entry.failed && stands(entry);
-
 export function createWitness(p: {
-  limits: CustodyLimits;
-  startLamports: bigint;
+  ledger: () => Ledger;
+  bridge: () => BridgeModel;
+  truth: Truth;
+  /** Lamports that swaps leave in the reserve, and the most that may be sent for something that has not arrived. */
+  limits: { readonly swapFloor: bigint; readonly maxUnsettled: bigint };
+  reserve: string;
+  absr: { readonly mint: string; readonly scale: bigint; readonly cover: () => bigint };
+  /** Unix milliseconds of the chain. */
+  blockTime: (slot: number) => number;
+  wallClock: () => number;
   /** A bridge that claims one output for two swaps cannot be told from one that pays late. */
   bridgeLies: boolean;
 }) {
@@ -23,60 +73,172 @@ export function createWitness(p: {
   /** Signatures made while nothing may be signed, and why. */
   const forbidden = new Map<string, string>();
   const sent = new Set<string>();
-  let chain: ChainModel | undefined;
-  let bridge: BridgeModel | undefined;
+  /** The day of each mint at its landing, by the clock of the custodian: a clock that jumps begins another day. */
+  const mintDays = new Map<Entry, string>();
+  const { truth } = p;
 
-  const broken = (invariant: string, detail: string): void => void violations.push({ invariant, detail });
+  const broken = (invariant: string, detail: string) => void violations.push({ invariant, detail });
+
+  const isOurs = ({ transaction }: Entry): boolean => transaction.accounts[0] === p.reserve;
+  const stands = (entry: Entry): boolean => entry.droppedAt === Number.POSITIVE_INFINITY;
+  /** Successes of the reserve that stand, with what they do. */
+  const moved = () =>
+    p
+      .ledger()
+      .entries.filter((entry) => isOurs(entry) && !entry.failed && stands(entry))
+      .map((entry) => ({ entry, movement: movementOf(entry.transaction) }));
 
   /** Lamports that have left for something that has not arrived. */
-  const exposure = (): bigint => {
-    let sum = 0n;
-    for (const entry of chain?.entries ?? []) {
-      if (!moves(entry) || !entry.movement) continue;
-      const order = bridge?.orders.get(entry.movement.to);
-      if (order && order.arrivedAt === null) sum += entry.movement.lamports;
+  const exposure = (): bigint =>
+    moved().reduce((sum, { movement }) => {
+      const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
+      return order && order.arrivedAt === null ? sum + order.amount : sum;
+    }, 0n);
+
+  function swapLanded(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
+    const { signature } = entry.transaction;
+    // Other kinds may use what swaps must leave.
+    const balance = moved().reduce(
+      (sum, other) =>
+        other.movement.kind === 'swap' ? sum : sum - (other.entry.changes.get(key.lamports(p.reserve)) ?? 0n),
+      p.ledger().value(key.lamports(p.reserve)),
+    );
+    if (balance < p.limits.swapFloor)
+      broken('floor', `swap ${signature} leaves ${balance} lamports, below ${p.limits.swapFloor}`);
+    const order = p.bridge().orders.get(movement.to);
+    if (!order) {
+      broken('destination', `${signature} pays ${movement.lamports} to ${movement.to}, which no quote named`);
+      return;
     }
-    return sum;
-  };
+    if (movement.lamports !== order.amount)
+      broken('amount', `${signature} pays ${movement.lamports} for a quote of ${order.amount}`);
+    const unsettled = exposure();
+    if (!p.bridgeLies && unsettled > p.limits.maxUnsettled)
+      broken('cap_unsettled', `${unsettled} lamports are out, ${p.limits.maxUnsettled} may be`);
+  }
+
+  /** A payout may open the receiver's account once a day: its owner keeps the rent by closing it. */
+  function payoutLanded(entry: Entry, movement: Extract<Movement, { kind: 'asry' }>): void {
+    if ((entry.changes.get(key.exists(movement.to)) ?? 0n) !== 1n) return;
+    const since = p.blockTime(entry.slot) - DAY_MS;
+    const opened = moved().filter(
+      (other) =>
+        other.movement.kind === 'asry' &&
+        (other.entry.changes.get(key.exists(movement.to)) ?? 0n) === 1n &&
+        p.blockTime(other.entry.slot) > since,
+    );
+    if (opened.length > 1)
+      broken('rent_once', `the account ${movement.to} was opened ${opened.length} times within a day`);
+  }
+
+  function refundFinal(movement: Extract<Movement, { kind: 'refund' }>): void {
+    const { payment, to } = movement;
+    const paid = truth.payments.get(payment);
+    const total = moved().reduce(
+      (sum, other) =>
+        other.movement.kind === 'refund' && other.movement.payment === payment
+          ? sum + other.movement.lamports
+          : sum,
+      0n,
+    );
+    if (!paid || !p.ledger().standing(payment)) {
+      broken('invented', `${total} lamports were paid back for ${payment}, which never was`);
+      return;
+    }
+    if (total > paid.lamports)
+      broken('one_landing', `${payment} of ${paid.lamports} lamports was paid back with ${total}`);
+    if (to !== paid.payer) broken('destination', `${payment} of ${paid.payer} was paid back to ${to}`);
+  }
+
+  function payoutFinal(movement: Extract<Movement, { kind: 'asry' }>): void {
+    const { deposit, to } = movement;
+    const known = truth.deposits.get(deposit);
+    if (!known || !p.ledger().standing(deposit)) {
+      broken('invented', `a reward was paid for ${deposit}, which never was`);
+      return;
+    }
+    const total = moved().reduce(
+      (sum, other) =>
+        other.movement.kind === 'asry' && other.movement.deposit === deposit
+          ? sum + other.movement.atoms
+          : sum,
+      0n,
+    );
+    if (total > known.most)
+      broken('one_landing', `${total} atoms were paid for ${deposit}, which can earn ${known.most}`);
+    if (to !== known.account) broken('destination', `the reward of ${deposit} went to ${to}`);
+  }
+
+  /** A token is made only for money that is on the chain. */
+  function creationFinal(mint: string): void {
+    const invoice = truth.invoices.get(mint);
+    if (!invoice) {
+      broken('invented', `${mint} was made for no request`);
+      return;
+    }
+    const ledger = p.ledger();
+    const paid = [...truth.payments].reduce((sum, [signature, { lamports }]) => {
+      const entry = ledger.standing(signature);
+      if (!entry || entry.failed) return sum;
+      const references = entry.transaction.accounts.filter((account) =>
+        [...truth.invoices.values()].some(({ reference }) => reference === account),
+      );
+      const isHers =
+        references.length === 0 ? lamports === invoice.fee : references.includes(invoice.reference);
+      return isHers ? sum + lamports : sum;
+    }, 0n);
+    if (paid < invoice.fee) broken('invented', `${mint} was made for ${paid} lamports of ${invoice.fee}`);
+  }
+
+  function mintFinal(entry: Entry): void {
+    const day = mintDays.get(entry);
+    const same = moved().filter(
+      (other) => other.movement.kind === 'absr' && mintDays.get(other.entry) === day,
+    );
+    if (same.length > 1) broken('one_landing', `${same.length} mints landed on ${day}`);
+  }
+
+  function swapFinal(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
+    for (const other of moved()) {
+      if (other.entry === entry || other.movement.kind !== 'swap') continue;
+      const pair = `${other.entry.transaction.signature} and ${entry.transaction.signature}`;
+      if (other.movement.lamports === movement.lamports)
+        broken('one_landing', `a swap of ${movement.lamports} landed as ${pair}`);
+      else if (other.movement.to === movement.to)
+        broken('one_payment_a_deposit', `${movement.to} was paid by ${pair}`);
+    }
+  }
 
   return {
     violations,
     broken,
+    moved,
+    isOurs,
     sent: sent as ReadonlySet<string>,
 
-    watch(models: { chain: ChainModel; bridge: BridgeModel }): void {
-      chain = models.chain;
-      bridge = models.bridge;
+    landed(entry: Entry): void {
+      if (!isOurs(entry) || entry.failed) return;
+      const movement = movementOf(entry.transaction);
+      if (movement.kind === 'swap') swapLanded(entry, movement);
+      if (movement.kind === 'asry') payoutLanded(entry, movement);
+      if (movement.kind === 'absr') {
+        mintDays.set(entry, utcDay(p.wallClock()));
+        const supply = p.ledger().value(key.supply(p.absr.mint));
+        if (supply > p.absr.cover() * p.absr.scale)
+          broken('covered_supply', `supply ${supply} for ${p.absr.cover()} sats`);
+      }
+      if (movement.kind === 'unknown')
+        broken('destination', `${entry.transaction.signature} does what no kind does`);
     },
 
-    landed(entry: ChainEntry): void {
-      if (!chain || !entry.movement) return;
-      const balance = chain.balance(entry.slot);
-      if (balance < p.limits.floor && p.startLamports >= p.limits.floor) {
-        broken('floor', `${entry.signature} leaves ${balance} lamports, below the floor ${p.limits.floor}`);
-      }
-      if (entry.failed) return;
-      const order = bridge?.orders.get(entry.movement.to);
-      if (order && entry.movement.lamports !== order.amount) {
-        broken('amount', `${entry.signature} pays ${entry.movement.lamports} for a quote of ${order.amount}`);
-      }
-      const unsettled = exposure();
-      if (order && !p.bridgeLies && unsettled > p.limits.maxUnsettled) {
-        broken('cap_unsettled', `${unsettled} lamports are out, ${p.limits.maxUnsettled} may be`);
-      }
-    },
-
-    final(entry: ChainEntry): void {
-      if (!moves(entry) || !entry.movement) return;
-      const { intent, to } = entry.movement;
-      for (const other of chain?.entries ?? []) {
-        if (other === entry || !moves(other) || !other.movement || !chain) continue;
-        if (other.movement.intent === intent) {
-          broken('one_landing', `${intent} landed as ${other.signature} and as ${entry.signature}`);
-        } else if (other.movement.to === to && bridge?.orders.has(to)) {
-          broken('one_payment_a_deposit', `${to} was paid by ${other.signature} and ${entry.signature}`);
-        }
-      }
+    final(entry: Entry): void {
+      if (!isOurs(entry) || entry.failed) return;
+      const movement = movementOf(entry.transaction);
+      if (movement.kind === 'swap') swapFinal(entry, movement);
+      if (movement.kind === 'refund') refundFinal(movement);
+      if (movement.kind === 'asry') payoutFinal(movement);
+      if (movement.kind === 'token') creationFinal(movement.mint);
+      if (movement.kind === 'absr') mintFinal(entry);
     },
 
     /** @param stopped why nothing may be signed at this moment; undefined when it may */
@@ -86,9 +248,8 @@ export function createWitness(p: {
 
     sending(signature: string): void {
       const stopped = forbidden.get(signature);
-      if (stopped !== undefined && !sent.has(signature)) {
+      if (stopped !== undefined && !sent.has(signature))
         broken('no_signing_while_stopped', `${signature} was signed while ${stopped}`);
-      }
       sent.add(signature);
     },
   };

@@ -1,50 +1,30 @@
 /**
- * Puts the models together and hands them to the production code as its ports.
+ * Puts the models together and hands them to the production composition of the custodian as its platform.
  * @module
  */
-
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
+import { rewardsAt } from '../../src/custody/asry/reward-curve.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
-import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
-import type { Begin } from '../../src/custody/kernel/begin-operation.ts';
-import type { Signer } from '../../src/custody/kernel/ports.ts';
-import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
-import { type BitcoinModel, createBitcoinModel } from './bitcoin-model.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { type Bitcoin, createBitcoin } from './bitcoin.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
-import { type ChainModel, createChainModel } from './chain-model.ts';
 import { createD1Model, type D1Model } from './d1-model.ts';
 import type { Contents } from './disk.ts';
 import type { Faults } from './faults.ts';
 import { createHost, type Host, type Instance } from './host.ts';
-import { assemble, readWire, signatureOf } from './message-reader.ts';
-import { createNodeModel } from './node-model.ts';
-import { ageRows } from './old-rows.ts';
-import { createPayoutKind } from './payout-kind.ts';
+import { createLedger, key, type Ledger } from './ledger.ts';
+import { createNodes } from './nodes.ts';
 import type { Production } from './production.ts';
 import { createRandom } from './random.ts';
-import { directRpc } from './rpc-direct.ts';
-import { createWire } from './rpc-wire.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { createScreenModel, MAX_FOREIGN_FEE } from './screen-model.ts';
-import { createWitness, type Witness } from './witness.ts';
-
-export type Custodian = Custody & { readonly begin: Begin };
+import { ataOf, signatureOf, type Transaction } from './transactions.ts';
+import { createWitness, type Truth, type Witness } from './witness.ts';
 
 export type Trace = (line: () => string) => void;
-
-export type World = {
-  readonly scenario: Scenario;
-  readonly scheduler: Scheduler;
-  readonly chain: ChainModel;
-  readonly bridge: BridgeModel;
-  readonly bitcoin: BitcoinModel;
-  readonly d1: D1Model;
-  readonly host: Host<Custodian>;
-  readonly witness: Witness;
-  readonly trace: Trace;
-  readonly state: State;
-  wallClock(): number;
-};
 
 /** What the run changes as it goes on. */
 export type State = {
@@ -54,101 +34,259 @@ export type State = {
   /** The journal was lost or restored and nobody has reconciled it. */
   isLost: boolean;
   wasLost: boolean;
-  /** Instances that start know no payouts. */
-  isOldVersion: boolean;
-  /** Nobody leaves before: the operator has still to come. */
+  /** D1 was set back: what it has forgotten, only the journal knows. */
+  wasD1Restored: boolean;
+  /** The run does not end before: the operator has still to come. */
   calmUntil: number;
-  /** An older state of the journal, which may be put in its place. */
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
-  /** Rows lose members that newer versions have added, before the next instance starts. */
-  agesRows: boolean;
 };
 
-const EPOCH = 1_800_000_000_000;
-const RESERVE = 'Reserve1111111111111111111111111111111111111'.slice(0, 43);
-const BITCOIN_ADDRESS = 'bc1qreserve';
+export type World = {
+  readonly scenario: Scenario;
+  readonly scheduler: Scheduler;
+  readonly ledger: Ledger;
+  readonly bridge: BridgeModel;
+  readonly bitcoin: Bitcoin;
+  readonly d1: D1Model;
+  readonly host: Host<Custody>;
+  readonly witness: Witness;
+  readonly truth: Truth;
+  readonly forged: ChainTransaction[];
+  readonly trace: Trace;
+  readonly state: State;
+  readonly addresses: typeof ADDRESSES & { readonly treasury: string };
+  /** Counts what happened, by name. */
+  readonly happened: Record<string, number>;
+  /** Lamports. */
+  readonly limits: Readonly<
+    Record<
+      'maxOperation' | 'maxHour' | 'maxDay' | 'maxUnsettled' | 'maxCostDay' | 'swapFloor' | 'maxRefundsDay',
+      bigint
+    >
+  >;
+  /** Unix milliseconds of a slot. */
+  blockTime(slot: number): number;
+  signature(): string;
+};
+
+const secretKey = new Uint8Array(32).fill(7);
+const publicKey = ed25519.getPublicKey(secretKey);
+const RESERVE = encodeBase58(publicKey);
+
+const wallets = new Map<number, string>();
+/** Addresses of wallets, the same in every run, so that the curve is walked once per process. */
+export function wallet(index: number): string {
+  const known = wallets.get(index);
+  if (known !== undefined) return known;
+  const bytes = new Uint8Array(32).fill(11);
+  new DataView(bytes.buffer).setUint32(0, index);
+  for (let last = 0; ; last += 1) {
+    bytes[31] = last % 128;
+    bytes[30] = last >> 7;
+    const address = encodeBase58(bytes);
+    if (!isOnCurve(address)) continue;
+    wallets.set(index, address);
+    return address;
+  }
+}
+
+const ADDRESSES = {
+  reserve: RESERVE,
+  asry: wallet(901),
+  absr: wallet(902),
+  USDC: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  USDT: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+  bitcoin: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+} as const;
+const OTHER_TREASURY = wallet(903);
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const ABSR_SCALE = 100n;
+const START_SATS = 50_000n;
+
+/** Rewards: a price, so that parts can be asked for; a cap that no run reaches. */
+export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * 10n ** 6n };
+
+function environment({ caps, treasuryIsReserve }: Scenario): Record<string, string> {
+  const sol = (whole: bigint): string => `${Number((whole * 10n) / caps.scale) / 10}`;
+  return {
+    PUBLIC_BASE_URL: 'https://sluice.test',
+    SOLANA_PRIVATE_KEY: encodeBase58(Uint8Array.from([...secretKey, ...publicKey])),
+    RESERVE_BTC_ADDRESS: ADDRESSES.bitcoin,
+    TREASURY_SOLANA_ADDRESS: treasuryIsReserve ? RESERVE : OTHER_TREASURY,
+    ABSR_MINT_ADDRESS: ADDRESSES.absr,
+    ASRY_MINT_ADDRESS: ADDRESSES.asry,
+    ASRY_PRICE_USD: '0.001',
+    ASRY_EPOCH_START: '2027-01-01T00:00:00Z',
+    MINT_KEY_SEED: 'a seed of at least thirty-two characters',
+    SWAP_MAX_SOL: sol(2n),
+    SWAP_MAX_SOL_HOUR: sol(4n),
+    SWAP_MAX_SOL_DAY: sol(10n),
+    SWAP_MAX_UNSETTLED_SOL: sol(caps.unsettledSol),
+    REFUND_MAX_SOL_DAY: caps.refundsSol,
+  };
+}
+
+const mintAddresses = new Map<string, string>();
+const MINT_KEYS = {
+  address(id: string): string {
+    const known = mintAddresses.get(id) ?? encodeBase58(sha256(new TextEncoder().encode(id)));
+    mintAddresses.set(id, known);
+    return known;
+  },
+  sign: (_id: string, message: Uint8Array) => signatureOf(message),
+};
 
 export function createWorld(scenario: Scenario, production: Production, trace: Trace): World {
   const random = createRandom(scenario.seed ^ 0x5bd1e995);
   const scheduler = createScheduler();
+  const happened: Record<string, number> = {};
+  const count = (name: string): void => {
+    happened[name] = (happened[name] ?? 0) + 1;
+  };
   const state: State = {
     isCalm: false,
     clockOffset: 0,
     isLost: false,
     wasLost: false,
+    wasD1Restored: false,
     calmUntil: 0,
     remembered: undefined,
-    isOldVersion: scenario.oldVersion,
-    agesRows: false,
   };
+  const config = production.readConfig(environment(scenario));
+  const treasury = scenario.treasuryIsReserve ? RESERVE : OTHER_TREASURY;
   const faults = (): Faults => (state.isCalm ? scenario.calm : scenario.wild);
-  const wallClock = () => EPOCH + state.clockOffset + scheduler.now();
-  const witness = createWitness({
-    limits: scenario.limits,
-    startLamports: scenario.startLamports,
+  const wallClock = () => scenario.epoch + state.clockOffset + scheduler.now();
+  const truth: Truth = { payments: new Map(), deposits: new Map(), invoices: new Map() };
+  const forged: ChainTransaction[] = [];
+  const short = (signature: string): string => signature.slice(0, 8);
+  const blockTime = (slot: number): number => scenario.epoch + ledger.timeOf(slot);
+
+  const limits = {
+    maxOperation: config.SWAP_MAX_SOL,
+    maxHour: config.SWAP_MAX_SOL_HOUR,
+    maxDay: config.SWAP_MAX_SOL_DAY,
+    maxUnsettled: config.SWAP_MAX_UNSETTLED_SOL,
+    maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
+    swapFloor: config.RESERVE_FLOOR_SOL + config.OPERATING_FLOAT_SOL,
+    maxRefundsDay: config.REFUND_MAX_SOL_DAY,
+  };
+  const witness: Witness = createWitness({
+    ledger: () => ledger,
+    bridge: () => bridge,
+    truth,
+    limits,
+    reserve: RESERVE,
+    absr: { mint: ADDRESSES.absr, scale: ABSR_SCALE, cover: () => bitcoin.settled(1) },
+    blockTime,
+    wallClock,
     bridgeLies: scenario.wild.bridge.fates.includes('untrue'),
   });
-  const chain = createChainModel({
+
+  const ledger: Ledger = createLedger({
     scheduler,
     random: random.fork(),
     slotMs: scenario.slotMs,
-    startLamports: scenario.startLamports,
     fates: () => faults().sends,
     onLanding(entry) {
-      trace(() => `chain: ${entry.signature} ${entry.failed ? 'fails' : 'lands'} in slot ${entry.slot}`);
+      trace(
+        () =>
+          `chain: ${short(entry.transaction.signature)} ${entry.failed ? 'fails' : 'lands'} in slot ${entry.slot}`,
+      );
+      if (witness.isOurs(entry)) count(entry.failed ? 'landings that failed' : 'landings');
       witness.landed(entry);
     },
-    onDropped: (entry) => trace(() => `chain: a fork takes ${entry.signature} out of slot ${entry.slot}`),
-    onUncovered: (signature, balance) =>
-      witness.broken('covered', `${signature} moves more than the ${balance} lamports of the reserve`),
+    onDropped(entry) {
+      count('transactions taken back by a fork');
+      trace(() => `chain: a fork takes ${short(entry.transaction.signature)} out of slot ${entry.slot}`);
+    },
+    onUncovered: ({ signature, fee }, balance) =>
+      witness.broken('covered', `${signature} costs a fee of ${fee}; the reserve has ${balance}`),
     onFinal(entry) {
-      trace(() => `chain: ${entry.signature} is final`);
+      trace(() => `chain: ${short(entry.transaction.signature)} is final`);
       witness.final(entry);
-      if (!entry.movement) bridge.refunded(entry.signature);
-      else if (!entry.failed) bridge.deposited(entry.movement.to, entry.movement.lamports);
+      const pay = entry.transaction.actions.find((action) => action.type === 'pay');
+      if (entry.failed || !pay) return;
+      if (witness.isOurs(entry)) bridge.deposited(pay.to, pay.lamports);
+      else bridge.refunded(entry.transaction.signature);
     },
   });
-  const bitcoin = createBitcoinModel({
+  ledger.endow(key.lamports(RESERVE), scenario.startLamports);
+  ledger.mints.set(ADDRESSES.asry, { program: TOKEN, decimals: 9, authority: null });
+  ledger.mints.set(ADDRESSES.absr, { program: TOKEN, decimals: 2, authority: RESERVE });
+  for (const mint of [ADDRESSES.asry, ADDRESSES.absr]) ledger.endow(key.exists(mint), 1n);
+  const open = (owner: string, mint: string, atoms: bigint) =>
+    ledger.openAccount(ataOf(owner, mint), { owner, mint, program: TOKEN }, atoms);
+  open(RESERVE, ADDRESSES.asry, 10n ** 17n);
+  for (const mint of [ADDRESSES.USDC, ADDRESSES.USDT]) open(treasury, mint, 0n);
+
+  const bitcoin = createBitcoin({
     scheduler,
     random: random.fork(),
     production,
+    reserveAddress: ADDRESSES.bitcoin,
+    timeOf: (virtual) => scenario.epoch + virtual,
+    startSats: START_SATS,
     faults: () => faults().bitcoin,
   });
-  const bridge = createBridgeModel({
+  let made = 0;
+  /** A signature that no other transaction has. */
+  const signature = (): string => {
+    const bytes = new Uint8Array(64).fill(3);
+    const view = new DataView(bytes.buffer);
+    view.setUint32(0, Math.imul(++made, 0x9e3779b1) >>> 0);
+    view.setUint32(4, scenario.seed);
+    view.setUint32(8, made);
+    return encodeBase58(bytes);
+  };
+  const bridge: BridgeModel = createBridgeModel({
     scheduler,
     random: random.fork(),
     production,
     bitcoin,
-    bitcoinAddress: BITCOIN_ADDRESS,
-    refund: (signature, amount) => chain.credit(signature, amount),
+    bitcoinAddress: ADDRESSES.bitcoin,
+    signature,
+    refund(name, lamports) {
+      const from = wallet(904);
+      ledger.endow(key.lamports(from), lamports + 5_000n);
+      ledger.add({
+        signature: name,
+        accounts: [from, RESERVE],
+        signers: 1,
+        fee: 5_000n,
+        actions: [{ type: 'pay', from, to: RESERVE, lamports }],
+        memo: null,
+        born: null,
+        readable: true,
+      });
+    },
     faults: () => faults().bridge,
   });
-  witness.watch({ chain, bridge });
   const d1 = createD1Model({
     scheduler,
     random: random.fork(),
     schema: production.schema,
     faults: () => faults().d1,
   });
-  const nodeRandom = random.fork();
-  const nodes = scenario.nodes.map(({ retention }, index) =>
-    createNodeModel({
-      name: `node-${index + 1}`,
-      chain,
-      random: nodeRandom.fork(),
-      production,
-      reserveAddress: RESERVE,
-      retention,
-      blockTime: (slot) => Math.floor((EPOCH + chain.timeOf(slot)) / 1_000),
-      faults: () => faults().nodes,
-    }),
-  );
+  const nodes = createNodes({
+    ledger,
+    random: random.fork(),
+    production,
+    specs: scenario.nodes,
+    lies: () => (state.isCalm ? undefined : scenario.lies),
+    faults: () => faults().nodes,
+    blockTime: (slot) => Math.floor(blockTime(slot) / 1_000),
+    forged,
+    onLie: (lie) => count(`lie: ${lie}`),
+    onSend: ({ signature: sent }: Transaction) => witness.sending(sent),
+  });
   const netRandom = random.fork();
+  const idRandom = random.fork();
   const screenRandom = createRandom(scenario.seed ^ 0x11f1);
 
   /** A call over the network: it takes time both ways, and the custodian may not live to see the answer. */
-  function network(instance: Instance, label: string): <T>(ask: () => Promise<T>) => Promise<T> {
-    return (ask) =>
+  const network =
+    (instance: Instance, label: string) =>
+    <T>(ask: () => Promise<T>): Promise<T> =>
       instance.cross(label, async () => {
         const { latent, latencyMs } = faults();
         if (netRandom.chance(latent)) await scheduler.sleep(netRandom.between(1, latencyMs));
@@ -156,9 +294,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
         if (netRandom.chance(latent / 2)) await scheduler.sleep(netRandom.between(1, latencyMs));
         return answer;
       });
-  }
 
-  const boot = (instance: Instance): Custodian => {
+  function boot(instance: Instance): Custody {
     const traced =
       (label: string) =>
       async <T>(ask: () => Promise<T>): Promise<T> => {
@@ -171,117 +308,116 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           throw error;
         }
       };
-    const rpc = scenario.wire
-      ? production.createSolanaRpc(createWire(nodes, production, (label, effect) => traced(label)(effect)))
-      : directRpc(nodes, production, traced);
-    const chainPort = production.createSolanaView({
-      nodes: rpc.nodes,
-      reserveAddress: RESERVE,
-      now: wallClock,
-      log: (line) => trace(() => `#${instance.number} log ${JSON.stringify(line)}`),
-    });
-    const mirror = production.createD1Mirror(d1.database);
-    const prices = () =>
-      faults().prices > 0 && netRandom.chance(faults().prices) ? [] : ['hyperliquid', 'coinbase'];
-    const { latestBlockhash, transaction } = chainPort;
-    const deps: CustodyDeps = {
-      chain: watched(chainPort, witness),
-      mirror: {
-        ...mirror,
-        apply: (rows) =>
-          traced(`d1.apply(${rows.map((row) => `${row.id}@${row.revision}`)})`)(() => mirror.apply(rows)),
-        highestRevision: () => traced('d1.highestRevision')(() => mirror.highestRevision()),
-        operationsAfter: (id, limit) => traced('d1.operationsAfter')(() => mirror.operationsAfter(id, limit)),
-      },
-      signer: signerOf(instance, state, witness),
-      swap: {
-        reserveAddress: RESERVE,
-        bitcoinAddress: BITCOIN_ADDRESS,
-        routes: scenario.routes.map((name) => {
-          const route = bridge.route(name);
-          return {
-            name,
-            quote: (request) => traced(`${name}.quote`)(() => route.quote(request)),
-            report: (sent) =>
-              traced(`${name}.report(${sent.depositAddress?.slice(-4)})`)(() => route.report(sent)),
-          };
+    const rpc = nodes.rpcOver(traced);
+    const signer = signerOf(instance, state, witness);
+    const deps = production.composeCustody(config, ADDRESSES.bitcoin, {
+      rpc,
+      esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
+      readPrices: () =>
+        traced('prices')(async () => {
+          const sources = netRandom.chance(faults().prices) ? [] : ['hyperliquid', 'coinbase'];
+          return sources.map((source) => ({ source, btcUsd: 100_000_000_000n, solUsd: 200_000_000n }));
         }),
-        ...(scenario.routes.includes('lifi')
-          ? {
-              overhead: MAX_FOREIGN_FEE,
-              screen: createScreenModel({
-                random: screenRandom,
-                reserveAddress: RESERVE,
-                latestBlockhash,
-                crossed: traced('screen'),
-                refusing: () => faults().bridge.refusing,
-              }),
-            }
-          : {}),
-        maxCostBps: scenario.limits.maxCostBps,
-        readPrices: () =>
-          traced('prices')(async () =>
-            prices().map((source) => ({ source, btcUsd: 100_000_000_000n, solUsd: 200_000_000n })),
-          ),
-        latestBlockhash,
-        bitcoinViews: (txid) => traced('bitcoin.views')(async () => bitcoin.views(txid)),
-        reserveSignatures: (page) =>
-          rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' })),
-        transaction,
+      routes: scenario.routes.map((name) => {
+        const route = bridge.route(name);
+        return {
+          name,
+          quote: (request) => traced(`${name}.quote`)(() => route.quote(request)),
+          report: (sent) => traced(`${name}.report`)(() => route.report(sent)),
+        };
+      }),
+      database: d1.over(traced) as never,
+      signer,
+      mintKeys: MINT_KEYS,
+      proofSigner: {
+        solanaAddress: RESERVE,
+        holdsBitcoinKey: true,
+        sign: async (message) => ({
+          solana: encodeBase58(await signer.sign(new TextEncoder().encode(message))),
+          bitcoin: {
+            scheme: 'bip137',
+            signature: encodeBase58(sha256(new TextEncoder().encode(message))),
+          } as never,
+        }),
       },
-      kinds: state.isOldVersion ? {} : { asry: createPayoutKind({ latestBlockhash }) },
-      limits: scenario.limits,
-      swapsDisabled: false,
-      maxCreatesPerClientHour: scenario.maxCreatesPerClientHour,
-      assemble,
       now: wallClock,
-      randomId: () => `random-${idRandom.between(0, 2 ** 40)}`,
+      randomId: () => `id-${scenario.seed}-${idRandom.between(0, 2 ** 40)}`,
+      randomBytes: (length) => Uint8Array.from({ length }, () => idRandom.between(0, 255)),
       within: (work, ms) => within(scheduler, work, ms),
-      log: (line) => trace(() => `#${instance.number} log ${JSON.stringify(line)}`),
-    };
-    return production.createCustodian(instance.storage, deps);
-  };
-  const idRandom = random.fork();
+      log: (line) => {
+        if (line.level === 'alarm') count(`alarm: ${line.event}`);
+        trace(() => `#${instance.number} log ${shown(line)}`);
+      },
+    });
+    const screened = scenario.routes.includes('lifi')
+      ? {
+          overhead: MAX_FOREIGN_FEE,
+          screen: createScreenModel({
+            random: screenRandom,
+            reserveAddress: RESERVE,
+            latestBlockhash: deps.swap.latestBlockhash,
+            crossed: traced('screen'),
+            refusing: () => faults().bridge.refusing,
+          }),
+        }
+      : {};
+    return production.createCustodian(instance.storage, { ...deps, swap: { ...deps.swap, ...screened } });
+  }
 
-  const host = createHost<Custodian>({
+  const host = createHost<Custody>({
     scheduler,
     random: random.fork(),
     faults: () => faults().host,
     wallClock,
     boot,
     beforeBoot(disk) {
-      if (state.agesRows) ageRows(disk, random);
-      state.agesRows = false;
+      if (state.isLost || d1.highest() === 0) return;
+      const offered = Number(disk.exec(META, ['offered'])[0]?.value ?? 0);
+      if (d1.highest() > offered)
+        witness.broken('mirror_behind', `D1 holds revision ${d1.highest()}, the journal offered ${offered}`);
     },
     onError(call, error) {
-      // Reads and the operator's commands may say that an upstream has failed; these may not.
-      if (/^(createSwap|begin|alarm|wake)$/.test(call)) witness.broken('no_call_throws', `${call}: ${error}`);
+      // Reads, verbs that refuse an unverified journal, and the operator's commands may report a failed upstream.
+      if (/^(createSwap|alarm|wake)$/.test(call)) witness.broken('no_call_throws', `${call}: ${error}`);
     },
     trace,
   });
-  return { scenario, scheduler, chain, bridge, bitcoin, d1, host, witness, trace, state, wallClock };
+  return {
+    scenario,
+    scheduler,
+    ledger,
+    bridge,
+    bitcoin,
+    d1,
+    host,
+    witness,
+    truth,
+    forged,
+    trace,
+    state,
+    addresses: { ...ADDRESSES, treasury },
+    happened,
+    limits,
+    blockTime,
+    signature,
+  };
 }
 
-/** The chain port with the witness at its door. */
-const watched = (port: ChainPort, witness: Witness): ChainPort => ({
-  ...port,
-  send(wire) {
-    witness.sending(readWire(wire).signature);
-    return port.send(wire);
-  },
-});
+/** The most that a deposit can earn: first on the curve, before the fee is rounded. */
+export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
 
+const META = 'SELECT value FROM meta WHERE key = ?';
 const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;
 
-function signerOf(instance: Instance, state: State, witness: Witness): Signer {
+function signerOf(instance: Instance, state: State, witness: Witness) {
   return {
     address: RESERVE,
-    sign: (message) =>
+    sign: (message: Uint8Array) =>
       instance.cross('signer.sign', async () => {
         const signature = signatureOf(message);
         const stop = state.isLost ? 'its journal was lost' : instance.disk.exec(STOPS, [])[0]?.key;
         witness.signed(
-          assemble(message, signature).signature,
+          encodeBase58(signature),
           stop === undefined || stop === null ? undefined : String(stop),
         );
         return signature;

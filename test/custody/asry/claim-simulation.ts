@@ -20,15 +20,15 @@ import type {
   SolanaNode,
   SolanaRpc,
 } from '../../../src/providers/solana-rpc.ts';
-import { type ChainEntry, createChainModel } from '../../simulator/chain-model.ts';
 import { createD1Model } from '../../simulator/d1-model.ts';
 import type { Contents } from '../../simulator/disk.ts';
 import { createHost, type Instance } from '../../simulator/host.ts';
-import { assemble, payoutMessage, signatureOf } from '../../simulator/message-reader.ts';
-import { createNodeModel } from '../../simulator/node-model.ts';
 import { loadProduction, OWN_SOURCE } from '../../simulator/production.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
+import { type ChainEntry, createChainModel } from '../chain-model.ts';
+import { assemble, payoutMessage, signatureOf } from '../message-reader.ts';
+import { createNodeModel } from '../node-model.ts';
 import { nameReceiver, type PayoutOrder, readPayout } from './payout-message.ts';
 
 const START = 1_800_000_000_000;

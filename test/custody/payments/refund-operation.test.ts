@@ -9,8 +9,8 @@ import {
 } from '../../../src/custody/payments/refund-operation.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { ChainTransaction, SignatureEntry } from '../../../src/providers/solana-rpc.ts';
-import { readMessage } from '../../simulator/message-reader.ts';
 import { depositSignature, wallet } from '../asry/claim-simulation.ts';
+import { readMessage } from '../message-reader.ts';
 
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];
 const REFUND = depositSignature(1);

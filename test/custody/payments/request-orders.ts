@@ -1,6 +1,6 @@
 /** What the reserve's own messages order, read from their bytes: a creation, a refund, a payout of a reward. */
 import { getCompiledTransactionMessageDecoder } from '@solana/web3.js';
-import { payoutMessage } from '../../simulator/message-reader.ts';
+import { payoutMessage } from '../message-reader.ts';
 
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';

@@ -6,9 +6,9 @@
 
 import { lamports } from '../../src/core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import type { Production } from '../simulator/production.ts';
+import type { Random } from '../simulator/random.ts';
 import { blockhashOf, type ChainEntry, type ChainModel, FINALITY } from './chain-model.ts';
-import type { Production } from './production.ts';
-import type { Random } from './random.ts';
 
 export type NodeFaults = {
   /** Chance of a call that finds the node well to bring it down. */

@@ -4,9 +4,9 @@
  * @module
  */
 import { base58 } from '@scure/base';
+import type { Random } from '../simulator/random.ts';
+import type { Scheduler } from '../simulator/scheduler.ts';
 import { type Movement, readMessage, readWire } from './message-reader.ts';
-import type { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
 
 /** Blocks that a blockhash lives for, and slots after which a block is final. */
 const BLOCKHASH_LIFE = 150;

@@ -1,0 +1,430 @@
+/**
+ * The callers: honest ones who ask, pay, lose the answer and ask again, and an adversary with a small budget. What one
+ * key was answered must stay its answer.
+ * @module
+ */
+import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
+import type { Action } from './transactions.ts';
+import { ataOf } from './transactions.ts';
+import type { Attack, Deposit, Order, SwapWish } from './wishes.ts';
+import { mostReward, type World, wallet } from './world.ts';
+
+export type Actors = {
+  /** Calls that have not had their answer yet, and those that are still to come. */
+  waiting(): number;
+  /** Requests that customers know of, with the payments that they made, in the order of the scenario. */
+  readonly orders: ReadonlyMap<number, Placed>;
+  readonly deposits: ReadonlyMap<number, string>;
+  /** One more customer comes: payments are looked for while a request is open. */
+  comeAgain(): void;
+  /** Whether a customer came after the last payment. */
+  isAllSought(): boolean;
+};
+
+export type Placed = {
+  readonly request: RequestView;
+  readonly payments: { readonly signature: string; readonly lamports: bigint; readonly readable: boolean }[];
+};
+
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const FEE = 5_000n;
+const DUST = 1_000_000n;
+/** Rent of a classic mint and its owner's account, and the fee of the transaction. */
+const CREATION_COST = 210n * 6_960n + TOKEN_RENT + 14_000n;
+const MARGIN = 10_000_000n;
+const LISTING_FEE = 20_000_000n;
+const PATIENCE = 8;
+/** Until a lost journal has been rebuilt. */
+const LAST_PATIENCE = 200;
+
+/** What a caller of the API sees of an answer, and what a repeat must show again. */
+const visible = (answer: SwapAnswer): string =>
+  answer.type === 'created'
+    ? `created ${answer.swap.signature} ${answer.swap.amountLamports} ${answer.swap.expectedSats} ${answer.swap.minimumSats}`
+    : `refused ${answer.refusal.code} ${JSON.stringify(answer.refusal.details ?? {})}`;
+
+export function startActors(world: World): Actors {
+  const { scheduler, host, witness, scenario, trace, ledger, truth, addresses } = world;
+  const decided = new Map<string, string>();
+  const orders = new Map<number, Placed>();
+  const deposits = new Map<number, string>();
+  const most = new Map<SwapWish, bigint>();
+  const asked = new Set<string>();
+  let waiting = 0;
+  let lastPaidAt = 0;
+  let lastCameAt = 0;
+
+  /** One task of a caller, counted until it is over. */
+  function later(at: number, task: () => Promise<void>): void {
+    waiting++;
+    scheduler.at(at, () => void task().finally(() => waiting--));
+  }
+
+  /** A transaction of anybody but the reserve; its sender has what it spends. */
+  function send(
+    from: string,
+    actions: readonly Action[],
+    more: readonly string[],
+    memo: string | null,
+    readable = true,
+  ): string {
+    const signature = world.signature();
+    const spent = actions.reduce(
+      (sum, action) =>
+        sum + (action.type === 'pay' ? action.lamports : action.type === 'open' ? TOKEN_RENT : 0n),
+      FEE,
+    );
+    ledger.endow(key.lamports(from), spent);
+    const touched = actions.flatMap((action) =>
+      action.type === 'pay' || action.type === 'move'
+        ? [action.to]
+        : action.type === 'close'
+          ? [action.account]
+          : [],
+    );
+    const accounts = [...new Set([from, ...touched, ...more])];
+    ledger.add({ signature, accounts, signers: 1, fee: FEE, actions, memo, born: null, readable });
+    return signature;
+  }
+
+  function payTreasury(from: string, amount: bigint, references: readonly string[], readable = true): string {
+    const to = addresses.treasury;
+    const signature = send(from, [{ type: 'pay', from, to, lamports: amount }], references, null, readable);
+    truth.payments.set(signature, { lamports: amount, payer: from });
+    lastPaidAt = scheduler.now();
+    trace(() => `customer pays ${amount} as ${signature.slice(0, 8)}`);
+    return signature;
+  }
+
+  // Swaps.
+
+  /** After a journal was lost nobody repeats a call: what was never mirrored, no journal can know again. */
+  function mayAsk(what: string): boolean {
+    if (world.state.wasLost) return !asked.has(what);
+    asked.add(what);
+    return true;
+  }
+
+  /** What a wish asks for, the same at every repeat. */
+  async function amountOf(wish: SwapWish): Promise<bigint> {
+    if (!wish.most) return wish.amount;
+    const known = most.get(wish);
+    if (known !== undefined) return known;
+    const room = await host.event('swapRoom', (custodian) => custodian.swapRoom());
+    // Less by the digits that tell this wish from others.
+    const amount = room.ok ? room.value.maximumLamports - (wish.amount % 1_000n) : 0n;
+    if (amount > 0n) most.set(wish, amount);
+    return amount;
+  }
+
+  async function swap(wish: SwapWish, patience: number): Promise<void> {
+    const { key: name, client } = wish;
+    const amount = await amountOf(wish);
+    if (amount <= 0n || !mayAsk(`amount:${amount}`)) return;
+    const request = {
+      amountLamports: amount,
+      client,
+      ...(name === null ? {} : { key: { keyHash: name, bodyHash: `body-${amount}` } }),
+    };
+    const outcome = await host.event('createSwap', (custodian) => custodian.createSwap(request));
+    if (!outcome.ok) {
+      if (patience > 0) later(scheduler.now() + 1_000 * (4 - patience), () => swap(wish, patience - 1));
+      return;
+    }
+    trace(() => `swapper ${name ?? amount}: ${visible(outcome.value)}`);
+    if (name !== null) compare(name, outcome.value);
+  }
+
+  function compare(name: string, answer: SwapAnswer): void {
+    const seen = visible(answer);
+    const first = decided.get(name);
+    const isBusy = answer.type === 'refused' && answer.refusal.code === 'IDEMPOTENCY_IN_PROGRESS';
+    if (first !== undefined && !isBusy && first !== seen)
+      witness.broken('same_answer', `${name} was answered "${first}", then "${seen}"`);
+    if (answer.type === 'created' || answer.replayed) decided.set(name, first ?? seen);
+  }
+
+  /** The same key with another body must never act. */
+  async function misuse(wish: SwapWish): Promise<void> {
+    if (world.state.wasLost) return;
+    const name = { keyHash: wish.key ?? '', bodyHash: 'another body' };
+    const outcome = await host.event('createSwap', (custodian) =>
+      custodian.createSwap({ amountLamports: wish.amount + 1_000_000n, client: 'ip-9', key: name }),
+    );
+    if (outcome.ok && decided.has(name.keyHash) && visible(outcome.value).startsWith('created'))
+      witness.broken('same_answer', `${name.keyHash} moved money for another body`);
+  }
+
+  // Requests that are paid for.
+
+  const subjectOf = (kind: Order['kind'], index: number) => ({
+    program: 'token',
+    metaplex: false,
+    name: 'Moon',
+    symbol: 'MOON',
+    uri: 'https://sluice.test/',
+    decimals: 9,
+    supply: '1000',
+    creator: wallet(200 + index),
+    revokeMint: true,
+    revokeFreeze: true,
+    revokeUpdate: true,
+    costLamports: CREATION_COST.toString(),
+    ...(kind === 'listing' ? { mint: wallet(300 + index) } : {}),
+  });
+
+  async function openRequest(
+    kind: Order['kind'],
+    index: number,
+    client: string,
+  ): Promise<RequestView | undefined> {
+    const baseFeeLamports = kind === 'token' ? CREATION_COST + MARGIN : LISTING_FEE;
+    const outcome = await host.event('openRequest', (custodian) =>
+      custodian.openRequest({ kind, subject: subjectOf(kind, index), baseFeeLamports, client }),
+    );
+    if (!outcome.ok || outcome.value.type !== 'opened') return undefined;
+    const { request } = outcome.value;
+    const { id, reference, mintAddress, feeLamports } = request;
+    if (kind === 'token' && mintAddress !== null)
+      truth.invoices.set(mintAddress, { fee: BigInt(feeLamports), id, reference });
+    return request;
+  }
+
+  async function place(order: Order, index: number, patience: number): Promise<void> {
+    const request = await openRequest(order.kind, index, `customer-${index}`);
+    if (!request) {
+      if (patience > 0) later(scheduler.now() + 5_000, () => place(order, index, patience - 1));
+      return;
+    }
+    trace(() => `customer ${index} opened ${request.id} for ${request.feeLamports}`);
+    const placed: Placed = { request, payments: [] };
+    orders.set(index, placed);
+    const fee = BigInt(request.feeLamports);
+    for (const { after, percent, hasReference, readable } of order.payments) {
+      later(scheduler.now() + after, async () => {
+        const amount = (fee * BigInt(percent)) / 100n + (percent === 60 ? 1n : 0n);
+        const signature = payTreasury(
+          wallet(100 + index),
+          amount,
+          hasReference ? [request.reference] : [],
+          readable,
+        );
+        placed.payments.push({ signature, lamports: amount, readable });
+      });
+    }
+    const paidAfter = Math.max(0, ...order.payments.map(({ after }) => after));
+    for (const wait of order.confirms)
+      later(scheduler.now() + paidAfter + FINALITY * scenario.slotMs + wait, () => confirm(placed, placed));
+  }
+
+  async function confirm({ request }: Placed, { payments }: Placed): Promise<void> {
+    const payment = payments.at(-1);
+    if (!payment) return;
+    const outcome = await host.event('confirmPayment', (custodian) =>
+      custodian.confirmPayment({
+        id: request.id,
+        kind: request.kind,
+        signature: payment.signature,
+        waitMs: 10_000,
+      }),
+    );
+    trace(() => `customer of ${request.id} confirms: ${outcome.ok ? outcome.value.type : outcome.error}`);
+  }
+
+  // Deposits and their rewards.
+
+  async function deposit(wish: Deposit, index: number): Promise<void> {
+    const sender = wallet(400 + index);
+    const mint = addresses[wish.asset];
+    const from = ataOf(sender, mint);
+    const to = ataOf(addresses.treasury, mint);
+    const account = ataOf(sender, addresses.asry);
+    ledger.openAccount(from, { owner: sender, mint, program: TOKEN }, wish.atoms);
+    if (wish.hasAccount)
+      ledger.openAccount(account, { owner: sender, mint: addresses.asry, program: TOKEN }, 0n);
+    const signature = send(sender, [{ type: 'move', from, to, atoms: wish.atoms }], [from], null);
+    truth.deposits.set(signature, { atoms: wish.atoms, account, most: mostReward(wish.atoms) });
+    deposits.set(index, signature);
+    for (const call of wish.claims)
+      later(scheduler.now() + FINALITY * scenario.slotMs + call.after, () =>
+        claim(signature, wish, call, PATIENCE),
+      );
+  }
+
+  async function claim(
+    signature: string,
+    wish: Deposit,
+    call: Deposit['claims'][number],
+    patience: number,
+  ): Promise<void> {
+    const { key: name, microUsd, skipReward } = call;
+    const outcome = await host.event('claimDeposit', (custodian) =>
+      custodian.claimDeposit({
+        signature,
+        asset: wish.asset,
+        skipReward,
+        client: 'claimant',
+        ...(microUsd === null ? {} : { rewardMicroUsd: microUsd }),
+        ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
+      }),
+    );
+    trace(() => `claim of ${signature.slice(0, 8)}: ${outcome.ok ? told(outcome.value) : outcome.error}`);
+    const again =
+      !outcome.ok ||
+      (outcome.value.type === 'refused' && /NOT_FINAL|UPSTREAM|PAUSED/.test(outcome.value.refusal.code));
+    if (again && patience > 0)
+      later(scheduler.now() + 5_000, () => claim(signature, wish, call, patience - 1));
+  }
+
+  // The adversary.
+
+  const BAD = wallet(500);
+
+  function attack(attack: Attack): Promise<void> | void {
+    trace(() => `adversary: ${JSON.stringify(attack)}`);
+    world.happened[`attack: ${attack.type}`] = (world.happened[`attack: ${attack.type}`] ?? 0) + 1;
+    switch (attack.type) {
+      case 'dust':
+        for (let number = 0; number < attack.count; number++)
+          payTreasury(BAD, DUST + BigInt(number), [], attack.readable);
+        return;
+      case 'reference': {
+        const placed = orders.get(attack.order);
+        if (placed) payTreasury(BAD, DUST, [placed.request.reference], attack.readable);
+        return;
+      }
+      case 'requests':
+        return (async () => {
+          for (let number = 0; number < attack.count; number++)
+            await openRequest('token', 600 + number, 'adversary');
+        })();
+      case 'memo': {
+        const memo = ledger.entries.findLast(
+          (entry) => witness.isOurs(entry) && entry.transaction.memo !== null,
+        )?.transaction.memo;
+        send(
+          BAD,
+          [{ type: 'pay', from: BAD, to: addresses.reserve, lamports: DUST }],
+          [],
+          memo ?? `refund:${'5'.repeat(88)}:1`,
+        );
+        return;
+      }
+      case 'fund_mint': {
+        const mint = orders.get(attack.order)?.request.mintAddress;
+        if (mint) send(BAD, [{ type: 'pay', from: BAD, to: mint, lamports: DUST }], [], null);
+        return;
+      }
+      case 'close':
+        return closeAccount(attack.deposit);
+      case 'forge':
+        return forge(attack.what);
+      case 'reuse': {
+        const payment = orders.get(attack.order)?.payments[0];
+        if (!payment) return;
+        return (async () => {
+          const other = await openRequest('token', 700, 'adversary');
+          if (!other) return;
+          await confirm({ request: other, payments: [] }, { request: other, payments: [payment] });
+          await host.event('claimDeposit', (custodian) =>
+            custodian.claimDeposit({
+              signature: payment.signature,
+              asset: 'USDC',
+              skipReward: false,
+              client: 'adversary',
+            }),
+          );
+        })();
+      }
+    }
+  }
+
+  /** Moves the rewards to another account and takes the rent of the emptied one. */
+  function closeAccount(index: number): void {
+    const owner = wallet(400 + index);
+    const account = ataOf(owner, addresses.asry);
+    if (ledger.value(key.exists(account)) !== 1n) return;
+    const atoms = ledger.value(key.atoms(account));
+    const elsewhere = ataOf(BAD, addresses.asry);
+    if (ledger.value(key.exists(elsewhere)) !== 1n)
+      ledger.openAccount(elsewhere, { owner: BAD, mint: addresses.asry, program: TOKEN }, 0n);
+    send(
+      owner,
+      [
+        { type: 'move', from: account, to: elsewhere, atoms },
+        { type: 'close', account, owner },
+      ],
+      [],
+      null,
+    );
+  }
+
+  /** A transaction that never was, known only to the lying node; the adversary points at it. */
+  async function forge(what: 'payment' | 'overpayment' | 'deposit'): Promise<void> {
+    const request = what === 'deposit' ? undefined : await openRequest('token', 710, 'adversary');
+    if (what !== 'deposit' && !request) return;
+    const signature = world.signature();
+    const amount = BigInt(request?.feeLamports ?? 0) + (what === 'overpayment' ? 300_000_000n : 0n);
+    const slot = ledger.blockAt(ledger.tip() - FINALITY - 3, ledger.tip());
+    const rich = 10n ** 12n;
+    const row = (owner: string, atoms: bigint) => ({
+      account: ataOf(owner, addresses.USDC),
+      mint: addresses.USDC,
+      owner,
+      program: TOKEN,
+      atoms,
+      decimals: 6,
+    });
+    const atoms = what === 'deposit' ? 50_000_000n : 0n;
+    const forged: ChainTransaction = {
+      signature,
+      slot: BigInt(slot),
+      blockTime: Math.floor(world.blockTime(slot) / 1_000),
+      failed: false,
+      fee: FEE,
+      accounts: [BAD, addresses.treasury, ...(request ? [request.reference] : [])],
+      signers: [BAD],
+      preLamports: [rich, rich, 0n].slice(0, request ? 3 : 2),
+      postLamports: [rich - amount - FEE, rich + amount, 0n].slice(0, request ? 3 : 2),
+      preTokens: atoms === 0n ? [] : [row(BAD, atoms), row(addresses.treasury, 0n)],
+      postTokens: atoms === 0n ? [] : [row(BAD, 0n), row(addresses.treasury, atoms)],
+    };
+    world.forged.push(forged);
+    if (request)
+      await confirm(
+        { request, payments: [] },
+        { request, payments: [{ signature, lamports: amount, readable: true }] },
+      );
+    else
+      await host.event('claimDeposit', (custodian) =>
+        custodian.claimDeposit({ signature, asset: 'USDC', skipReward: false, client: 'adversary' }),
+      );
+    if (request && what === 'overpayment')
+      await host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
+  }
+
+  for (const wish of scenario.swaps) {
+    later(wish.at, () => swap(wish, wish.patience));
+    for (const after of wish.repeats) later(wish.at + after, () => swap(wish, 0));
+    if (wish.repeats.length === 3) later(wish.at + 60_000, () => misuse(wish));
+  }
+  for (const [index, order] of scenario.orders.entries())
+    later(order.at, () => place(order, index, PATIENCE));
+  for (const [index, wish] of scenario.deposits.entries()) later(wish.at, () => deposit(wish, index));
+  for (const each of scenario.attacks) later(each.at, async () => attack(each));
+
+  return {
+    waiting: () => waiting,
+    orders,
+    deposits,
+    isAllSought: () => lastPaidAt < lastCameAt,
+    comeAgain() {
+      lastCameAt = scheduler.now();
+      later(lastCameAt, () => place({ at: 0, kind: 'token', payments: [], confirms: [] }, 90, LAST_PATIENCE));
+    },
+  };
+}
+
+const told = (answer: ClaimAnswer): string => (answer.type === 'refused' ? answer.refusal.code : answer.type);

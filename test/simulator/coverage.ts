@@ -1,0 +1,34 @@
+/**
+ * What a range of seeds must have met, so that a run in which nothing happened cannot pass.
+ * @module
+ */
+import { LIES } from './nodes.ts';
+
+/** From this many seeds on, all of it happens; fewer may miss something rare. */
+export const COVERED_FROM = 2_000;
+
+export const REQUIRED: readonly string[] = [
+  ...[
+    'swap done/done',
+    'swap failed/refused',
+    'swap failed/expired',
+    'swap failed/rejected',
+    'swap failed/refunded',
+  ],
+  ...['swap failed/partial', 'swap failed/bridge_failed', 'swap failed/late'],
+  ...['token done/done', 'asry done/done', 'absr done/done', 'absr failed/refused', 'refund done/done'],
+  ...['requests open', 'requests completed', 'requests expired', 'refunds due', 'refunds paid'],
+  ...['asry_payouts paid', 'asry_payouts owed'],
+  ...['landings', 'landings that failed', 'transactions taken back by a fork'],
+  ...['crashes', 'replacements', 'alarmsLost'],
+  ...['deploy', 'pause', 'resume', 'clock', 'fork', 'reorg', 'journal_lost', 'd1_restored', 'proof'].map(
+    (type) => `incident: ${type}`,
+  ),
+  ...['dust', 'reference', 'requests', 'memo', 'fund_mint', 'close', 'forge', 'reuse'].map(
+    (type) => `attack: ${type}`,
+  ),
+  ...LIES.map((lie) => `lie: ${lie}`),
+];
+
+export const missing = (counts: Readonly<Record<string, number>>): string[] =>
+  REQUIRED.filter((name) => (counts[name] ?? 0) === 0);

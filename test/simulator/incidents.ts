@@ -1,0 +1,43 @@
+/**
+ * What happens at a time of its own: deploys, pauses, jumps of the clock, a journal that is lost, reorganized blocks.
+ * @module
+ */
+import type { Random } from './random.ts';
+
+export type Incident =
+  | { readonly at: number; readonly type: 'deploy' | 'pause' | 'resume' | 'look' | 'income' | 'proof' }
+  | { readonly at: number; readonly type: 'clock'; readonly ms: number }
+  | { readonly at: number; readonly type: 'fork' | 'reorg'; readonly depth: number }
+  | { readonly at: number; readonly type: 'remember' }
+  /** `to`: what is left of the journal. D1 keeps what it has. */
+  | { readonly at: number; readonly type: 'journal_lost'; readonly to: 'nothing' | 'older' }
+  /** D1 goes back to an older state by itself. */
+  | { readonly at: number; readonly type: 'd1_restored' };
+
+const HOUR = 3_600_000;
+
+export function planIncidents(r: Random, spread: number): Incident[] {
+  const list: Incident[] = [];
+  const at = () => r.between(0, spread);
+  if (r.chance(0.2)) list.push({ at: at(), type: 'deploy' });
+  if (r.chance(0.4)) list.push({ at: at(), type: 'fork', depth: r.between(1, 31) });
+  if (r.chance(0.3)) list.push({ at: at(), type: 'look' });
+  if (r.chance(0.3)) list.push({ at: at(), type: 'income' });
+  if (r.chance(0.2)) list.push({ at: at(), type: 'reorg', depth: r.between(1, 2) });
+  if (r.chance(0.15)) list.push({ at: at(), type: 'proof' });
+  if (r.chance(0.2)) {
+    const from = at();
+    list.push({ at: from, type: 'pause' }, { at: from + r.between(1_000, 30_000), type: 'resume' });
+  }
+  if (r.chance(0.05))
+    list.push({ at: at(), type: 'clock', ms: r.pick([-1, 1]) * r.pick([5_000, HOUR, 24 * HOUR]) });
+  if (r.chance(0.1)) list.push(...losing(r, at() + r.between(0, 60_000)));
+  if (r.chance(0.04)) list.push({ at: at(), type: 'd1_restored' });
+  return list;
+}
+
+function losing(r: Random, lostAt: number): Incident[] {
+  const to = r.pick(['nothing', 'older'] as const);
+  const lost: Incident = { at: lostAt, type: 'journal_lost', to };
+  return to === 'older' ? [{ at: r.between(lostAt / 2, lostAt), type: 'remember' }, lost] : [lost];
+}

@@ -1,0 +1,340 @@
+/**
+ * The Solana chain as it truly is: slots, block heights, forks until finality, accounts with lamports and token atoms.
+ * Nodes show it through `nodes.ts`, each in its own way.
+ * @module
+ */
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { Action, TokenFacts, Transaction } from './transactions.ts';
+
+/** Blocks that a blockhash lives for, and slots after which a block is final. */
+const BLOCKHASH_LIFE = 150;
+export const FINALITY = 32;
+/** The tip when a run begins: far enough from zero for any lag. */
+const FIRST_SLOT = 100_000;
+/** Every so many slots one has no block. */
+const SKIPPED = 16;
+const NEVER = Number.POSITIVE_INFINITY;
+/** Lamports that a token account keeps. */
+export const TOKEN_RENT = 2_039_280n;
+
+/** Slots `from` to `to` lost their blocks when the tip was at `at`. */
+type Gap = { readonly from: number; readonly to: number; readonly at: number };
+
+export type Entry = {
+  readonly slot: number;
+  readonly transaction: Transaction;
+  readonly failed: boolean;
+  /** Change of each value of the state, and what it was before. */
+  readonly changes: ReadonlyMap<string, bigint>;
+  readonly before: ReadonlyMap<string, bigint>;
+  /** The tip that threw it out; infinite while it stands. */
+  droppedAt: number;
+};
+
+export type SendFates = {
+  /** Sends that no leader ever sees. */
+  readonly dropped: number;
+  /** Sends that wait up to the last block that may hold them. */
+  readonly late: number;
+  /** Landings that fail on chain. */
+  readonly failing: number;
+  /** Landings after which a fork takes the last slots back. */
+  readonly forked: number;
+  /** Transactions that only the losing side of a later fork does not have. */
+  readonly hidden: number;
+  /** Transactions of such slots that come back by themselves. */
+  readonly returning: number;
+};
+
+/** Names of the values in the state. */
+export const key = {
+  lamports: (address: string) => `L${address}`,
+  atoms: (account: string) => `T${account}`,
+  exists: (account: string) => `X${account}`,
+  supply: (mint: string) => `S${mint}`,
+};
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+export function createLedger(p: {
+  scheduler: Scheduler;
+  random: Random;
+  slotMs: number;
+  fates: () => SendFates;
+  onLanding: (entry: Entry) => void;
+  onDropped: (entry: Entry) => void;
+  onFinal: (entry: Entry) => void;
+  /** The fee payer of a transaction cannot pay for it. */
+  onUncovered: (transaction: Transaction, balance: bigint) => void;
+}) {
+  const { scheduler, random, slotMs } = p;
+  const entries: Entry[] = [];
+  const byAccount = new Map<string, Entry[]>();
+  const bySignature = new Map<string, Entry[]>();
+  const gaps: Gap[] = [];
+  const known = new Map<string, Transaction>();
+  /** Signatures that no block of this branch holds. */
+  const elsewhere = new Set<string>();
+  const state = new Map<string, bigint>();
+  const tokenAccounts = new Map<string, TokenFacts>();
+  const mints = new Map<
+    string,
+    { readonly program: string; readonly decimals: number; readonly authority: string | null }
+  >();
+
+  const tip = (): number => FIRST_SLOT + Math.floor(scheduler.now() / slotMs);
+  const timeOf = (slot: number): number => (slot - FIRST_SLOT) * slotMs;
+  const regular = (slot: number): number => slot - Math.floor(slot / SKIPPED);
+  const value = (name: string): bigint => state.get(name) ?? 0n;
+
+  const isSkipped = (slot: number, seenFrom: number): boolean =>
+    slot % SKIPPED === 0 || gaps.some((gap) => gap.at <= seenFrom && gap.from <= slot && slot <= gap.to);
+
+  /** Blocks up to a slot, as a node counts them whose tip is `seenFrom`. */
+  function height(slot: number, seenFrom: number): number {
+    let blocks = regular(slot);
+    for (const gap of gaps) {
+      if (gap.at > seenFrom || gap.from > slot) continue;
+      blocks -= regular(Math.min(gap.to, slot)) - regular(gap.from - 1);
+    }
+    return blocks;
+  }
+
+  /** The newest slot with a block, not after `slot`. */
+  function blockAt(slot: number, seenFrom: number): number {
+    let at = slot;
+    while (isSkipped(at, seenFrom)) at--;
+    return at;
+  }
+
+  const standing = (signature: string): Entry | undefined =>
+    bySignature.get(signature)?.find(({ droppedAt }) => droppedAt === NEVER);
+
+  /** Why an action cannot run; otherwise its changes are in `overlay`. */
+  function run(action: Action, overlay: Map<string, bigint>): boolean {
+    const get = (name: string): bigint => overlay.get(name) ?? value(name);
+    const add = (name: string, change: bigint): boolean => {
+      overlay.set(name, get(name) + change);
+      return get(name) >= 0n;
+    };
+    const isOpen = (account: string): boolean => get(key.exists(account)) === 1n;
+    switch (action.type) {
+      case 'pay':
+        return (
+          add(key.lamports(action.from), -action.lamports) && add(key.lamports(action.to), action.lamports)
+        );
+      case 'open': {
+        if (isOpen(action.account)) return true;
+        const { owner, mint, program } = action;
+        tokenAccounts.set(action.account, { owner, mint, program });
+        overlay.set(key.exists(action.account), 1n);
+        return add(key.lamports(action.payer), -TOKEN_RENT) && add(key.lamports(action.account), TOKEN_RENT);
+      }
+      case 'close':
+        if (!isOpen(action.account) || get(key.atoms(action.account)) !== 0n) return false;
+        overlay.set(key.exists(action.account), 0n);
+        add(key.lamports(action.owner), get(key.lamports(action.account)));
+        overlay.set(key.lamports(action.account), 0n);
+        return true;
+      case 'move':
+        return (
+          isOpen(action.from) &&
+          isOpen(action.to) &&
+          add(key.atoms(action.from), -action.atoms) &&
+          add(key.atoms(action.to), action.atoms)
+        );
+      case 'mint':
+        return (
+          isOpen(action.account) &&
+          add(key.atoms(action.account), action.atoms) &&
+          add(key.supply(action.mint), action.atoms)
+        );
+      case 'create': {
+        // The chain refuses an account that exists or holds lamports.
+        if (get(key.exists(action.mint)) === 1n || get(key.lamports(action.mint)) > 0n) return false;
+        mints.set(action.mint, { program: action.program, decimals: action.decimals, authority: null });
+        overlay.set(key.exists(action.mint), 1n);
+        return (
+          add(key.lamports(action.payer), -action.lamports) && add(key.lamports(action.mint), action.lamports)
+        );
+      }
+    }
+  }
+
+  function execute(transaction: Transaction, willFail: boolean) {
+    const payer = key.lamports(transaction.accounts[0] ?? '');
+    const fee = new Map([[payer, value(payer) - transaction.fee]]);
+    const overlay = new Map(fee);
+    const passes = !willFail && transaction.actions.every((action) => run(action, overlay));
+    return { failed: !passes, after: passes ? overlay : fee };
+  }
+
+  function append(
+    transaction: Transaction,
+    slot: number,
+    failed: boolean,
+    after: ReadonlyMap<string, bigint>,
+  ): void {
+    const before = new Map(
+      transaction.accounts.map((account) => [key.lamports(account), value(key.lamports(account))]),
+    );
+    const changes = new Map<string, bigint>();
+    for (const [name, next] of after) {
+      before.set(name, value(name));
+      changes.set(name, next - value(name));
+      state.set(name, next);
+    }
+    const entry: Entry = { slot, transaction, failed, changes, before, droppedAt: NEVER };
+    entries.push(entry);
+    push(bySignature, transaction.signature, entry);
+    for (const account of transaction.accounts) push(byAccount, account, entry);
+    p.onLanding(entry);
+    scheduler.at(timeOf(slot + FINALITY + 1), () => {
+      if (entry.droppedAt === NEVER) p.onFinal(entry);
+    });
+    if (random.chance(p.fates().forked)) {
+      scheduler.after(random.between(1, FINALITY - 2) * slotMs, () => fork(random.between(1, FINALITY - 1)));
+    }
+  }
+
+  /** Puts a transaction of the reserve into the block of this slot, if a block may still hold it. */
+  function tryLand(signature: string): void {
+    const transaction = known.get(signature);
+    const slot = tip();
+    if (!transaction || transaction.born === null || standing(signature)) return;
+    const { born } = transaction;
+    if (isSkipped(born, slot) || born >= slot) return;
+    if (height(slot, slot) > height(born, slot) + BLOCKHASH_LIFE) return;
+    if (isSkipped(slot, slot)) return void scheduler.at(timeOf(slot + 1), () => tryLand(signature));
+    const free = value(key.lamports(transaction.accounts[0] ?? ''));
+    if (free < transaction.fee) return void p.onUncovered(transaction, free);
+    const { failed, after } = execute(transaction, random.chance(p.fates().failing));
+    append(transaction, slot, failed, after);
+  }
+
+  /** The last slot whose height still allows it, as seen from the tip: heights grow by at most one per slot. */
+  function lastSlot(born: number): number {
+    const left = height(born, tip()) + BLOCKHASH_LIFE - height(tip(), tip());
+    return tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
+  }
+
+  /** A leader has it: when it tries to land is chance. */
+  function queue({ signature, born }: Transaction): void {
+    if (born === null || elsewhere.has(signature)) return;
+    const { dropped, late } = p.fates();
+    if (random.chance(dropped)) return;
+    const quick = tip() + random.between(1, 4);
+    const last = lastSlot(born);
+    const isLate = random.chance(late) && last > quick;
+    scheduler.at(timeOf(isLate ? lateSlot(random, quick, last) : quick), () => tryLand(signature));
+  }
+
+  /** Only the other branch of a coming fork has it, and that branch wins when its time seemed to be over. */
+  function hide({ signature, born }: Transaction): void {
+    elsewhere.add(signature);
+    const overdue = random.between(1, FINALITY - 8);
+    scheduler.at(timeOf(lastSlot(born ?? 0) + overdue), () => fork(overdue + random.between(2, 6)));
+  }
+
+  /** A transaction of anybody else, which its sender repeats until it is on the chain. */
+  function add(transaction: Transaction): void {
+    scheduler.at(timeOf(tip() + 1), () => {
+      const slot = tip();
+      if (isSkipped(slot, slot)) return add(transaction);
+      const { failed, after } = execute(transaction, false);
+      append(transaction, slot, failed, after);
+    });
+  }
+
+  /** The last `depth` slots lose their blocks. */
+  function fork(depth: number): void {
+    const at = tip();
+    const from = Math.max(at - depth + 1, (gaps[gaps.length - 1]?.to ?? 0) + 1);
+    if (from > at) return;
+    gaps.push({ from, to: at, at });
+    const lost = entries.filter(({ slot, droppedAt }) => slot >= from && droppedAt === NEVER);
+    for (const entry of lost) {
+      entry.droppedAt = at;
+      for (const [name, change] of entry.changes) state.set(name, value(name) - change);
+    }
+    for (const entry of lost) {
+      p.onDropped(entry);
+      if (entry.transaction.born === null) add(entry.transaction);
+    }
+    // What leaders still hold, and what the abandoned blocks held, may find a block of the other branch.
+    for (const signature of known.keys()) {
+      if (standing(signature) || !(elsewhere.delete(signature) || random.chance(p.fates().returning)))
+        continue;
+      scheduler.at(timeOf(at + random.between(1, 6)), () => tryLand(signature));
+    }
+  }
+
+  /** A value of the state at a slot, as a node sees it that has heard of the chain up to `seen`. */
+  function valueAt(name: string, slot: number, seen: number): bigint {
+    let result = value(name);
+    for (let index = entries.length - 1; index >= 0; index--) {
+      const entry = entries[index];
+      if (!entry || entry.slot < slot - 2_000) break;
+      const isCounted = entry.droppedAt === NEVER;
+      const isSeen = entry.slot <= slot && entry.droppedAt > seen;
+      if (isCounted === isSeen) continue;
+      const change = entry.changes.get(name) ?? 0n;
+      result += isSeen ? change : -change;
+    }
+    return result;
+  }
+
+  return {
+    tip,
+    timeOf,
+    height,
+    blockAt,
+    fork,
+    value,
+    valueAt,
+    add,
+    standing,
+    entries: entries as readonly Entry[],
+    of: (account: string): readonly Entry[] => byAccount.get(account) ?? [],
+    attempts: (signature: string): readonly Entry[] => bySignature.get(signature) ?? [],
+    tokenAccounts: tokenAccounts as ReadonlyMap<string, TokenFacts>,
+    mints,
+
+    /** Puts a value into the chain before its first block. */
+    endow(name: string, amount: bigint): void {
+      state.set(name, value(name) + amount);
+    },
+    openAccount(account: string, facts: TokenFacts, atoms: bigint): void {
+      tokenAccounts.set(account, facts);
+      state.set(key.exists(account), 1n);
+      state.set(key.atoms(account), atoms);
+    },
+
+    /** The last block height that may hold what is signed with the hash of a slot's block. */
+    lastValidHeight: (slot: number, seenFrom: number) => height(slot, seenFrom) + BLOCKHASH_LIFE,
+    isBlockhashAlive: (slot: number, seenFrom: number) =>
+      slot <= seenFrom &&
+      !isSkipped(slot, seenFrom) &&
+      height(seenFrom, seenFrom) <= height(slot, seenFrom) + BLOCKHASH_LIFE,
+
+    submit(transaction: Transaction): string {
+      if (!known.has(transaction.signature)) {
+        known.set(transaction.signature, transaction);
+        if (random.chance(p.fates().hidden)) hide(transaction);
+      }
+      queue(transaction);
+      return transaction.signature;
+    },
+  };
+}
+
+const push = <T>(map: Map<string, T[]>, name: string, item: T): void => {
+  const list = map.get(name);
+  if (list) list.push(item);
+  else map.set(name, [item]);
+};
+
+/** Half of the late ones come in the very last blocks. */
+const lateSlot = (random: Random, quick: number, last: number): number =>
+  random.chance(0.5) ? random.between(Math.max(quick, last - 4), last) : random.between(quick, last);
