@@ -355,7 +355,7 @@ describe('GET /api/asry/claims/{signature}', () => {
           seq: 1,
           asset: 'USDC',
           sender: SENDER,
-          slot: 123,
+          slot: '123',
           blockTime: 1_799_999_000,
         },
         ...{
