@@ -76,14 +76,21 @@ describe('quote', () => {
     });
   });
 
-  it.each(['Amount is too low for bridge, try at least 1264000', '{"message":"amount is TOO LOW"}'])(
-    '%s is amount_too_low',
-    async (body) => {
+  it.each(['Amount is too low for bridge, try at least 1264000', 'amount is TOO LOW'])(
+    'gives amount_too_low for a 400 with the message "%s"',
+    async (message) => {
+      const body = JSON.stringify({ message, statusCode: 400 });
       await expect(quoting({ status: 400, body }).provider.quote(asked)).rejects.toMatchObject({
         details: { reason: 'amount_too_low' },
       });
     },
   );
+
+  it('gives no reason of its own for a 400 that is not JSON', async () => {
+    await expect(quoting({ status: 400, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
+      details: { reason: 'status_400' },
+    });
+  });
 
   it('the same words with another status are not', async () => {
     await expect(quoting({ status: 500, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
