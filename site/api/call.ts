@@ -34,11 +34,15 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   check_id: 'Check the id: it is the one that this site or the API gave you.',
   contact_operator: 'The operator has to act. Trying again will not help.',
   fix_request: 'Change what the message names, then try again.',
+  none: 'Nothing is left to do.',
+  pay_missing_amount: 'Pay the missing amount to the same request.',
   poll_status: 'It is under way. Follow its status instead of starting again.',
   report_request_id: 'Please tell the operator the request id below.',
   retry_later: 'Nothing was lost. Try again in a moment.',
   retry_with_new_key: 'Nothing moved. Start again.',
+  retry_with_same_key: 'The outcome is not known yet. Try again: nothing is sent twice.',
   top_up_wallet: 'The reserve holds too little SOL now. Choose a smaller amount.',
+  use_another_deposit: 'This deposit cannot earn a reward. Use another one.',
 };
 
 type Body = Readonly<Record<string, unknown>>;

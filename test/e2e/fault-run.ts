@@ -100,7 +100,7 @@ async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number)
   const sats = desk.sats();
   const rows = (await desk.rows()).length;
   const keys = Array.from({ length: cell.swaps ?? 1 }, () => randomUUID());
-  const ip = `10.0.0.${number}`;
+  const ip = `10.${number >> 8}.${number & 255}.1`;
   const create = (key: string): Promise<Answer> => desk.create(AMOUNT_SOL, { key, ip });
 
   await cell.prepare?.(world);

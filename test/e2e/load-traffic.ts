@@ -73,7 +73,7 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
   /** From an address of its own, as most callers are. */
   async function send({ kind, path, init }: Call): Promise<Answer | undefined> {
     calls += 1;
-    const ip = `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
+    const ip = `${10 + ((calls >> 16) & 255)}.${(calls >> 8) & 255}.${calls & 255}.1`;
     const started = performance.now();
     const answer = await world.fetch(path, { ...init, ip }).then(read, () => undefined);
     const code = answer?.body.error_code;

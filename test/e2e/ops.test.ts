@@ -210,7 +210,7 @@ describe('the door', () => {
     const { code, stdout } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
     expect([code, stdout]).toEqual([1, expect.stringContaining('operator secret')]);
     const silent = await ops(['balances'], { OPS_SECRET: '' });
-    expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('Set OPS_SECRET')]);
+    expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('OPS_SECRET to the secret')]);
   });
 
   it('pauses and resumes as before', async () => {

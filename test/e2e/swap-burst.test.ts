@@ -31,7 +31,7 @@ it.each([1, 2, 3])(
       const call = async () => {
         callers += 1;
         const amount = amountOf(callers + round);
-        const ip = `10.${round}.${callers >> 8}.${callers & 255}`;
+        const ip = `${10 + round}.${callers >> 8}.${callers & 255}.1`;
         const { status, body } = await desk.create(amount / 100, { ip });
         return { status, code: body.error_code, lamports: BigInt(amount) * LAMPORTS };
       };

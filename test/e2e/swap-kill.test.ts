@@ -41,7 +41,7 @@ afterAll(() => world.stop());
 
 /** From an address that no other test uses: each has few swaps an hour. */
 const create = (key?: string): Promise<Answer> =>
-  desk.create(AMOUNT, { ip: `10.0.0.${tests}`, ...(key === undefined ? {} : { key }) });
+  desk.create(AMOUNT, { ip: `10.${tests}.0.1`, ...(key === undefined ? {} : { key }) });
 
 const asked = (upstream: UpstreamName, label: string): number => world.stats()[upstream]?.byLabel[label] ?? 0;
 

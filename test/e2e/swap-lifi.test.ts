@@ -17,7 +17,7 @@ let callers = 0;
 /** Nobody meets the limit of an address, and nothing is on its way to anybody else. */
 const create = (amount = AMOUNT, key?: string): Promise<Answer> => {
   callers += 1;
-  return desk.create(amount, { ip: `203.0.113.${callers}`, ...(key === undefined ? {} : { key }) });
+  return desk.create(amount, { ip: `10.${callers}.0.1`, ...(key === undefined ? {} : { key }) });
 };
 /** What the reserve signed, newest first. */
 const signed = () =>
@@ -229,13 +229,13 @@ test('the minimum that LI.FI allows is one that it really carries', async () => 
 test('a dry run and an estimate fall over as a swap does, and sign nothing', async () => {
   world.faults.set('oneclick', NEAR_DOWN);
   const count = signed().length;
-  const dry = await desk.create(AMOUNT, { dryRun: true, ip: '203.0.113.250' });
+  const dry = await desk.create(AMOUNT, { dryRun: true, ip: '10.250.0.1' });
   expect(dry.body).toMatchObject({ dry_run: true, route: 'lifi', id: null });
   const { body } = await desk.get('/api/swap/estimate?amountSol=0.77');
   expect(body).toMatchObject({ estimatedBtcSats: expect.any(Number) });
   expect(signed()).toHaveLength(count);
   world.faults.set('lifi', { kind: 'hostile', value: 'drain' });
-  const hostile = await desk.create(AMOUNT, { dryRun: true, ip: '203.0.113.251' });
+  const hostile = await desk.create(AMOUNT, { dryRun: true, ip: '10.251.0.1' });
   expect(hostile.body).toMatchObject({ error_code: 'QUOTE_REFUSED', details: { reason: 'payment_count' } });
 });
 
