@@ -22,6 +22,7 @@ export type OperationLine = {
 export const TABLES = [
   'operations',
   'quote_budget',
+  'quote_shares',
   'exchange_requests',
   'pageviews',
   'pageview_ip_mark',
@@ -33,6 +34,8 @@ export const TABLES = [
   'invoices',
   'tokens',
   'tokens_text',
+  'tokens_short',
+  'tokens_letters',
   'listings',
   'refunds',
   'asry_claims',
