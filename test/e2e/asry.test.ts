@@ -144,17 +144,37 @@ describe('nothing is consumed', () => {
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
 
-  it('while one node does not have the deposit as final: 409 with Retry-After; with one node down it is claimed', async () => {
+  it('while one of the two nodes does not have the deposit as final: 409 with Retry-After', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     world.faults.set('rpc2', { kind: 'lag', by: 100_000 });
     const early = await stage.claim(signature);
     expect([early.status, early.body.error_code, early.retryAfter]).toEqual([409, 'DEPOSIT_NOT_FINAL', '5']);
+    expect((await stage.record(signature)).status).toBe(404);
     world.faults.clear();
-    world.faults.set('rpc1', { kind: 'drop' });
     const { reward } = curve.next(5n * DOLLAR);
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
+
+  it.each(['rpc1', 'rpc2'] as const)(
+    'while %s, one of the two nodes, is down: 500 with Retry-After, and the claim is there afterwards',
+    async (node) => {
+      const user = await stage.user();
+      const signature = await stage.deposit(user, 5n);
+      world.faults.set(node, { kind: 'drop' });
+      const { status, body, retryAfter } = await stage.claim(signature);
+      expect([status, body.error_code, retryAfter]).toEqual([500, 'UPSTREAM_FAILED', '5']);
+      expect(body.details).toMatchObject({ reason: 'quorum_missing' });
+      expect((await stage.record(signature)).status).toBe(404);
+      expect(stage.payoutsOf(signature)).toEqual([]);
+      world.faults.clear();
+      const { reward } = curve.next(5n * DOLLAR);
+      expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
+      await stage.paid(signature);
+      expect(stage.payoutsOf(signature)).toHaveLength(1);
+      expect(await stage.asryOf(user.address)).toBe(reward);
+    },
+  );
 
   it('for a transaction that nobody knows: 400', async () => {
     const unknown =
@@ -165,62 +185,38 @@ describe('nothing is consumed', () => {
 });
 
 describe('whatever a caller says', () => {
-  const HOSTILE: readonly string[] = [
+  const rewardUsd = (values: readonly string[]) => values.map((value) => `"rewardUsd":${value}`);
+  const REFUSED = rewardUsd([
     ...['0', '-1', '-0.5', '1E400', '-1e999', '1e-9', 'true', 'false', '[]', '[1]', '{}', '""', '"0"'],
-    ...[
-      '"-1"',
-      '"NaN"',
-      '"Infinity"',
-      '"-Infinity"',
-      '"0x10"',
-      '"١٠"',
-      '"1,5"',
-      '" 1"',
-      '"1 "',
-      '"1;DROP TABLE"',
-    ],
-    ...[
-      '0.0000001',
-      '123456789012345678901234567890',
-      '99999999999999999999999999.999999',
-      '"999999999999999999999"',
-    ],
-    ...[
-      '9007199254740993',
-      '18446744073709551616',
-      '1000000',
-      '{"$gt":0}',
-      '{"valueOf":1}',
-      '["1"]',
-      '"__proto__"',
-    ],
-  ].map((value) => `"rewardUsd":${value}`);
-  const EXTRA: readonly string[] = [
+    ...['"-1"', '"NaN"', '"Infinity"', '"-Infinity"', '"0x10"', '"١٠"', '"1,5"', '" 1"', '"1 "'],
+    ...['"1;DROP TABLE"', '0.0000001', '{"$gt":0}', '{"valueOf":1}', '["1"]', '"__proto__"'],
+  ]);
+  /** null is an absent member; the others are worth more than the reward. */
+  const WHOLE = rewardUsd([
+    ...['null', '1e3', '"1e3"', '1000000', '9007199254740993', '18446744073709551616'],
+    ...['123456789012345678901234567890', '99999999999999999999999999.999999', '"999999999999999999999"'],
+  ]);
+  const UNKNOWN: readonly string[] = [
     ...['sender', 'senderPubkey', 'recipient', 'wallet', 'owner', 'payer', 'to', 'address'].map(
       (name) => `"${name}":"$STRANGER"`,
     ),
+    ...['"sender":null', '"sender":["$STRANGER"]', '"treasury":"$STRANGER"', '"mint":"$STRANGER"'],
     ...[
-      '"sender":null',
-      '"sender":["$STRANGER"]',
       '"rewardAsry":"999999999"',
       '"asryAtomic":"1"',
       '"entitlementAtomic":"1"',
+      '"reward":{"status":"sent"}',
     ],
-    ...[
-      '"feeBps":0',
-      '"epoch":7',
-      '"blockTime":1',
-      '"slot":1',
-      '"treasury":"$STRANGER"',
-      '"mint":"$STRANGER"',
-      '"signature":"x"',
-    ],
-    ...['"__proto__":{"skipReward":true}', '"constructor":{"prototype":{}}', '"reward":{"status":"sent"}'],
+    ...['"feeBps":0', '"epoch":7', '"blockTime":1', '"slot":1', '"signature":"x"'],
+    ...['"__proto__":{"skipReward":true}', '"constructor":{"prototype":{}}'],
   ];
 
-  it(`the sender gets all of it, or the claim is left as it was: ${HOSTILE.length + EXTRA.length} values`, async () => {
-    const values = [...HOSTILE, ...EXTRA];
-    expect(values.length).toBeGreaterThanOrEqual(60);
+  it.each([
+    ['a rewardUsd that is no positive amount is refused and leaves the claim as it was', 400, REFUSED],
+    ['a rewardUsd of null or above the reward gives the sender all of it', 200, WHOLE],
+    ['an unknown member is ignored: the sender gets all of it', 200, UNKNOWN],
+  ] as const)('%s', async (_, status, values) => {
+    expect([...REFUSED, ...WHOLE, ...UNKNOWN]).toHaveLength(60);
     const [user, stranger] = [await stage.user(), await stage.user()];
     const deposits = await stage.deposits(user, values.length, 3n);
     let paid = 0n;
@@ -228,8 +224,12 @@ describe('whatever a caller says', () => {
       const said = (values[index] ?? '').replace('$STRANGER', stranger.address);
       const body = `{"asset":"USDC","depositTxSignature":"${signature}",${said}}`;
       const first = await stage.post(body, undefined, `198.51.100.${index}`);
-      expect([200, 400], said).toContain(first.status);
-      const answer = first.status === 200 ? first : await stage.claim(signature);
+      expect([first.status, first.body.error_code], said).toEqual([
+        status,
+        status === 400 ? 'INVALID_INPUT' : undefined,
+      ]);
+      if (status === 400) expect((await stage.record(signature)).status, said).toBe(404);
+      const answer = status === 400 ? await stage.claim(signature) : first;
       const { reward } = curve.next(3n * DOLLAR + BigInt(index));
       expect([answer.status, answer.body.reward?.asryAtomic, answer.body.reward?.recipient], said).toEqual([
         200,
