@@ -64,8 +64,9 @@ export function useAnswer<T>(
     const fetchOnce = async (): Promise<void> => {
       try {
         const { value, headers } = await call<T>(path);
-        show({ value, headers, failure: null, loading: false });
+        // Before it is shown: what shows a final answer may announce a change at once.
         final = isOver(value);
+        show({ value, headers, failure: null, loading: false });
       } catch (thrown) {
         show({ failure: failureFrom(thrown), loading: false });
       }

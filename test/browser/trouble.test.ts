@@ -12,7 +12,6 @@ const PATHS = [
   '/',
   '/reserves',
   '/swap',
-  '/exchange',
   '/tokens',
   '/asry',
   '/pools',
@@ -21,6 +20,7 @@ const PATHS = [
   '/visitors',
 ];
 
+// The exchange page asks nothing before its form is used.
 it.each(PATHS)('%s says in words that the service is away, and what to do', async (path) => {
   visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
   const { page } = visited;

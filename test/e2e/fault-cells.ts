@@ -33,6 +33,8 @@ export interface Cell {
 
 const FINISHED = '200, finished';
 const EXPIRED = '200, failed: expired, nothing spent';
+/** Two nodes are configured, so a balance or a blockhash needs both of them. */
+const NO_QUORUM = '502 UPSTREAM_FAILED upstream_quorum_missing, nothing signed';
 const refused = (status: number, code: string, reason: string): string =>
   `${status} ${code} ${reason}, nothing signed`;
 
@@ -78,6 +80,8 @@ function transportResult(target: string, kind: string, phase: Phase): string {
   if (reason === null) return FINISHED;
   if (phase === 'before' && (target === 'oneclick' || target === 'both RPCs'))
     return refused(502, 'UPSTREAM_FAILED', `upstream_${reason}`);
+  // The quorum of two nodes is both.
+  if (phase === 'before' && isRpc(target)) return NO_QUORUM;
   if (phase === 'before' && target === 'all venues')
     return refused(502, 'PRICE_UNAVAILABLE', 'price_unavailable');
   // Bytes that no node ever takes cannot land: the attempt is proven dead.
@@ -228,12 +232,12 @@ const chainViews: Cell[] = [
     'both RPCs',
     'before',
     'an expired block hash',
-    EXPIRED,
+    NO_QUORUM,
     [{ kind: 'lag', by: OLD_SLOTS, match: 'getLatestBlockhash' }],
     { prepare: oldHashExists },
   ),
-  special('rpc1', 'after', 'nullStatus', FINISHED, [{ kind: 'nullStatus' }], { hold: 'over' }),
-  special('rpc2', 'after', 'nullStatus', FINISHED, [{ kind: 'nullStatus' }], { hold: 'over' }),
+  special('rpc1', 'after', 'nullStatus', FINISHED, [{ kind: 'nullStatus' }]),
+  special('rpc2', 'after', 'nullStatus', FINISHED, [{ kind: 'nullStatus' }]),
   special('both RPCs', 'after', 'nullStatus', FINISHED, [{ kind: 'nullStatus' }]),
   special('rpc1', 'during', 'dropSends', FINISHED, [{ kind: 'dropSends' }], { hold: 'over' }),
   special('rpc2', 'during', 'dropSends', FINISHED, [{ kind: 'dropSends' }], { hold: 'over' }),
