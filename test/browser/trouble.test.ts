@@ -8,17 +8,7 @@ let visited: Visit;
 afterEach(() => visited?.close());
 afterAll(() => control('DELETE /faults'));
 
-const PATHS = [
-  '/',
-  '/reserves',
-  '/swap',
-  '/tokens',
-  '/asry',
-  '/pools',
-  '/nostr',
-  '/status',
-  '/visitors',
-];
+const PATHS = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
 
 // The exchange page asks nothing before its form is used.
 it.each(PATHS)('%s says in words that the service is away, and what to do', async (path) => {

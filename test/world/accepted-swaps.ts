@@ -66,7 +66,9 @@ function loosen(draft: Draft, random: Random): void {
     quote.amountIn = `${paid}`;
     quote.minAmountIn = `${paid}`;
   } else {
-    const minimum = BigInt(draft.quote.estimate.toAmountMin) + BigInt(random.between(0, 500));
+    const { toAmount, toAmountMin } = draft.quote.estimate;
+    const room = Number(BigInt(toAmount) - BigInt(toAmountMin));
+    const minimum = BigInt(toAmountMin) + BigInt(random.between(0, Math.min(500, room)));
     const seed = Uint8Array.from({ length: 32 }, () => random.between(0, 255));
     draft.instructions[4] = vaultSwap({
       amount: paid,
