@@ -61,7 +61,9 @@ export function useAnswer<T>(
       setState(kept.current);
     };
     let final = false;
-    const fetchOnce = async (): Promise<void> => {
+    let asking = false;
+    let again = false;
+    const ask = async (): Promise<void> => {
       try {
         const { value, headers } = await call<T>(path);
         // Before it is shown: what shows a final answer may announce a change at once.
@@ -70,6 +72,17 @@ export function useAnswer<T>(
       } catch (thrown) {
         show({ failure: failureFrom(thrown), loading: false });
       }
+    };
+    /** One request at a time: what is wanted meanwhile is asked once more after it, unless it was final. */
+    const fetchOnce = async (): Promise<void> => {
+      again = asking;
+      if (asking) return;
+      asking = true;
+      do {
+        again = false;
+        if (!over && !final) await ask();
+      } while (again);
+      asking = false;
     };
     const poll = async (): Promise<void> => {
       await fetchOnce();
