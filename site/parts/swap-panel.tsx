@@ -208,7 +208,7 @@ export function SwapPanel() {
               <button
                 type="button"
                 class="quiet small"
-                aria-label={`${preset} SOL`}
+                aria-label={name === preset ? `${preset} SOL` : `${name}, ${preset} SOL`}
                 onClick={() => change(preset)}
               >
                 {name}
