@@ -1,6 +1,6 @@
 /**
  * Networks that a client is counted under. One subscriber owns a whole IPv6 prefix, and one customer of a host many
- * addresses, so that a limit on the address alone stops nobody with more than one.
+ * addresses, so a limit on the address alone does not hold for such a client.
  * @module
  */
 

@@ -47,9 +47,9 @@ const DUE_PER_ALARM = 5;
 const SAFETY_MS = 30_000;
 /** Between tries while D1 does not take the outbox. */
 const MIRROR_RETRY_MS = 5_000;
-/** With changes undelivered for longer, nothing new is begun: nobody could look it up. */
+/** With changes undelivered for longer, nothing new is begun, because no caller could read it. */
 const MIRROR_PATIENCE_MS = 60_000;
-/** Longest that somebody who reads a finished request waits for D1 to take what it made. */
+/** Longest wait of a read of a finished request for D1 to take the outbox. */
 const SHOWN_MS = 2_000;
 const FLOAT_SPENT: Refusal = {
   code: 'SPENDING_LIMIT_REACHED',
@@ -309,7 +309,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       }),
     async findRequest(id) {
       const found = desk(payments).find(id);
-      // Who is told of a token looks it up next, and that is read from D1.
+      // The caller reads the token from D1 next, so the outbox is flushed first.
       if (found?.status === 'completed' && journal.undeliveredSince() !== undefined)
         await d.within(publish(), SHOWN_MS);
       return found;
