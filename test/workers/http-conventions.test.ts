@@ -102,6 +102,8 @@ beforeAll(async () => {
 afterAll(() => {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
+  // Files share one module registry: the next one must not get the dependencies built here.
+  vi.resetModules();
 });
 
 const call = (to: App, path: string, init: RequestInit = {}) => to.request(path, init, closed);
