@@ -1,5 +1,6 @@
 import { createApp, type Deps, ERRORS } from '../src/app.ts';
 import { apiDocument } from '../src/features/openapi/api-document.ts';
+import { configurationPage, exampleSettings } from './configuration-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';
@@ -12,6 +13,8 @@ export function generatedPages(): Record<string, string> {
   const document = apiDocument(app, ERRORS, {}, '');
   const skill = skillPage(ERRORS, document);
   return {
+    '.dev.vars.example': exampleSettings(),
+    'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),
     'SKILL.md': skill,

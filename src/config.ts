@@ -1,6 +1,6 @@
 /**
- * Every variable and secret that the service reads, parsed once. Nothing else looks at the environment.
- * A variable that is missing or wrong disables its area; it never stops the Worker. Values are never shown.
+ * Every variable and secret that the service reads: the one declaration of its syntax, default, area and documentation.
+ * The Worker, `.dev.vars.example`, docs/configuration.md and the doctor derive from it. Values are never shown.
  * @module
  */
 import * as z from 'zod';
@@ -70,100 +70,434 @@ const routes = z.string().transform((text, context): RouteName[] => {
   return z.NEVER;
 });
 
-const VARIABLES = {
-  PUBLIC_BASE_URL: url.optional(),
-  SOLANA_RPC_URL: urlList.default(['https://api.mainnet-beta.solana.com']),
-  SOLANA_PRIVATE_KEY: secret.optional(),
-  RESERVE_BTC_ADDRESS: z.string().refine(isBitcoinAddress, 'not a Bitcoin address').optional(),
-  BTC_PRIVATE_KEY_WIF: secret.optional(),
-  TREASURY_SOLANA_ADDRESS: address.optional(),
-  ABSR_MINT_ADDRESS: address.optional(),
-  /** Confirmations that make an income part of the reserve that is minted against. */
-  ABSR_CONFIRMATIONS: uint.refine((depth) => depth > 0 && depth <= 100, 'not 1 to 100').default(3),
-  ASRY_MINT_ADDRESS: address.optional(),
-  USDC_MINT_ADDRESS: address.default('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
-  USDT_MINT_ADDRESS: address.default('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
-  ESPLORA_API_URLS: urlList.default(['https://mempool.space/api', 'https://blockstream.info/api']),
-  HYPERLIQUID_API_URL: url.default('https://api.hyperliquid.xyz'),
-  COINBASE_API_URL: url.default('https://api.coinbase.com'),
-  KRAKEN_API_URL: url.default('https://api.kraken.com'),
-  NEAR_INTENTS_API_URL: url.default('https://1click.chaindefuser.com'),
-  NEAR_INTENTS_JWT: secret.optional(),
-  /** The production key in the service's own SDK. */
-  NEAR_INTENTS_QUOTE_KEY: z.string().default('ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc'),
-  LIFI_API_URL: url.default('https://li.quest/v1'),
-  LIFI_API_KEY: secret.optional(),
-  ORCA_API_URL: url.default('https://api.orca.so/v2/solana'),
-  CHANGENOW_API_URL: url.default('https://api.changenow.io/v2'),
-  CHANGENOW_API_KEY: secret.optional(),
-  POOL_DEFAULT_ADDRESS: address.optional(),
-  POOL_SAETH_SAUSD_ADDRESS: address.optional(),
-  POOL_SAUSD_USDC_ADDRESS: address.optional(),
-  NOSTR_RELAYS: relayList.default([
-    'wss://relay.ditto.pub',
-    'wss://relay.primal.net',
-    'wss://relay.damus.io',
-    'wss://nos.lol',
-  ]),
-  NOSTR_NPUB: nostrIdentity.optional(),
-  NOSTR_NSEC: nostrIdentity.optional(),
-  SWAP_ROUTES: routes.default(['near-intents']),
-  SWAPS_DISABLED: flag.default(false),
-  SWAP_MAX_SOL: sol.default(lamports(2_000_000_000n)),
-  SWAP_MAX_SOL_HOUR: sol.default(lamports(4_000_000_000n)),
-  SWAP_MAX_SOL_DAY: sol.default(lamports(10_000_000_000n)),
-  SWAP_MAX_UNSETTLED_SOL: sol.default(lamports(4_000_000_000n)),
-  SWAP_MAX_COST_BPS: uint.default(200),
-  SWAP_MAX_COST_SOL_DAY: sol.default(lamports(100_000_000n)),
-  SWAP_MAX_CREATES_IP_HOUR: uint.default(6),
-  MINT_KEY_SEED: z.string().min(32).optional(),
-  LISTING_FEE_SOL: sol.default(lamports(20_000_000n)),
-  REFUND_MAX_SOL_DAY: sol.default(lamports(500_000_000n)),
-  INVOICE_MARGIN_SOL: sol.default(lamports(10_000_000n)),
-  /** Start of the first epoch; unset: midnight UTC of the day on which the programme first runs. */
-  ASRY_EPOCH_START: z.iso
-    .datetime({ offset: true })
-    .transform((text) => Math.floor(Date.parse(text) / 1_000))
-    .optional(),
-  ASRY_EPOCH_SECONDS: uint.refine((seconds) => seconds >= 60).default(30 * 86_400),
-  /** Whole ASRY. */
-  ASRY_EPOCH_CAP: wholeNumber.default(1_000_000n),
-  /** Whole dollars of deposits that take half of the cap. */
-  ASRY_EPOCH_DEPTH: wholeNumber.default(90_000n),
-  /** Trillionths of a dollar. */
-  ASRY_PRICE_USD: decimal(12).optional(),
-  /** Millionths of a dollar. */
-  ASRY_MIN_DEPOSIT_USD: decimal(6).default(1_000_000n),
-  ASRY_DECIMALS: uint.refine((digits) => digits <= 12).default(9),
-  ASRY_MAX_DEPOSIT_AGE_DAYS: uint.refine((days) => days >= 1).default(90),
-  /** Senders beside the built-in list of exchanges to whom no reward is sent by itself. */
-  ASRY_HELD_SENDERS: addressList.default([]),
-  ASRY_CLAIMS_DISABLED: flag.default(false),
-  RENT_BUDGET_SOL_DAY: sol.default(lamports(50_000_000n)),
-  OPERATING_FLOAT_SOL: sol.default(lamports(200_000_000n)),
-  CREATIONS_MAX_DAY: uint.transform(BigInt).default(500n),
-  PAYOUTS_MAX_DAY: uint.transform(BigInt).default(2_000n),
-  RESERVE_FLOOR_SOL: sol.default(lamports(100_000_000n)),
-  OPS_SECRET: z.string().min(32).optional(),
-  ANALYTICS_IP_RETENTION_DAYS: uint.default(30),
-  ALARM_WEBHOOK_URL: url.optional(),
+/** Areas that a missing or invalid variable switches off, with the heading of their section in the documentation. */
+export const AREAS = {
+  service: 'The service',
+  custody: 'The custodian: everything that signs',
+  proof: 'Ownership proof',
+  mint: 'ABSR: the daily mint',
+  asry: 'ASRY: rewards for deposits',
+  payments: 'Token creations, listings and refunds',
+  exchange: 'Exchange',
+  pools: 'Pools',
+  nostr: 'Nostr',
 } as const;
 
-type Variables = typeof VARIABLES;
-export type Config = { readonly [K in keyof Variables]: z.output<Variables[K]> } & {
-  /** Names of variables that are set but wrong. They hold their defaults, and what depends on them is off. */
-  readonly invalid: readonly string[];
+export type Area = keyof typeof AREAS;
+
+export type Declaration = {
+  /** Parses the text of the variable. */
+  readonly schema: z.ZodType<unknown, string>;
+  /** As the operator would write it; without one the variable is undefined where it is not set. */
+  readonly default?: string;
+  /** Areas that are off while it is invalid, and while it is not set although required. The first names its section. */
+  readonly areas: readonly [Area, ...Area[]];
+  readonly required?: true;
+  readonly secret?: true;
+  /** One line for docs/configuration.md and .dev.vars.example: meaning and unit. */
+  readonly about: string;
+};
+
+export const VARIABLES = {
+  OPS_SECRET: {
+    schema: z.string().min(32),
+    areas: ['service'],
+    secret: true,
+    about: 'For `npm run ops`, at least 32 characters. Without it the operator route returns 404.',
+  },
+  ALARM_WEBHOOK_URL: {
+    schema: url,
+    areas: ['service'],
+    secret: true,
+    about: 'Chat webhook that receives alarms.',
+  },
+  ANALYTICS_IP_RETENTION_DAYS: {
+    schema: uint,
+    default: '30',
+    areas: ['service'],
+    about: 'Days that the page-view log keeps raw addresses. While the value is invalid, none are kept.',
+  },
+
+  SOLANA_PRIVATE_KEY: {
+    schema: secret,
+    areas: ['custody'],
+    required: true,
+    secret: true,
+    about: 'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file.',
+  },
+  RESERVE_BTC_ADDRESS: {
+    schema: z.string().refine(isBitcoinAddress, 'not a Bitcoin address'),
+    areas: ['custody'],
+    required: true,
+    about: 'Bitcoin mainnet address of the reserve: the destination of every swap.',
+  },
+  PUBLIC_BASE_URL: {
+    schema: url,
+    areas: ['custody'],
+    required: true,
+    about:
+      'Public origin of the service, without a path: `https://sluice.example`. Links and token metadata use it.',
+  },
+  TREASURY_SOLANA_ADDRESS: {
+    schema: address,
+    areas: ['custody'],
+    about: 'Receives fees, deposits and minted ABSR. Empty: the reserve itself.',
+  },
+  SOLANA_RPC_URL: {
+    schema: urlList,
+    default: 'https://api.mainnet-beta.solana.com',
+    areas: ['custody'],
+    about: 'Comma list of Solana nodes, primary first. Use two or more from different operators.',
+  },
+  ESPLORA_API_URLS: {
+    schema: urlList,
+    default: 'https://mempool.space/api,https://blockstream.info/api',
+    areas: ['custody'],
+    about: 'Comma list of Esplora indexes of Bitcoin. ABSR is minted only where two agree.',
+  },
+  HYPERLIQUID_API_URL: {
+    schema: url,
+    default: 'https://api.hyperliquid.xyz',
+    areas: ['custody'],
+    about: 'First of three price venues. Two must agree before a swap.',
+  },
+  COINBASE_API_URL: {
+    schema: url,
+    default: 'https://api.coinbase.com',
+    areas: ['custody'],
+    about: 'Second price venue.',
+  },
+  KRAKEN_API_URL: {
+    schema: url,
+    default: 'https://api.kraken.com',
+    areas: ['custody'],
+    about: 'Third price venue.',
+  },
+  SWAP_ROUTES: {
+    schema: routes,
+    default: 'near-intents',
+    areas: ['custody'],
+    about:
+      'Comma list of swap routes in order of preference: `near-intents`, `lifi` ([what lifi signs](custody.md#the-lifi-route)).',
+  },
+  NEAR_INTENTS_API_URL: {
+    schema: url,
+    default: 'https://1click.chaindefuser.com',
+    areas: ['custody'],
+    about: 'Quotes and settlement of route `near-intents`.',
+  },
+  NEAR_INTENTS_JWT: {
+    schema: secret,
+    areas: ['custody'],
+    secret: true,
+    about: 'From the partner portal of the bridge. Without it the bridge charges a higher fee.',
+  },
+  NEAR_INTENTS_QUOTE_KEY: {
+    schema: z.string(),
+    // The production key in the SDK of the bridge.
+    default: 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc',
+    areas: ['custody'],
+    about: 'Public key that signs the quotes of the bridge.',
+  },
+  LIFI_API_URL: {
+    schema: url,
+    default: 'https://li.quest/v1',
+    areas: ['custody'],
+    about: 'Quotes of route `lifi`, which also needs two nodes in `SOLANA_RPC_URL`.',
+  },
+  LIFI_API_KEY: {
+    schema: secret,
+    areas: ['custody'],
+    secret: true,
+    about: 'Key of LI.FI. Without it all callers of one address share 75 quotes in two hours.',
+  },
+  SWAPS_DISABLED: {
+    schema: flag,
+    default: 'false',
+    areas: ['custody'],
+    about: 'Kill switch: `true` refuses every swap.',
+  },
+  SWAP_MAX_SOL: {
+    schema: sol,
+    default: '2',
+    areas: ['custody'],
+    about: 'Largest swap, in SOL.',
+  },
+  SWAP_MAX_SOL_HOUR: {
+    schema: sol,
+    default: '4',
+    areas: ['custody'],
+    about: 'SOL swapped in an hour.',
+  },
+  SWAP_MAX_SOL_DAY: {
+    schema: sol,
+    default: '10',
+    areas: ['custody'],
+    about: 'SOL swapped in a day.',
+  },
+  SWAP_MAX_UNSETTLED_SOL: {
+    schema: sol,
+    default: '4',
+    areas: ['custody'],
+    about: 'SOL sent whose BTC has not arrived.',
+  },
+  SWAP_MAX_COST_BPS: {
+    schema: uint,
+    default: '200',
+    areas: ['custody'],
+    about: 'Worst-case cost of a swap against the independent price, in basis points.',
+  },
+  SWAP_MAX_COST_SOL_DAY: {
+    schema: sol,
+    default: '0.1',
+    areas: ['custody'],
+    about: 'Worst-case cost of the swaps of a day, in SOL.',
+  },
+  SWAP_MAX_CREATES_IP_HOUR: {
+    schema: uint,
+    default: '6',
+    areas: ['custody'],
+    about: 'New swaps of one client address in an hour.',
+  },
+  RESERVE_FLOOR_SOL: {
+    schema: sol,
+    default: '0.1',
+    areas: ['custody'],
+    about: 'SOL that always stays in the reserve.',
+  },
+  OPERATING_FLOAT_SOL: {
+    schema: sol,
+    default: '0.2',
+    areas: ['custody'],
+    about: 'SOL kept above the floor for creations, payouts and refunds. Swaps cannot use it.',
+  },
+
+  BTC_PRIVATE_KEY_WIF: {
+    schema: secret,
+    areas: ['proof'],
+    secret: true,
+    about:
+      'Signs ownership proofs in the service. Better left empty: sign offline with `npm run ops -- proof message`.',
+  },
+
+  ABSR_MINT_ADDRESS: {
+    schema: address,
+    areas: ['mint'],
+    required: true,
+    about: 'Mint of ABSR; the reserve is its mint authority.',
+  },
+  ABSR_CONFIRMATIONS: {
+    schema: uint.refine((depth) => depth > 0 && depth <= 100, 'not 1 to 100'),
+    default: '3',
+    areas: ['mint'],
+    about: 'Confirmations before received sats count for the mint, 1 to 100.',
+  },
+
+  ASRY_MINT_ADDRESS: {
+    schema: address,
+    areas: ['asry'],
+    required: true,
+    about: 'Mint of ASRY.',
+  },
+  ASRY_DECIMALS: {
+    schema: uint.refine((digits) => digits <= 12),
+    default: '9',
+    areas: ['asry'],
+    about: 'Decimals of the ASRY mint, at most 12.',
+  },
+  ASRY_EPOCH_START: {
+    schema: z.iso.datetime({ offset: true }).transform((text) => Math.floor(Date.parse(text) / 1_000)),
+    areas: ['asry'],
+    about:
+      'Start of the first epoch, ISO 8601. Empty: midnight UTC of the day on which the programme first runs.',
+  },
+  ASRY_EPOCH_SECONDS: {
+    schema: uint.refine((seconds) => seconds >= 60),
+    default: '2592000',
+    areas: ['asry'],
+    about: 'Length of an epoch in seconds, at least 60.',
+  },
+  ASRY_EPOCH_CAP: {
+    schema: wholeNumber,
+    default: '1000000',
+    areas: ['asry'],
+    about: 'Most ASRY that an epoch gives, in whole ASRY.',
+  },
+  ASRY_EPOCH_DEPTH: {
+    schema: wholeNumber,
+    default: '90000',
+    areas: ['asry'],
+    about: 'Deposits that earn half of the cap, in whole dollars.',
+  },
+  ASRY_PRICE_USD: {
+    // Trillionths of a dollar.
+    schema: decimal(12),
+    areas: ['asry'],
+    about: 'Dollars for one ASRY. Empty: claims with `rewardUsd` are refused.',
+  },
+  ASRY_MIN_DEPOSIT_USD: {
+    // Millionths of a dollar.
+    schema: decimal(6),
+    default: '1',
+    areas: ['asry'],
+    about: 'Smallest deposit that earns a reward, in dollars.',
+  },
+  ASRY_MAX_DEPOSIT_AGE_DAYS: {
+    schema: uint.refine((days) => days >= 1),
+    default: '90',
+    areas: ['asry'],
+    about: 'Days after which a deposit can no longer be claimed.',
+  },
+  ASRY_HELD_SENDERS: {
+    schema: addressList,
+    default: '',
+    areas: ['asry', 'payments'],
+    about:
+      'Comma list of senders whose rewards and refunds await the operator, in addition to the built-in exchanges.',
+  },
+  ASRY_CLAIMS_DISABLED: {
+    schema: flag,
+    default: 'false',
+    areas: ['asry'],
+    about: 'Kill switch of claims.',
+  },
+  RENT_BUDGET_SOL_DAY: {
+    schema: sol,
+    default: '0.05',
+    areas: ['asry'],
+    about: 'SOL that a day spends on token accounts of receivers.',
+  },
+  PAYOUTS_MAX_DAY: {
+    schema: uint.transform(BigInt),
+    default: '2000',
+    areas: ['asry'],
+    about: 'Reward payouts begun in a day.',
+  },
+  USDC_MINT_ADDRESS: {
+    schema: address,
+    default: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    areas: ['asry'],
+    about: 'Mint of USDC deposits.',
+  },
+  USDT_MINT_ADDRESS: {
+    schema: address,
+    default: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+    areas: ['asry'],
+    about: 'Mint of USDT deposits.',
+  },
+
+  MINT_KEY_SEED: {
+    schema: z.string().min(32),
+    areas: ['payments'],
+    required: true,
+    secret: true,
+    about:
+      'At least 32 characters. The key of each mint is derived from it and the invoice: never change it while an invoice is open.',
+  },
+  INVOICE_MARGIN_SOL: {
+    schema: sol,
+    default: '0.01',
+    areas: ['payments'],
+    about: 'Price of a token creation above its rent and fees, in SOL.',
+  },
+  LISTING_FEE_SOL: {
+    schema: sol,
+    default: '0.02',
+    areas: ['payments'],
+    about: 'Price of a listing, in SOL.',
+  },
+  REFUND_MAX_SOL_DAY: {
+    schema: sol,
+    default: '0.5',
+    areas: ['payments'],
+    about: 'SOL that `ops refund` sends back in a day.',
+  },
+  CREATIONS_MAX_DAY: {
+    schema: uint.transform(BigInt),
+    default: '500',
+    areas: ['payments'],
+    about: 'Token creations begun in a day.',
+  },
+
+  CHANGENOW_API_URL: {
+    schema: url,
+    default: 'https://api.changenow.io/v2',
+    areas: ['exchange'],
+    about: 'ChangeNOW.',
+  },
+  CHANGENOW_API_KEY: {
+    schema: secret,
+    areas: ['exchange'],
+    required: true,
+    secret: true,
+    about: 'Key of ChangeNOW.',
+  },
+
+  ORCA_API_URL: {
+    schema: url,
+    default: 'https://api.orca.so/v2/solana',
+    areas: ['pools'],
+    about: 'Orca.',
+  },
+  POOL_DEFAULT_ADDRESS: {
+    schema: address,
+    areas: ['pools'],
+    required: true,
+    about: 'Pool of `/api/pool`.',
+  },
+  POOL_SAETH_SAUSD_ADDRESS: {
+    schema: address,
+    areas: ['pools'],
+    about: 'Pool saETH/saUSD.',
+  },
+  POOL_SAUSD_USDC_ADDRESS: {
+    schema: address,
+    areas: ['pools'],
+    about: 'Pool saUSD/USDC.',
+  },
+
+  NOSTR_RELAYS: {
+    schema: relayList,
+    default: 'wss://relay.ditto.pub,wss://relay.primal.net,wss://relay.damus.io,wss://nos.lol',
+    areas: ['nostr'],
+    about: 'Comma list of relays.',
+  },
+  NOSTR_NPUB: {
+    schema: nostrIdentity,
+    areas: ['nostr'],
+    about: 'Identity whose posts `/api/nostr/posts` returns.',
+  },
+  NOSTR_NSEC: {
+    schema: nostrIdentity,
+    areas: ['nostr'],
+    secret: true,
+    about: 'Reduced to its public key at once; `NOSTR_NPUB` is enough.',
+  },
+} as const satisfies Record<string, Declaration>;
+
+export type Variable = keyof typeof VARIABLES;
+
+/** Every variable with its declaration, in order of the table. */
+export const DECLARATIONS = Object.entries(VARIABLES) as readonly (readonly [Variable, Declaration])[];
+
+type Value<D extends Declaration> =
+  | z.output<D['schema']>
+  | (D extends { readonly default: string } ? never : undefined);
+
+export type Config = { readonly [K in Variable]: Value<(typeof VARIABLES)[K]> } & {
+  /** Names of variables that are set but wrong. They hold their defaults, and their areas are off. */
+  readonly invalid: readonly Variable[];
 };
 
 /** Empty text counts as unset, so that a blank line in `.dev.vars` is no value. */
 export function readConfig(env: object): Config {
-  const invalid: string[] = [];
-  const entries = Object.entries(VARIABLES).map(([name, schema]) => {
+  const invalid: Variable[] = [];
+  const entries = DECLARATIONS.map(([name, { schema, default: standard }]) => {
     const given: unknown = Reflect.get(env, name);
-    const parsed = schema.safeParse(typeof given === 'string' && given !== '' ? given : undefined);
-    if (parsed.success) return [name, parsed.data];
-    invalid.push(name);
-    return [name, schema.safeParse(undefined).data];
+    const parsed = typeof given === 'string' && given !== '' ? schema.safeParse(given) : undefined;
+    if (parsed?.success) return [name, parsed.data];
+    if (parsed) invalid.push(name);
+    return [name, standard === undefined ? undefined : schema.parse(standard)];
   });
   return { ...Object.fromEntries(entries), invalid } as Config;
 }

@@ -1,7 +1,7 @@
 /** Limits, sources and areas of the settings: what is set, but unwisely. */
 import { base58 } from '@scure/base';
 import { identityPubkey } from '../../src/chain/nostr/nip19.ts';
-import { readConfig } from '../../src/config.ts';
+import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 
 /** Of the service's own SDK; whoever holds another one can sign any quote. */
@@ -19,7 +19,7 @@ const given = (settings: Settings, name: string): string | undefined => settings
 
 function checkCaps(settings: Settings): Finding[] {
   const c = readConfig(settings);
-  if (c.invalid.some((name) => name.startsWith('SWAP_') || name === 'RESERVE_FLOOR_SOL')) return [];
+  if (c.invalid.some((name) => VARIABLES[name].areas[0] === 'custody')) return [];
   return [
     ...(c.SWAP_MAX_SOL > c.SWAP_MAX_SOL_HOUR || c.SWAP_MAX_SOL_HOUR > c.SWAP_MAX_SOL_DAY
       ? [
@@ -144,12 +144,16 @@ function checkAreas(settings: Settings): Finding[] {
   const [npub, nsec] = ['NOSTR_NPUB', 'NOSTR_NSEC'].map((name) =>
     identityPubkey(given(settings, name) ?? ''),
   );
-  const absent = [
-    'ABSR_MINT_ADDRESS',
-    'ASRY_MINT_ADDRESS',
-    'CHANGENOW_API_KEY',
-    'POOL_DEFAULT_ADDRESS',
-  ].filter((name) => !given(settings, name));
+  // Without the variables of the custodian and of payments there are findings of their own.
+  const absent = DECLARATIONS.filter(
+    ([
+      name,
+      {
+        required,
+        areas: [area],
+      },
+    ]) => required && area !== 'custody' && area !== 'payments' && !given(settings, name),
+  ).map(([name]) => name);
   return [
     ...(npub && nsec && npub !== nsec
       ? [

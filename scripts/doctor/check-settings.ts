@@ -29,14 +29,14 @@ function checkNames(settings: Settings): Finding[] {
       problem(
         'variable-unknown',
         `${name} is not a name that the service reads.`,
-        `Remove it, or write the name as in README.md${near(name)}.`,
+        `Remove it, or write the name as in docs/configuration.md${near(name)}.`,
       ),
     ),
     ...invalid.map((name) =>
       problem(
         'variable-invalid',
         `${name} is set but cannot be read.`,
-        `Write ${name} as README.md describes it.`,
+        `Write ${name} as docs/configuration.md describes it.`,
       ),
     ),
   ];

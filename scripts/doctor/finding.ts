@@ -1,4 +1,5 @@
-/** What the doctor says: a stable name, what is wrong, and how to mend it. Never a value of a secret. */
+/** A finding of the doctor: a stable name, the problem and its fix. Never a value of a secret. */
+import { DECLARATIONS } from '../../src/config.ts';
 
 export type Finding = {
   /** Stable; tests and scripts branch on it. */
@@ -25,18 +26,10 @@ export const note = (name: string, what: string, fix: string): Finding => ({
 /** Variables as they are in a file or the environment, by name. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** Names whose values are shown by nobody. */
-export const SECRETS: readonly string[] = [
-  'SOLANA_PRIVATE_KEY',
-  'BTC_PRIVATE_KEY_WIF',
-  'MINT_KEY_SEED',
-  'OPS_SECRET',
-  'NEAR_INTENTS_JWT',
-  'CHANGENOW_API_KEY',
-  'LIFI_API_KEY',
-  'NOSTR_NSEC',
-  'ALARM_WEBHOOK_URL',
-];
+/** Names whose values are never shown. */
+export const SECRETS: readonly string[] = DECLARATIONS.flatMap(([name, { secret }]) =>
+  secret ? [name] : [],
+);
 
 /** URLs may carry a key in their path or query: only the host is named. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'no URL');

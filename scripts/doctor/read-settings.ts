@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { readConfig } from '../../src/config.ts';
+import { VARIABLES } from '../../src/config.ts';
 import type { Settings } from './finding.ts';
 
 /** Every name that the service reads. */
-export const KNOWN: readonly string[] = Object.keys(readConfig({})).filter((name) => name !== 'invalid');
+export const KNOWN: readonly string[] = Object.keys(VARIABLES);
 
 /** The lines `NAME=value` of a file as `wrangler dev` reads them: comments, blank lines and quotes are allowed. */
 export function parseSettings(text: string): Settings {

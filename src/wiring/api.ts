@@ -36,15 +36,7 @@ import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, fetchFor, log, swapRoutes } from './clients.ts';
-import {
-  missingAnywhere,
-  missingForAsry,
-  missingForMint,
-  missingForPayments,
-  missingForProof,
-  missingForSwaps,
-  reserveOf,
-} from './configured.ts';
+import { missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
 import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
@@ -69,7 +61,7 @@ function buildApiDeps(env: Env): Deps {
   const { rpc, esploras, readPrices } = clients(config);
   const reserve = reserveOf(config);
   const { solanaAddress, bitcoinAddress } = reserve;
-  const missing = missingForSwaps(config);
+  const missing = missingFor(config, 'custody');
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   const summary: SummaryDeps = {
@@ -97,10 +89,10 @@ function buildApiDeps(env: Env): Deps {
     solanaSources: rpc.nodes,
     holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
     proofs: createProofStore(env.DB),
-    missingForProof: missingForProof(config),
+    missingForProof: missingFor(config, 'proof'),
     absr: createAbsrStore(env.DB),
     opsSecret: config.OPS_SECRET,
-    missingForMint: missingForMint(config),
+    missingForMint: missingFor(config, 'mint'),
     refunds: createRefundStore(env.DB),
     knownMints: knownMints(config),
     missingVariables: missingAnywhere(config),
@@ -155,7 +147,7 @@ function buildApiDeps(env: Env): Deps {
     }),
     search: createSearchStore(env.DB),
     requirePayments: () => {
-      const absent = missingForPayments(config);
+      const absent = missingFor(config, 'payments');
       const treasury = config.TREASURY_SOLANA_ADDRESS ?? solanaAddress;
       if (absent.length > 0 || treasury === null) throw notConfigured(absent);
       return treasury;
@@ -163,7 +155,7 @@ function buildApiDeps(env: Env): Deps {
     claims: createAsryMirror(env.DB),
     transactionStatus: (signature) => transactionStatus(rpc, signature),
     requireAsry: () => {
-      const absent = missingForAsry(config);
+      const absent = missingFor(config, 'asry');
       const mint = config.ASRY_MINT_ADDRESS;
       if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
       return mint;

@@ -1,59 +1,38 @@
 /**
- * Which variables each area lacks. One that is set but wrong counts as missing, so that no area runs on another value
- * than the operator meant.
+ * Variables that an area lacks. A variable that is set but invalid counts as missing, so that no area runs on a value
+ * different from the one that the operator meant.
  * @module
  */
-import type { Config } from '../config.ts';
+import { type Area, type Config, DECLARATIONS } from '../config.ts';
 import { addressOfSecret, isBitcoinKey } from '../custody/kernel/signer.ts';
 
-/** What the custodian reads for everything that it does: a wrong one stops it as a whole. */
-const CUSTODY =
-  /^(SOLANA|RESERVE|TREASURY|PUBLIC_BASE|ESPLORA|HYPERLIQUID|COINBASE|KRAKEN|NEAR_INTENTS|LIFI|SWAP)/;
-const ASRY = /^(ASRY|RENT_BUDGET|USD[CT])/;
-const PAYMENTS = /^(MINT_KEY_SEED|LISTING_FEE|INVOICE_MARGIN|REFUND)/;
-const MINT = /^ABSR/;
-
-type Variable = Exclude<keyof Config, 'invalid'>;
-
-function missing(config: Config, area: RegExp, required: readonly Variable[]): string[] {
-  const absent = required.filter((name) => !config[name]);
-  return [...new Set([...absent, ...config.invalid.filter((name) => area.test(name))])];
+/** What the declarations say, and in addition keys that parse but are the wrong ones. */
+function lacks(config: Config, area: Area): string[] {
+  const declared = DECLARATIONS.filter(([, { areas }]) => areas.includes(area));
+  const absent = declared.filter(([name, { required }]) => required && !config[name]);
+  const invalid = declared.filter(([name]) => config.invalid.includes(name));
+  return [...wrongKeys(config, area), ...absent.map(([name]) => name), ...invalid.map(([name]) => name)];
 }
 
-export function missingForSwaps(config: Config): string[] {
-  const needed = ['SOLANA_PRIVATE_KEY', 'RESERVE_BTC_ADDRESS', 'PUBLIC_BASE_URL'] as const;
-  const { solanaAddress } = reserveOf(config);
-  const wrongKey = config.SOLANA_PRIVATE_KEY && !solanaAddress ? ['SOLANA_PRIVATE_KEY'] : [];
-  return [...wrongKey, ...missing(config, CUSTODY, needed)];
+function wrongKeys(config: Config, area: Area): string[] {
+  const { RESERVE_BTC_ADDRESS: address, BTC_PRIVATE_KEY_WIF: wif } = config;
+  if (area === 'custody')
+    return config.SOLANA_PRIVATE_KEY && !reserveOf(config).solanaAddress ? ['SOLANA_PRIVATE_KEY'] : [];
+  // A Bitcoin key must be the key of the reserve.
+  return area === 'proof' && address !== undefined && !isBitcoinKey(wif, address)
+    ? ['BTC_PRIVATE_KEY_WIF']
+    : [];
 }
 
-export const missingForAsry = (config: Config): string[] => [
-  ...missingForSwaps(config),
-  ...missing(config, ASRY, ['ASRY_MINT_ADDRESS']),
-];
+/** Every area of the custodian needs the custodian itself. */
+export const missingFor = (
+  config: Config,
+  area: 'custody' | 'proof' | 'mint' | 'asry' | 'payments',
+): string[] => [...new Set([...lacks(config, 'custody'), ...lacks(config, area)])];
 
-export const missingForPayments = (config: Config): string[] => [
-  ...missingForSwaps(config),
-  ...missing(config, PAYMENTS, ['MINT_KEY_SEED']),
-];
-
-export const missingForMint = (config: Config): string[] => [
-  ...missingForSwaps(config),
-  ...missing(config, MINT, ['ABSR_MINT_ADDRESS']),
-];
-
-/** The Bitcoin key, where one is configured, must be the reserve's. */
-const wrongBitcoinKey = ({ BTC_PRIVATE_KEY_WIF: wif, RESERVE_BTC_ADDRESS: address }: Config): string[] =>
-  address === undefined || isBitcoinKey(wif, address) ? [] : ['BTC_PRIVATE_KEY_WIF'];
-
-export const missingForProof = (config: Config): string[] => [
-  ...missingForSwaps(config),
-  ...wrongBitcoinKey(config),
-];
-
-/** Whatever is wrong, and what the service as a whole cannot do without. */
+/** Every invalid variable, and what the custodian and its proof lack. */
 export const missingAnywhere = (config: Config): string[] => [
-  ...new Set([...missingForProof(config), ...config.invalid]),
+  ...new Set([...missingFor(config, 'proof'), ...config.invalid]),
 ];
 
 export function reserveOf(config: Config) {

@@ -31,7 +31,7 @@ import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients, log, swapRoutes } from './clients.ts';
-import { missingForAsry, missingForMint, missingForPayments, missingForSwaps } from './configured.ts';
+import { missingFor } from './configured.ts';
 import { foreignSwaps } from './third-party-swaps.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
@@ -57,7 +57,7 @@ export function custodyDeps(env: Env): CustodyDeps {
     RESERVE_BTC_ADDRESS: bitcoinAddress,
     BTC_PRIVATE_KEY_WIF: wif,
   } = config;
-  const missing = missingForSwaps(config);
+  const missing = missingFor(config, 'custody');
   if (!secret || !bitcoinAddress || missing.length > 0) throw notConfigured(missing);
   const signer = createSigner(secret);
   const reserve = { solanaAddress: signer.address, bitcoinAddress };
@@ -108,7 +108,7 @@ export function composeCustody(
     ...foreignSwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
     ...reserveDesks(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, reserveAddress),
-    ...(mintKeys && config.PUBLIC_BASE_URL && missingForPayments(config).length === 0
+    ...(mintKeys && config.PUBLIC_BASE_URL && missingFor(config, 'payments').length === 0
       ? paidRequests(platform, solana, {
           reserveAddress,
           treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
@@ -146,7 +146,7 @@ export function composeCustody(
 /** Rewards for deposits, where their mint is configured. */
 function asryRewards(config: Config, solana: SolanaView, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
   const { ASRY_MINT_ADDRESS: mint } = config;
-  if (mint === undefined || missingForAsry(config).length > 0) return {};
+  if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
   const terms = depositTerms({
     treasury: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
     reserve: reserveAddress,
@@ -184,7 +184,7 @@ function reserveDesks(
     absrMint: mint ?? null,
   });
   return {
-    ...(mint && missingForMint(config).length === 0
+    ...(mint && missingFor(config, 'mint').length === 0
       ? {
           absr: {
             reserveAddress: signer.address,

@@ -39,10 +39,8 @@ describe('.dev.vars.example', () => {
   });
 });
 
-it('docs/configuration.md names every variable, and the secrets as such', () => {
+it('docs/configuration.md marks every secret', () => {
   const table = readFileSync('docs/configuration.md', 'utf8');
-  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
-  const named = rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([A-Z0-9_]+)`/g)]);
-  expect(named.map(([, name]) => name).sort()).toEqual([...KNOWN].sort());
-  for (const name of SECRETS) expect(table).toMatch(new RegExp(`\`${name}\` \\(secret`));
+  for (const name of SECRETS)
+    expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| \\w+ \\(secret\\)`, 'm'));
 });

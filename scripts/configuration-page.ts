@@ -1,0 +1,58 @@
+/** docs/configuration.md and .dev.vars.example, made from the declarations of src/config.ts. */
+import { AREAS, DECLARATIONS, type Declaration } from '../src/config.ts';
+
+const INTRODUCTION = `# Configuration
+
+[.dev.vars.example](../.dev.vars.example) lists every variable with its default. Give secrets as secret bindings or in \`.dev.vars\`, never in
+\`[vars]\`. A variable that is invalid, or required and not set, switches off the areas that need it: they return 503 \`NOT_CONFIGURED\`, which
+names the variable. The other areas go on. An invalid limit never falls back to its default. Without the custodian's variables its areas
+(proof, ABSR, ASRY, creations, listings) are off as well.`;
+
+const EXAMPLE_INTRODUCTION = `# Every variable that the service reads. Copy to .dev.vars (chmod 600), or let \`npm run ops -- keygen --out .dev.vars\` begin it,
+# and fill in the ones you use. An empty or commented line takes its default. An area without its required variables is off.`;
+
+const sections = Object.entries(AREAS).map(([area, heading]) => ({
+  heading,
+  variables: DECLARATIONS.filter(([, { areas }]) => areas[0] === area),
+}));
+
+/** Markdown links, reduced to their text. */
+const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+
+function standing({ required, secret, default: standard }: Declaration): string {
+  const value = standard ? `\`${standard.replaceAll(',', ', ')}\`` : required ? 'required' : 'none';
+  return secret ? `${value} (secret)` : value;
+}
+
+export const configurationPage = (): string =>
+  [
+    INTRODUCTION,
+    ...sections.flatMap(({ heading, variables }) => [
+      `## ${heading}`,
+      [
+        '| variable | default | meaning |',
+        '|---|---|---|',
+        ...variables.map(([name, declared]) => `| \`${name}\` | ${standing(declared)} | ${declared.about} |`),
+      ].join('\n'),
+    ]),
+    '',
+  ]
+    .join('\n\n')
+    .replace(/\n+$/, '\n');
+
+export const exampleSettings = (): string =>
+  [
+    EXAMPLE_INTRODUCTION,
+    ...sections.map(({ heading, variables }) =>
+      [
+        `# --- ${heading}`,
+        ...variables.flatMap(([name, { about, default: standard, required, secret }]) => {
+          const traits = [required ? 'Required. ' : '', secret ? 'Secret. ' : ''].join('');
+          return [`# ${traits}${plain(about)}`, standard ? `# ${name}=${standard}` : `${name}=`];
+        }),
+      ].join('\n'),
+    ),
+    '',
+  ]
+    .join('\n\n')
+    .replace(/\n+$/, '\n');

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
+import { missingFor } from '../../src/wiring/configured.ts';
+
+const CUSTODIAN = ['custody', 'proof', 'mint', 'asry', 'payments'] as const;
+const LIMITS = DECLARATIONS.map(([name]) => name).filter((name) =>
+  /_MAX_|_FLOOR_|_FLOAT_|_BUDGET_|_CAP$/.test(name),
+);
+
+it.each(LIMITS)(
+  '%s switches off an area of the custodian while it is invalid, and never takes its default',
+  (name) => {
+    const config = readConfig({ [name]: 'many' });
+    expect(config.invalid).toEqual([name]);
+    const off = CUSTODIAN.filter((area) => missingFor(config, area).includes(name));
+    expect(off.length).toBeGreaterThan(0);
+  },
+);
+
+it('an invalid daily cap stops the work that it bounds', () => {
+  const config = readConfig({ CREATIONS_MAX_DAY: 'many', PAYOUTS_MAX_DAY: '-1' });
+  expect(missingFor(config, 'payments')).toContain('CREATIONS_MAX_DAY');
+  expect(missingFor(config, 'asry')).toContain('PAYOUTS_MAX_DAY');
+  expect(missingFor(config, 'custody')).not.toContain('CREATIONS_MAX_DAY');
+});
+
+it('an invalid operating float stops the custodian, because swaps could spend it', () => {
+  expect(missingFor(readConfig({ OPERATING_FLOAT_SOL: '1 SOL' }), 'custody')).toContain(
+    'OPERATING_FLOAT_SOL',
+  );
+});
+
+it('an invalid list of held senders stops refunds and claims alike', () => {
+  const config = readConfig({ ASRY_HELD_SENDERS: 'an exchange' });
+  expect(missingFor(config, 'asry')).toContain('ASRY_HELD_SENDERS');
+  expect(missingFor(config, 'payments')).toContain('ASRY_HELD_SENDERS');
+});
+
+it.each(DECLARATIONS)('the default of %s is valid', (name, { default: text }) => {
+  if (text === undefined) return expect(readConfig({})[name]).toBeUndefined();
+  expect(readConfig({ [name]: text }).invalid).toEqual([]);
+  expect(VARIABLES[name].schema.parse(text)).toEqual(readConfig({})[name]);
+});
