@@ -40,6 +40,7 @@ import { createSwapKind, type SwapPorts } from './swap/operation.ts';
 import { forgetPrograms, programMemory } from './swap/program-memory.ts';
 import { recoveredSwap } from './swap/recovery.ts';
 import { createScreenForeign } from './swap/third-party-payment.ts';
+import { openStorage } from './versioned-store.ts';
 
 /** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
@@ -65,10 +66,11 @@ const SOON_MS = 20;
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
 /** `begin` stays inside the object: what may begin is decided by the verbs around it, never by a caller. */
-export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
+export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
   const { now, log } = d;
+  const { storage, refusal: newerStorage } = openStorage(platform, log);
   const journal = openJournal(storage);
-  const { verify, isTrusted } = createTrust({
+  const trust = createTrust({
     journal,
     mirror: d.mirror,
     log,
@@ -77,9 +79,15 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
     reserveSignatures: ({ limit }) => d.swap.reserveSignatures({ limit }),
     signersOf: async (signature) => (await d.swap.transaction(signature))?.signers ?? null,
   });
+  const isTrusted = (): boolean => newerStorage === undefined && trust.isTrusted();
+  /** A journal of a newer release is never compared: to freeze it would write. */
+  const verify = async (): Promise<void> => {
+    if (newerStorage === undefined) await trust.verify();
+  };
 
   /** Why nothing may be signed, as far as this instance knows without asking anyone. */
   function stop(kind: Kind): string | undefined {
+    if (newerStorage !== undefined) return 'stopped_storage_newer';
     if (!areLimits(d.limits) || typeof d.swapsDisabled !== 'boolean') return 'stopped_misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return `stopped_${frozen}`;
@@ -337,9 +345,13 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
       return operation?.kind === 'swap' ? swapView(operation) : null;
     },
 
-    report: async () => custodyReport({ ...d, journal, budgets: budgets.all, mint: mints?.report() ?? null }),
+    async report() {
+      const report = custodyReport({ ...d, journal, budgets: budgets.all, mint: mints?.report() ?? null });
+      return newerStorage === undefined ? report : { ...report, frozen: 'storage_newer' };
+    },
 
     async ops(command) {
+      if (newerStorage !== undefined) return { ok: false, message: newerStorage };
       // What is in doubt must be known to be so before it is mended.
       await verify();
       const answer = await runOps(
@@ -395,6 +407,7 @@ export function createCustodian(storage: Storage, d: CustodyDeps): Custody & { r
 
     wake: () =>
       working(async () => {
+        if (newerStorage !== undefined) return;
         await verify();
         journal.purge(now());
         await Promise.all([ticked('mint', mints), ticked('proof', proofs)]);

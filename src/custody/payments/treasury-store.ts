@@ -77,9 +77,6 @@ const unreadOf = (row: SqlRow): UnreadTransaction => ({
 export function openTreasuryStore({ exec, transaction }: Storage) {
   transaction(() => {
     for (const statement of SCHEMA) exec(statement);
-    // Rows of an older version carry the number of the walk that found them.
-    const columns = exec("SELECT name FROM pragma_table_info('treasury_payments')");
-    if (columns.some(({ name }) => name === 'walk')) exec('ALTER TABLE treasury_payments DROP COLUMN walk');
   });
 
   return {
