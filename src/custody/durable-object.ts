@@ -1,15 +1,39 @@
 /**
- * The Durable Object: one instance a reserve key, the only thing that signs. Calls and alarm go straight through.
+ * The Durable Object: one instance per reserve key, the only code that signs.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { ClaimRequest, ConfirmRequest, OpenRequest, OpsCommand, SwapRequest } from './api.ts';
+import type { CustodianApi } from './api.ts';
 import { type Custody, createCustodian } from './custodian.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import type { Storage } from './kernel/ports.ts';
 
+/** All that the Worker can call. The platform exposes methods of the prototype only, so nothing else is reachable. */
+const VERBS: Readonly<Record<keyof CustodianApi, true>> = {
+  createSwap: true,
+  previewSwap: true,
+  findSwap: true,
+  swapRoom: true,
+  report: true,
+  openRequest: true,
+  findRequest: true,
+  confirmPayment: true,
+  proof: true,
+  draftProof: true,
+  submitProof: true,
+  previewMint: true,
+  listMints: true,
+  wake: true,
+  claimDeposit: true,
+  findClaim: true,
+  listAsryEpochs: true,
+  ops: true,
+};
+
+type Custodian = DurableObject<Env> & CustodianApi;
+
 export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
-  return class extends DurableObject<Env> implements Custody {
+  class CustodianObject extends DurableObject<Env> {
     readonly #custody: Custody;
 
     constructor(ctx: DurableObjectState, env: Env) {
@@ -17,82 +41,23 @@ export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
       this.#custody = createCustodian(platformStorage(ctx), depsFor(env));
     }
 
-    createSwap(request: SwapRequest) {
-      return this.#custody.createSwap(request);
+    static {
+      for (const verb of Object.keys(VERBS) as (keyof CustodianApi)[]) {
+        const value = function (this: CustodianObject, ...args: unknown[]): unknown {
+          return Reflect.apply(this.#custody[verb], undefined, args);
+        };
+        Object.defineProperty(CustodianObject.prototype, verb, { value });
+      }
     }
 
-    previewSwap(request: Omit<SwapRequest, 'key'>) {
-      return this.#custody.previewSwap(request);
-    }
-
-    findSwap(signature: string) {
-      return this.#custody.findSwap(signature);
-    }
-
-    swapRoom() {
-      return this.#custody.swapRoom();
-    }
-
-    report() {
-      return this.#custody.report();
-    }
-
-    openRequest(request: OpenRequest) {
-      return this.#custody.openRequest(request);
-    }
-
-    findRequest(id: string) {
-      return this.#custody.findRequest(id);
-    }
-
-    confirmPayment(request: ConfirmRequest) {
-      return this.#custody.confirmPayment(request);
-    }
-
-    proof() {
-      return this.#custody.proof();
-    }
-
-    draftProof() {
-      return this.#custody.draftProof();
-    }
-
-    submitProof(signature: string) {
-      return this.#custody.submitProof(signature);
-    }
-
-    previewMint() {
-      return this.#custody.previewMint();
-    }
-
-    listMints(limit: number) {
-      return this.#custody.listMints(limit);
-    }
-
-    claimDeposit(request: ClaimRequest) {
-      return this.#custody.claimDeposit(request);
-    }
-
-    findClaim(signature: string) {
-      return this.#custody.findClaim(signature);
-    }
-
-    listAsryEpochs(limit: number) {
-      return this.#custody.listAsryEpochs(limit);
-    }
-
-    ops(command: OpsCommand) {
-      return this.#custody.ops(command);
-    }
-
-    wake() {
-      return this.#custody.wake();
-    }
-
-    override alarm() {
+    override alarm(): Promise<void> {
       return this.#custody.alarm();
     }
-  };
+  }
+  return CustodianObject as unknown as new (
+    ctx: DurableObjectState,
+    env: Env,
+  ) => Custodian;
 }
 
 function platformStorage({ storage }: DurableObjectState): Storage {

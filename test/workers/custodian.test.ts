@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
+import { custodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
 import {
   BITCOIN,
@@ -191,3 +192,18 @@ describe('the custodian in the Workers runtime', () => {
     expect(limits.find(({ name }) => name === 'day')).toMatchObject({ maximum: 10n * SOL });
   });
 });
+
+it('the client calls the verb of the custodian, and needs every variable of it', async () => {
+  const client = custodianClient(env, RESERVE, []);
+  expect(await client.findSwap('unknown')).toBeNull();
+  expect((await client.report()).reserveAddress).toBe(RESERVE);
+  await expect(custodianClient(env, RESERVE, ['PUBLIC_BASE_URL']).report()).rejects.toMatchObject({
+    code: 'NOT_CONFIGURED',
+  });
+});
+
+it('exposes no method besides the verbs and the alarm: nothing outside can begin an operation', () =>
+  runInDurableObject(custodian(), (instance) => {
+    expect('createSwap' in instance).toBe(true);
+    expect('begin' in instance).toBe(false);
+  }));
