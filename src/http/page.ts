@@ -35,7 +35,6 @@ export const pageParams = (byDefault = MAX_PAGE) => ({
 export const nextCursor = z
   .string()
   .nullable()
-  .optional()
   .openapi({ description: 'cursor of the next page; null after the last one' });
 
 export type CursorKey = readonly (string | number)[];

@@ -62,7 +62,7 @@ describe('a deposit is rewarded to the unit', () => {
       feeAtomic: fee.toString(),
       receive: {
         depositTxSignature: signature,
-        slot: landed?.slot,
+        slot: String(landed?.slot),
         blockTime: landed?.blockTime,
         creditedAtomic: credited.toString(),
         feeAtomic: fee.toString(),

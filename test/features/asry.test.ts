@@ -58,7 +58,7 @@ const contractBody = {
   feeAtomic: '50000',
   receive: {
     depositTxSignature: SIGNATURE,
-    slot: 123,
+    slot: '123',
     blockTime: 1_799_999_000,
     creditedAtomic: '100000000',
     feeAtomic: '50000',

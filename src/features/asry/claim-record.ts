@@ -22,7 +22,7 @@ const SENT_LATER = 'The reward is recorded and is sent without another call.';
 /** What was received. */
 export const receiveOf = (claim: ClaimView) => ({
   depositTxSignature: claim.signature,
-  slot: Number(claim.slot),
+  slot: claim.slot.toString(),
   blockTime: claim.blockTime,
   creditedAtomic: claim.creditedAtoms.toString(),
   feeAtomic: claim.feeAtoms.toString(),

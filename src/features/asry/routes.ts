@@ -45,7 +45,7 @@ const Claim = z
     feeAtomic: atomsText('Receive fee, rounded up', '50000'),
     receive: z.object({
       depositTxSignature: z.string().openapi({ description: "The transaction's first signature" }),
-      slot: z.number().int(),
+      slot: atomsText('Slot of the deposit', '311224455'),
       blockTime: z.number().int().openapi({ description: 'Unix seconds; decides the epoch' }),
       creditedAtomic: atomsText("What the treasury's own account gained", '100000000'),
       feeAtomic: atomsText('Receive fee', '50000'),
