@@ -14,6 +14,7 @@ const EXPOSED = [
   'Retry-After',
   'X-Request-Id',
   'Idempotency-Replayed',
+  'Preference-Applied',
   'ETag',
   'Allow',
   'X-Data-Source',

@@ -4,18 +4,22 @@
  * @module
  */
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 
 /** Longest wait that a call may ask for, in seconds: proxies and clients commonly give up after 60. */
 export const MAX_PREFERRED_WAIT_SECONDS = 55;
 
-/** Header of a route that waits; `preferredWaitMs` reads it. */
-export const preferHeader = z
-  .string()
-  .optional()
-  .openapi({
-    description: `RFC 7240: \`wait=N\` waits up to N seconds for the outcome (at most ${MAX_PREFERRED_WAIT_SECONDS}); \`wait=0\` returns the current state at once`,
-    example: 'wait=20',
-  });
+const prefer = (description: string) =>
+  z.object({ prefer: z.string().optional().openapi({ description, example: 'wait=20' }) });
+
+/** Request headers of a call that waits unless told otherwise. */
+export const preferHeaders = prefer(
+  `RFC 7240: \`wait=N\` waits up to N seconds for the outcome, ${MAX_PREFERRED_WAIT_SECONDS} at most and by default; \`wait=0\` returns the current state at once`,
+);
+/** Request headers of a read that waits on request only. */
+export const preferChangeHeaders = prefer(
+  `RFC 7240: \`wait=N\` returns when the state changes, after N seconds (at most ${MAX_PREFERRED_WAIT_SECONDS}), or at once if the state is final. \`Preference-Applied\` repeats a wait that was granted`,
+);
 
 const WAIT = /^wait\s*=\s*(?:"(\d{1,9})"|(\d{1,9}))\s*(?:;|$)/i;
 
@@ -30,11 +34,26 @@ export function preferredWaitMs(
   header: string | undefined,
   defaultSeconds: number = MAX_PREFERRED_WAIT_SECONDS,
 ): number {
+  return statedWaitMs(header) ?? defaultSeconds * 1_000;
+}
+
+function statedWaitMs(header: string | undefined): number | undefined {
   for (const preference of splitList(header ?? '')) {
     const found = WAIT.exec(preference);
     if (found) return Math.min(Number(found[1] ?? found[2]), MAX_PREFERRED_WAIT_SECONDS) * 1_000;
   }
-  return defaultSeconds * 1_000;
+  return undefined;
+}
+
+/** `Preference-Applied` of a granted wait. @param waitMs as `preferredWaitMs` returned it */
+export const grantWait = (c: Context, waitMs: number): void =>
+  c.header('Preference-Applied', `wait=${waitMs / 1_000}`);
+
+/** Milliseconds that a call may wait, the longest wait by default. Grants a wait that the caller stated. */
+export function grantedWaitMs(c: Context): number {
+  const stated = statedWaitMs(c.req.header('prefer'));
+  if (stated !== undefined) grantWait(c, stated);
+  return stated ?? MAX_PREFERRED_WAIT_SECONDS * 1_000;
 }
 
 /** The members of a comma-separated list; a comma inside a quoted string does not separate. */

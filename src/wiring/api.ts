@@ -31,6 +31,7 @@ import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenFacts } from '../features/tokens/token-facts.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
 import { type Cache, createCache } from '../http/cached.ts';
+import { createWaiting } from '../http/wait.ts';
 import { createChangeNow } from '../providers/changenow.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
@@ -112,6 +113,11 @@ function buildApiDeps(env: Env): Deps {
     swaps: createSwapStore(env.DB),
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
     memory,
+    waiting: createWaiting({
+      memory: createCache({ kv: undefined, now: Date.now, defer: waitUntil }),
+      now: Date.now,
+      sleep,
+    }),
     changenow: changeNowOf(config),
     exchanges: createExchangeStore(env.DB),
     sleep,

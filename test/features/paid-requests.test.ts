@@ -7,8 +7,10 @@ import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
+import { createCache } from '../../src/http/cached.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
+import { createWaiting } from '../../src/http/wait.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 
 const view = (over: Partial<RequestView> = {}): RequestView => ({
@@ -20,6 +22,8 @@ type Parts = {
   mirrored?: RequestView;
   databaseDown?: boolean;
   known?: RequestView | null;
+  /** Details of the known request, in order; the last one repeats. */
+  details?: readonly string[];
   custodianDown?: boolean;
   /** Of the custodian, in order; the last one repeats. */
   answers?: readonly PaymentConfirmed[];
@@ -35,7 +39,12 @@ function service(parts: Parts) {
   const { clock = { ms: 0 } } = parts;
   const answers = [...(parts.answers ?? [])];
   const statuses = [...(parts.statuses ?? [])];
+  const details = [...(parts.details ?? [])];
   const base = invoiceDeps(newTokenService());
+  const now = () => clock.ms;
+  const sleep = async (ms: number) => {
+    clock.ms += ms;
+  };
   const tokens = {
     invoice: async () => {
       if (parts.databaseDown) throw new Error('D1_ERROR: down');
@@ -51,7 +60,8 @@ function service(parts: Parts) {
     ...base.custody,
     findRequest: async () => {
       if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.');
-      return parts.known ?? null;
+      const detail = next(details);
+      return detail ? view({ detail }) : (parts.known ?? null);
     },
     confirmPayment: async (request) => {
       parts.asked?.push(request);
@@ -60,10 +70,13 @@ function service(parts: Parts) {
   };
   const deps: InvoiceDeps & ListingDeps = {
     ...base,
-    now: () => clock.ms,
-    sleep: async (ms) => {
-      clock.ms += ms;
-    },
+    now,
+    sleep,
+    waiting: createWaiting({
+      memory: createCache({ kv: undefined, now, defer: () => undefined }),
+      now,
+      sleep,
+    }),
     transactionStatus: async () => next(statuses) ?? 'final',
     custody,
     tokens,
@@ -84,9 +97,10 @@ function service(parts: Parts) {
   const env = { LIMITER: { limit: async () => ({ success: true }) } };
   return async (path: string, body?: unknown, prefer?: string) => {
     const headers = { 'content-type': 'application/json', ...(prefer === undefined ? {} : { prefer }) };
-    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers };
+    const init = body === undefined ? { headers } : { method: 'POST', body: JSON.stringify(body), headers };
     const response = await app.request(`https://sluice.test${path}`, init, env);
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    const applied = response.headers.get('preference-applied');
+    return { status: response.status, applied, body: (await response.json()) as Record<string, unknown> };
   };
 }
 
@@ -125,6 +139,32 @@ describe('an invoice that is looked up', () => {
     ['both down', { databaseDown: true, custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
   ])('%s: an error, and never the wrong one', async (_name, parts, status, error_code) => {
     expect(await service(parts)(PATH)).toMatchObject({ status, body: { error_code } });
+  });
+});
+
+describe('an invoice that is waited for', () => {
+  it('is returned when its payment is seen', async () => {
+    const clock = { ms: 0 };
+    const details = ['awaiting_payment', 'awaiting_payment', 'awaiting_payment', 'seen', 'paid'];
+    const answer = await service({ details, clock })(PATH, undefined, 'wait=20');
+    expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail: 'seen' } });
+    expect(clock.ms).toBe(3_000);
+  });
+
+  it('is returned unchanged when the time is over', async () => {
+    const clock = { ms: 0 };
+    const answer = await service({ known: view(), clock })(PATH, undefined, 'wait=20');
+    expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail: 'awaiting_payment' } });
+    expect(clock.ms).toBe(20_000);
+  });
+
+  it.each(['completed', 'expired', 'refund_due'])('is returned at once when it is %s', async (detail) => {
+    const clock = { ms: 0 };
+    expect(await service({ known: view({ detail }), clock })(PATH, undefined, 'wait=20')).toMatchObject({
+      applied: 'wait=20',
+      body: { detail },
+    });
+    expect(clock.ms).toBe(0);
   });
 });
 
@@ -179,7 +219,8 @@ describe('confirming a payment', () => {
       const clock = { ms: 0 };
       const call = service({ answers: [refused(code)], clock, statuses: ['pending'] });
       const answer = await call('/api/invoices/confirm', BODY, prefer);
-      expect(answer).toMatchObject({ status: 409, body: { error_code: code } });
+      const applied = prefer ?? null;
+      expect(answer).toMatchObject({ status: 409, applied, body: { error_code: code } });
       expect(clock.ms).toBeGreaterThanOrEqual(seconds * 1_000);
       expect(clock.ms).toBeLessThan(seconds * 1_000 + 2_000);
     }

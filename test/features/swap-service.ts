@@ -11,6 +11,7 @@ import { createCache } from '../../src/http/cached.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
 import { createFakeBridge, MARKET } from '../custody/fake-bridge.ts';
+import { newWaiting } from '../http/waiting.ts';
 
 export const SOL = 1_000_000_000n;
 export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
@@ -63,6 +64,7 @@ function depsOf(service: Service): SwapDeps {
     cache: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
     routes: [createFakeBridge()],
     quoteBudget: { take: async () => ({ ok: true }) },
+    waiting: newWaiting(),
     now: () => 1_790_000_000_000,
     custody: {
       swapRoom: async () => ({

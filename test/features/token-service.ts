@@ -7,6 +7,7 @@ import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoi
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
 import { wallet } from '../custody/asry/claim-simulation.ts';
+import { newWaiting } from '../http/waiting.ts';
 
 export const CREATOR = wallet(21);
 export const RESERVE = wallet(22);
@@ -52,6 +53,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
   tokens: { invoice: async () => undefined },
+  waiting: newWaiting(),
   requirePayments: () => TREASURY,
   transactionStatus: async () => 'final',
   now: () => 0,

@@ -4,6 +4,7 @@ import { createApp } from '../../src/app.ts';
 import { createExchangeStore } from '../../src/features/exchange/exchange-store.ts';
 import { purgeExchange } from '../../src/features/exchange/purge-exchange.ts';
 import { createCache } from '../../src/http/cached.ts';
+import { createWaiting } from '../../src/http/wait.ts';
 import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 
@@ -16,6 +17,9 @@ let clock: number;
 let asked: ExchangeOrder[];
 let answerCreate: (order: ExchangeOrder) => Promise<CreateOutcome>;
 let apiKey: boolean;
+/** The provider's state of the exchange by the time of the clock, and when it was read. */
+let stateAt: (time: number) => string | undefined;
+let readAt: number[];
 let deferred: Promise<unknown>[];
 
 const created = async (o: ExchangeOrder): Promise<CreateOutcome> => ({
@@ -39,7 +43,16 @@ const changenow = (): ChangeNow => ({
     ['sol', 'btc', 'eth'].map((ticker) => ({ legacyTicker: ticker, ticker, network: ticker })),
   range: async () => ({ ok: true, value: { minAmount: COIN / 100n, maxAmount: null } }),
   estimate: async () => ({ ok: true, value: { toAmount: COIN, transactionSpeedForecast: '10-60' } }),
-  status: async () => ({ ok: false, code: 'not_found' }),
+  status: async (id) => {
+    readAt.push(clock);
+    const status = stateAt(clock);
+    if (status === undefined) return { ok: false, code: 'not_found' };
+    const coins = { fromCurrency: 'sol', fromNetwork: 'sol', toCurrency: 'btc', toNetwork: 'btc' };
+    const amounts = { expectedAmountFrom: COIN, expectedAmountTo: COIN, amountFrom: COIN, amountTo: null };
+    const hashes = { payinHash: null, payoutHash: null, refundHash: null };
+    const payin = { payinAddress: 'payin-address', payinExtraId: null };
+    return { ok: true, value: { id, status, ...coins, ...amounts, ...payin, ...hashes } };
+  },
   create: async (o) => {
     asked.push(o);
     return answerCreate(o);
@@ -53,12 +66,22 @@ beforeEach(() => {
   answerCreate = created;
   deferred = [];
   apiKey = true;
+  stateAt = () => undefined;
+  readAt = [];
   const memory = () => createCache({ kv: undefined, now: () => clock, defer: () => undefined });
+  const waits = memory();
   const fixed = { ...apiDeps(env), log: () => undefined, cache: memory(), memory: memory() };
   app = createApp(() => ({
     ...fixed,
     changenow: apiKey ? changenow() : undefined,
     exchanges: createExchangeStore(env.DB),
+    waiting: createWaiting({
+      memory: waits,
+      now: () => clock,
+      sleep: async (ms) => {
+        clock += ms;
+      },
+    }),
     now: () => clock,
     sleep: async (ms) => {
       clock += ms;
@@ -348,4 +371,16 @@ it('requests are forgotten after 7 days', async () => {
   clock += 1;
   expect(await purge()).toBe(1);
   expect(await states()).toEqual([]);
+});
+
+it('returns a waiting exchange when the provider changes its state, with one call to the provider in 5 s', async () => {
+  stateAt = (time) => (time < NOON + 30_000 ? 'exchanging' : 'sending');
+  const limited = { ...env, LIMITER: { limit: async () => ({ success: true }) } };
+  const response = await app.request('/api/exchange/status/abc', { headers: { prefer: 'wait=50' } }, limited);
+  expect(response.headers.get('preference-applied')).toBe('wait=50');
+  expect(await response.json()).toMatchObject({ status: 'pending', providerStatus: 'sending' });
+  expect(clock - NOON).toBeLessThanOrEqual(36_000);
+  expect(readAt.length).toBeLessThanOrEqual(36 / 5 + 1);
+  const last = await app.request('/api/exchange/status/abc', { headers: { prefer: 'wait=3' } }, limited);
+  expect(await last.json()).toMatchObject({ providerStatus: 'sending' });
 });

@@ -3,7 +3,9 @@ import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { preferChangeHeaders } from '../../http/prefer.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import type { Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { configured, exchangeLimit } from './configured.ts';
 import { type CreateExchangeDeps, createExchange } from './create-exchange.ts';
@@ -17,7 +19,11 @@ export type ExchangeDeps = QuoteRouteDeps &
   Omit<CreateExchangeDeps & GetStatusDeps, 'changenow'> & {
     /** Undefined while CHANGENOW_API_KEY is missing. */
     changenow: ChangeNow | undefined;
+    waiting: Waiting;
   };
+
+/** The provider itself is called once in 5 s for one exchange, however many requests poll or wait. */
+const POLL_MS = 1_000;
 
 const address = z
   .string()
@@ -86,6 +92,7 @@ const status = createRoute({
   middleware: [exchangeLimit] as const,
   request: {
     params: z.object({ id: z.string().regex(/^[\w-]{1,64}$/, 'must be an exchange id') }),
+    headers: preferChangeHeaders,
   },
   responses: {
     200: jsonResponse(ExchangeStatusBody, 'The state'),
@@ -120,6 +127,15 @@ export const exchangeRoutes = newRouter<ExchangeDeps>()
         'was paid, nothing is owed, pay nothing. To go on, create again with a new Idempotency-Key.',
     );
   })
-  .openapi(status, async (c) =>
-    c.json(await getExchangeStatus(configured(c.var.deps), c.req.valid('param').id), 200),
-  );
+  .openapi(status, async (c) => {
+    const deps = configured(c.var.deps);
+    const { id } = c.req.valid('param');
+    const state = await deps.waiting.read(c, {
+      key: `exchange:${id}`,
+      pollMs: POLL_MS,
+      read: () => getExchangeStatus(deps, id),
+      stateOf: ({ status, providerStatus }) =>
+        status === 'waiting' || status === 'pending' ? providerStatus : null,
+    });
+    return c.json(state, 200);
+  });

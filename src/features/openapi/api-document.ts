@@ -33,6 +33,8 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
 - **Errors** have one body. \`error_code\` is stable, \`action\` says what to do next, \`retryable\` whether the same request can succeed
   later. A failed upstream is an error or a value marked \`stale\`, never an empty list.
+- **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
+  changes. A final state is returned at once.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat gets the first answer.
 - Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
   \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
@@ -47,6 +49,10 @@ const HEADERS = {
   'Idempotency-Replayed': {
     description: '`true` when this is the stored answer of an earlier request with the same key',
     schema: { type: 'string' as const, enum: ['true'] },
+  },
+  'Preference-Applied': {
+    description: 'The wait that was granted; absent where the service has too many waiting requests',
+    schema: { type: 'string' as const, pattern: '^wait=\\d+$' },
   },
 };
 
@@ -144,13 +150,15 @@ function completeResponse(
   const meanings = codes.map((code) => `\`${code}\`: ${errors[code]?.meaning ?? code}`);
   response.description = [...own, ...meanings].join('\n\n');
   const waits = codes.some((code) => errors[code]?.retryable);
-  const replays = operation.parameters?.some((p) => 'name' in p && p.name === 'idempotency-key') ?? false;
+  const takes = (header: string) =>
+    operation.parameters?.some((p) => 'name' in p && p.name === header) ?? false;
   response.headers = {
     ...response.headers,
     ...headers('X-Request-Id'),
     ...(waits ? headers('Retry-After') : {}),
     ...(method === 'get' && (status === '200' || status === '304') ? headers('ETag') : {}),
-    ...(replays && status === '200' ? headers('Idempotency-Replayed') : {}),
+    ...(takes('idempotency-key') && status === '200' ? headers('Idempotency-Replayed') : {}),
+    ...(takes('prefer') && status === '200' ? headers('Preference-Applied') : {}),
   };
 }
 

@@ -9,6 +9,7 @@ import { jsonBody } from '../../http/body.ts';
 import { listResponse } from '../../http/csv.ts';
 import { nextCursor, pageParams } from '../../http/page.ts';
 import { amountParam } from '../../http/params.ts';
+import { preferChangeHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, pickErrors } from '../../http/router.ts';
 import { SWAP_ERRORS } from './errors.ts';
@@ -97,14 +98,10 @@ export const estimateRoute = createRoute({
             '500000000',
           ),
           etaSeconds: z.number().nullable(),
-          creatable: z
-            .boolean()
-            .optional()
-            .openapi({ description: 'Whether a create of this amount would pass now' }),
+          creatable: z.boolean().openapi({ description: 'Whether a create of this amount would pass now' }),
           reason: z
             .string()
             .nullable()
-            .optional()
             .openapi({ description: 'Code of the refusal that a create would get; null when creatable' }),
           source: z.string().openapi({ description: 'The route that quoted', example: 'near-intents' }),
           as_of: asOf,
@@ -186,8 +183,11 @@ export const statusRoute = createRoute({
   path: '/swap/status/{id}',
   operationId: 'getSwapStatus',
   tags: ['swap'],
-  summary: 'The state of a swap; polling it costs no upstream call',
-  request: { params: z.object({ id: z.string().openapi({ description: 'Solana signature' }) }) },
+  summary: 'The state of a swap; neither polling nor waiting costs an upstream call',
+  request: {
+    params: z.object({ id: z.string().openapi({ description: 'Solana signature' }) }),
+    headers: preferChangeHeaders,
+  },
   responses: {
     200: jsonResponse(
       z

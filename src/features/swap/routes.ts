@@ -6,6 +6,7 @@ import { csvList, wantsCsv } from '../../http/csv.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { decodeCursor, pageOf } from '../../http/page.ts';
 import { newRouter } from '../../http/router.ts';
+import type { Waiting } from '../../http/wait.ts';
 import { type CreateSwapDeps, createSwap, previewSwap } from './create-swap.ts';
 import { type EstimateDeps, getEstimate } from './get-estimate.ts';
 import { getMinimum } from './get-minimum.ts';
@@ -23,6 +24,7 @@ export type SwapDeps = EstimateDeps &
   CreateSwapDeps &
   SwapStatusDeps & {
     readonly swaps: SwapStore;
+    readonly waiting: Waiting;
     /** Origin of absolute links. */
     readonly publicBaseUrl: string;
     /** @throws AppError NOT_CONFIGURED naming the variables that swaps lack */
@@ -43,6 +45,8 @@ const COLUMNS = [
 ];
 const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
+/** Two polls and a read pass within a second of a change. */
+const POLL_MS = 400;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
 export const swapRoutes = newRouter<SwapDeps>()
@@ -131,7 +135,13 @@ export const swapRoutes = newRouter<SwapDeps>()
   })
   .openapi(statusRoute, async (c) => {
     c.var.deps.requireSwaps();
-    const swap = await getSwapStatus(c.var.deps, c.req.valid('param').id);
+    const { id } = c.req.valid('param');
+    const swap = await c.var.deps.waiting.read(c, {
+      key: `swap:${id}`,
+      pollMs: POLL_MS,
+      read: () => getSwapStatus(c.var.deps, id),
+      stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
+    });
     return c.json(
       {
         id: swap.signature,

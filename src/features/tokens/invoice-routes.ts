@@ -3,20 +3,20 @@ import { isAddress } from '../../chain/solana/address.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
-import type { CustodianApi } from '../../custody/api.ts';
+import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { integerMember } from '../../http/params.ts';
-import { preferredWaitMs } from '../../http/prefer.ts';
+import { grantedWaitMs, preferChangeHeaders, preferHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import type { Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,
-  confirmHeaders,
   confirmPayment,
   instant,
   paymentFields,
@@ -29,6 +29,7 @@ export type InvoiceDeps = CreateInvoiceDeps &
   ConfirmPaymentDeps &
   GetInvoiceDeps & {
     readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
+    readonly waiting: Waiting;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
     readonly requirePayments: () => string;
   };
@@ -54,13 +55,13 @@ const Invoice = z
     decimals: z.number().int(),
     supply: z.string().nullable().openapi({ description: 'Smallest units' }),
     creator_address: z.string().nullable(),
-    description: z.string().optional(),
-    image: z.string().nullable().optional(),
-    token_program: z.enum(['token-2022', 'token']).optional(),
-    metaplex_metadata: z.boolean().optional(),
-    revoke_mint_authority: z.boolean().optional(),
-    revoke_freeze_authority: z.boolean().optional(),
-    revoke_update_authority: z.boolean().optional(),
+    description: z.string(),
+    image: z.string().nullable(),
+    token_program: z.enum(['token-2022', 'token']),
+    metaplex_metadata: z.boolean(),
+    revoke_mint_authority: z.boolean(),
+    revoke_freeze_authority: z.boolean(),
+    revoke_update_authority: z.boolean(),
     refunds: z.array(
       z.object({
         signature: z.string(),
@@ -75,6 +76,13 @@ const Invoice = z
   .openapi('Invoice');
 
 const flag = z.boolean().optional();
+
+/** An open invoice is read from the custodian. */
+const POLL_MS = 1_000;
+/** An expired invoice can still be paid late, but nothing is expected of it. */
+const FINAL_DETAILS = ['completed', 'expired', 'refund_due'];
+const openState = ({ detail, receivedLamports }: RequestView): string | null =>
+  FINAL_DETAILS.includes(detail) ? null : `${detail} ${receivedLamports}`;
 
 const createInvoiceRoute = createRoute({
   method: 'post',
@@ -146,7 +154,7 @@ const getInvoiceRoute = createRoute({
   operationId: 'getInvoice',
   tags: ['tokens'],
   summary: 'An invoice, what was ordered, and its state',
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: z.string() }), headers: preferChangeHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE')),
@@ -161,7 +169,7 @@ const confirmRoute = createRoute({
   summary: 'Confirm the payment and wait for the token; payments are found without this call too',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    headers: confirmHeaders,
+    headers: preferHeaders,
     body: jsonRequest(
       z
         .object({
@@ -217,7 +225,13 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
   })
   .openapi(getInvoiceRoute, async (c) => {
     const treasury = c.var.deps.requirePayments();
-    const request = await getInvoice(c.var.deps, c.req.valid('param').id);
+    const { id } = c.req.valid('param');
+    const request = await c.var.deps.waiting.read(c, {
+      key: `invoice:${id}`,
+      pollMs: POLL_MS,
+      read: () => getInvoice(c.var.deps, id),
+      stateOf: openState,
+    });
     return c.json(invoiceAnswer(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
@@ -230,7 +244,7 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
       kind: 'token',
       id,
       signature,
-      waitMs: preferredWaitMs(c.req.valid('header').prefer),
+      waitMs: grantedWaitMs(c),
     });
     if (tokenId === null || mintAddress === null)
       throw new AppError('INTERNAL', 'A completed invoice has no token.');

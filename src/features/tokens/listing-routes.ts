@@ -7,14 +7,13 @@ import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams } from '../../http/page.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
-import { preferredWaitMs } from '../../http/prefer.ts';
+import { grantedWaitMs, preferHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,
-  confirmHeaders,
   confirmPayment,
   instant,
   paymentAnswer,
@@ -141,10 +140,8 @@ const requestRoute = createRoute({
         .object({
           listing_request_id: z.uuid(),
           token_id: z.number().int(),
-          status: Listing.shape.status
-            .optional()
-            .openapi({ description: 'confirmed: listed already, with a fee of 0' }),
-          listing: Listing.optional(),
+          status: Listing.shape.status.openapi({ description: 'confirmed: listed already, with a fee of 0' }),
+          listing: Listing,
           ...paymentFields,
           message: z.string(),
         })
@@ -174,7 +171,7 @@ const confirmRoute = createRoute({
   summary: 'Confirm the payment of a listing and wait for it; payments are found without this call too',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    headers: confirmHeaders,
+    headers: preferHeaders,
     body: jsonRequest(
       z
         .object({
@@ -267,7 +264,7 @@ export const listingRoutes = newRouter<ListingDeps>()
       kind: 'listing',
       id,
       signature,
-      waitMs: preferredWaitMs(c.req.valid('header').prefer),
+      waitMs: grantedWaitMs(c),
     });
     return c.json(
       { ok: true as const, listing: listingAnswer(request), message: 'The token is listed.' },

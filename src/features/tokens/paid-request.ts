@@ -7,7 +7,6 @@ import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { BODY_ERRORS, refusalError, SHARED_ERRORS } from '../../core/errors.ts';
 import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { preferHeader } from '../../http/prefer.ts';
 import { pickErrors } from '../../http/router.ts';
 import { TOKEN_ERRORS } from './errors.ts';
 
@@ -78,9 +77,6 @@ export const signatureFields = {
   tx_signature: z.string().optional(),
   txSignature: z.string().optional(),
 };
-
-/** Headers of a confirm. */
-export const confirmHeaders = z.object({ prefer: preferHeader });
 
 export type ConfirmPaymentDeps = FinalityPorts & {
   readonly custody: Pick<CustodianApi, 'confirmPayment'>;

@@ -1,0 +1,170 @@
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../src/core/errors.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { createWaiting, MAX_WAITING } from '../../src/http/wait.ts';
+
+const POLL_MS = 400;
+const WAITERS = 500;
+
+/** A record whose state changes at set times, read under a clock that only sleepers move. */
+function scene(changes: readonly (readonly [atMs: number, state: string])[], maximum?: number) {
+  let time = 0;
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+  const reads: number[] = [];
+  let failure: Error | undefined;
+  const now = () => time;
+  const waiting = createWaiting({
+    memory: createCache({ kv: undefined, now, defer: () => undefined }),
+    now,
+    sleep: (ms) => new Promise((wake) => sleepers.push({ at: time + ms, wake })),
+    ...(maximum === undefined ? {} : { maximum }),
+  });
+  const poll = {
+    key: 'swap:a',
+    pollMs: POLL_MS,
+    read: async () => {
+      reads.push(time);
+      if (failure) throw failure;
+      return { state: changes.findLast(([at]) => at <= time)?.[1] ?? 'sent' };
+    },
+    stateOf: ({ state }: { state: string }) => (state === 'finished' ? null : state),
+  };
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
+  return {
+    waiting,
+    poll,
+    reads,
+    now,
+    fail: (error: Error | undefined) => {
+      failure = error;
+    },
+    /** Lets all promises settle, then moves the clock to the next sleeper until `ms`. */
+    async runTo(ms: number) {
+      await settle();
+      for (;;) {
+        sleepers.sort((a, b) => a.at - b.at);
+        const next = sleepers[0];
+        if (!next || next.at > ms) break;
+        time = next.at;
+        for (const { wake } of sleepers.splice(0, sleepers.filter(({ at }) => at <= time).length)) wake();
+        await settle();
+      }
+      time = ms;
+    },
+  };
+}
+
+describe('waiting for a change', () => {
+  it('answers 500 requests within a second of the change with one read in each interval', async () => {
+    const { waiting, poll, reads, now, runTo } = scene([[10_150, 'finished']]);
+    const answeredAt: number[] = [];
+    const calls = [];
+    for (let begun = 0; begun < WAITERS; begun++) {
+      // Ten groups begin in the first second.
+      if (begun % (WAITERS / 10) === 0) await runTo((begun / WAITERS) * 1_000);
+      calls.push(
+        waiting.nextChange(poll, 55_000).then(({ value, applied }) => {
+          answeredAt.push(now());
+          expect([value.state, applied]).toEqual(['finished', true]);
+        }),
+      );
+    }
+    await runTo(60_000);
+    await Promise.all(calls);
+    expect(answeredAt).toHaveLength(WAITERS);
+    expect(Math.min(...answeredAt)).toBeGreaterThanOrEqual(10_150);
+    expect(Math.max(...answeredAt) - 10_150).toBeLessThanOrEqual(2 * POLL_MS);
+    expect(reads.length).toBeLessThanOrEqual(Math.ceil(11_000 / POLL_MS) + 1);
+  });
+
+  it('returns a final state at once', async () => {
+    const { waiting, poll, reads } = scene([[0, 'finished']]);
+    expect(await waiting.nextChange(poll, 55_000)).toEqual({ value: { state: 'finished' }, applied: true });
+    expect(reads).toEqual([0]);
+  });
+
+  it('returns a change that is not final', async () => {
+    const { waiting, poll, runTo } = scene([[1_000, 'landed']]);
+    const call = waiting.nextChange(poll, 55_000);
+    await runTo(2_000);
+    expect(await call).toEqual({ value: { state: 'landed' }, applied: true });
+  });
+
+  it('returns the same state when the time is over', async () => {
+    const { waiting, poll, now, runTo } = scene([]);
+    let answeredAt = 0;
+    const call = waiting.nextChange(poll, 3_100).finally(() => {
+      answeredAt = now();
+    });
+    await runTo(10_000);
+    expect(await call).toEqual({ value: { state: 'sent' }, applied: true });
+    expect(answeredAt).toBe(3_100);
+  });
+
+  it('keeps waiting while reads fail, and rejects only if the first read fails', async () => {
+    const { waiting, poll, fail, runTo } = scene([[6_000, 'finished']]);
+    const call = waiting.nextChange(poll, 20_000);
+    await runTo(1_000);
+    fail(new Error('D1_ERROR'));
+    await runTo(5_000);
+    fail(undefined);
+    await runTo(15_000);
+    expect((await call).value.state).toBe('finished');
+    fail(new AppError('NOT_FOUND', 'No swap has this id.'));
+    await expect(waiting.nextChange({ ...poll, key: 'swap:b' }, 20_000)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('answers at once without a wait when too many requests wait, until their time is over', async () => {
+    const { waiting, poll, runTo } = scene([], 2);
+    const first = [waiting.nextChange(poll, 5_000), waiting.nextChange(poll, 20_000)];
+    await runTo(1_000);
+    expect((await waiting.nextChange(poll, 5_000)).applied).toBe(false);
+    await runTo(6_000);
+    const later = waiting.nextChange(poll, 1_000);
+    await runTo(30_000);
+    expect((await later).applied).toBe(true);
+    expect((await Promise.all(first)).map(({ applied }) => applied)).toEqual([true, true]);
+  });
+
+  it('frees the places of requests that the runtime has destroyed', async () => {
+    const { waiting, poll, runTo } = scene([], 1);
+    // The read never returns, as in a request whose caller has gone.
+    const stuck = { ...poll, key: 'swap:gone' };
+    let reads = 0;
+    void waiting.nextChange(
+      { ...stuck, read: () => (reads++ ? new Promise<never>(() => undefined) : poll.read()) },
+      5_000,
+    );
+    await runTo(1_000);
+    expect((await waiting.nextChange(poll, 5_000)).applied).toBe(false);
+    await runTo(5_000);
+    const later = waiting.nextChange(poll, 1_000);
+    await runTo(10_000);
+    expect((await later).applied).toBe(true);
+  });
+
+  it('has room for 500 requests', () => expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS));
+});
+
+describe('the Prefer header', () => {
+  const { waiting, poll, runTo } = scene([[1_000, 'finished']]);
+  const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
+  const get = (prefer?: string) => app.request('/', prefer === undefined ? {} : { headers: { prefer } });
+
+  it.each([undefined, 'wait=0', 'respond-async'])('is not waited for when it is %j', async (prefer) => {
+    const response = await get(prefer);
+    expect(await response.json()).toEqual({ state: 'sent' });
+    expect(response.headers.get('preference-applied')).toBeNull();
+  });
+
+  it('is repeated, limited to the longest wait, when the wait was granted', async () => {
+    const call = Promise.resolve(get('wait=600'));
+    await runTo(3_000);
+    const response = await call;
+    expect(await response.json()).toEqual({ state: 'finished' });
+    expect(response.headers.get('preference-applied')).toBe('wait=55');
+  });
+});
