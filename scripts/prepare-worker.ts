@@ -1,6 +1,7 @@
 /**
  * `npm run build:site`, which is also wrangler's custom build: no wrangler command publishes an empty or outdated site.
  * Builds the site and writes its version and commit. For `wrangler dev` it also migrates the local D1 database.
+ * Fails when an environment of wrangler.toml uses a resource of production, so that no such deployment is possible.
  * @module
  */
 import { execFileSync } from 'node:child_process';
@@ -8,6 +9,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
 import { currentCommit } from './current-commit.ts';
+import { sharedResources } from './doctor/check-environments.ts';
+
+for (const { environment, shared } of sharedResources(readFileSync('wrangler.toml', 'utf8'))) {
+  console.error(`wrangler.toml: [env.${environment}] uses ${shared.join(', ')} of production.`);
+  process.exit(1);
+}
 
 const made = await buildSite();
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };

@@ -1,6 +1,7 @@
 /** What the repository and the machine say: bindings, triggers, and who can read the file of secrets. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { checkEnvironments } from './check-environments.ts';
 import { type Finding, problem, SECRETS } from './finding.ts';
 
 export type Files = {
@@ -26,6 +27,7 @@ function checkWrangler(file: string): Finding[] {
   const inVars = /^\[vars\]\s*$([\s\S]*?)(?=^\[|\s*$(?![\s\S]))/m.exec(text)?.[1] ?? '';
   const exposed = SECRETS.filter((name) => new RegExp(`^\\s*${name}\\s*=`, 'm').test(inVars));
   return [
+    ...checkEnvironments(file, text),
     ...(/database_id = "0{8}-/.test(text)
       ? [
           problem(

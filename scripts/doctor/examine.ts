@@ -1,4 +1,5 @@
 import type { Fetch } from '../../src/providers/http.ts';
+import { checkSettingsApart } from './check-environments.ts';
 import { checkFiles, type Files } from './check-files.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkService } from './check-service.ts';
@@ -8,6 +9,8 @@ import type { Finding, Settings } from './finding.ts';
 
 export type Examination = {
   readonly settings: Settings;
+  /** Settings of production, when `settings` belong to another environment. */
+  readonly production?: Settings | undefined;
   readonly files: Files;
   /** Origin of the running service; undefined to leave it out. */
   readonly service?: string | undefined;
@@ -17,8 +20,20 @@ export type Examination = {
 };
 
 /** All findings, the cheapest first. */
-export async function examine({ settings, files, service, offline, fetch }: Examination): Promise<Finding[]> {
-  const local = [...checkFiles(files), ...checkSettings(settings), ...checkLimits(settings)];
+export async function examine({
+  settings,
+  production = {},
+  files,
+  service,
+  offline,
+  fetch,
+}: Examination): Promise<Finding[]> {
+  const local = [
+    ...checkFiles(files),
+    ...checkSettings(settings),
+    ...checkSettingsApart(settings, production),
+    ...checkLimits(settings),
+  ];
   if (offline) return local;
   const [upstreams, running] = await Promise.all([
     checkUpstreams(settings, fetch),

@@ -12,7 +12,8 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
     'the operator’s route',
   ],
   [/^npm run -s ops -- proof message > /, 'run', 'the text as a file'],
-  [/^npm run doctor -- /, 'run', 'the doctor on settings of the world'],
+  [/^npm run doctor -- (?!--settings \.staging)/, 'run', 'the doctor on settings of the world'],
+  [/^npm run doctor -- --settings \.staging/, 'resolved', 'run by test/scripts/environments.test.ts'],
   [/^npm run -s ops -- keygen --out /, 'resolved', 'run by test/scripts/ops.test.ts'],
   [/^npm run ops -- proof submit /, 'resolved', 'run by test/e2e/ops.test.ts, which has a key'],
   [

@@ -13,7 +13,7 @@ export async function bundleWorker(
   config = 'wrangler.toml',
 ): Promise<string> {
   const wrangler = createRequire(import.meta.url).resolve('wrangler');
-  const args = ['deploy', '--dry-run', '--config', config, '--outdir', outDir];
+  const args = ['deploy', '--dry-run', '--env=', '--config', config, '--outdir', outDir];
   await run(process.execPath, ['--no-warnings', wrangler, ...args], {
     cwd: root,
     env: {

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { unstable_readConfig } from 'wrangler';
+import { checkSettingsApart, sharedResources } from '../../scripts/doctor/check-environments.ts';
+import { examine } from '../../scripts/doctor/examine.ts';
+
+const TOML = readFileSync('wrangler.toml', 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'sluice-environments-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const bound = TOML.replace(
+  '00000000-0000-0000-0000-000000000000',
+  '3f9c2a10-1111-4111-8111-0123456789ab',
+).replace('"00000000000000000000000000000000"', '"0123456789abcdef0123456789abcdef"');
+
+it('staging has resources of its own', () => {
+  expect(sharedResources(TOML)).toEqual([]);
+  expect(sharedResources(bound)).toEqual([]);
+});
+
+const BINDINGS = [
+  'd1_databases',
+  'kv_namespaces',
+  'durable_objects',
+  'ratelimits',
+  'analytics_engine_datasets',
+  'version_metadata',
+  'triggers',
+  'migrations',
+  'assets',
+] as const;
+
+it('staging has every binding that production has', () => {
+  const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id', 'dataset'];
+  const bindingsOf = (env: string | undefined): unknown => {
+    const config: Record<string, unknown> = unstable_readConfig(
+      { config: 'wrangler.toml', env },
+      { hideWarnings: true },
+    );
+    const bindings = BINDINGS.map((name) => [name, config[name]]);
+    return JSON.parse(JSON.stringify(bindings, (key, value) => (IDENTITY.includes(key) ? undefined : value)));
+  };
+  expect(bindingsOf('staging')).toEqual(bindingsOf(undefined));
+});
+
+const DATABASE = 'database_name = "sluice-staging"';
+it.each([
+  ['the database id', DATABASE, `${DATABASE}\ndatabase_id = "3f9c2a10-1111-4111-8111-0123456789ab"`],
+  ['the database name', DATABASE, 'database_name = "sluice"'],
+  [
+    'the KV namespace',
+    '[[env.staging.kv_namespaces]]',
+    '[[env.staging.kv_namespaces]]\nid = "0123456789abcdef0123456789abcdef"',
+  ],
+  ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
+  [
+    'the name of the Worker',
+    'name = "sluice-staging"\n\n[[env.staging.d1',
+    'name = "sluice"\n\n[[env.staging.d1',
+  ],
+])('refuses %s of production for staging', (_what, find, replace) => {
+  expect(bound).toContain(find);
+  const [found, ...others] = sharedResources(bound.replace(find, replace));
+  expect(others).toEqual([]);
+  expect(found?.environment).toBe('staging');
+  expect(found?.shared).toHaveLength(1);
+});
+
+it('refuses a staging that inherits the domain of production', () => {
+  const route = 'routes = [{ pattern = "sluice.example", custom_domain = true }]';
+  expect(sharedResources(`${route}\n${bound}`)).toEqual([
+    { environment: 'staging', shared: ['routes (inherited)'] },
+  ]);
+  const own = route.replace('sluice.example', 'staging.sluice.example');
+  expect(
+    sharedResources(
+      `${route}\n${bound.replace('name = "sluice-staging"\n', `name = "sluice-staging"\n${own}\n`)}`,
+    ),
+  ).toEqual([]);
+});
+
+it('is a problem for the doctor', async () => {
+  const wrangler = join(folder, 'wrangler.toml');
+  writeFileSync(wrangler, bound.replace(DATABASE, 'database_name = "sluice"'));
+  const findings = await examine({ settings: {}, files: { wrangler }, offline: true, fetch });
+  expect(findings.map(({ name }) => name)).toContain('environment-shares-production');
+});
+
+it('fails the build of every deployment', async () => {
+  writeFileSync(
+    join(folder, 'wrangler.toml'),
+    bound.replace('namespace_id = "2001"', 'namespace_id = "1001"'),
+  );
+  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const script = join(process.cwd(), 'scripts/prepare-worker.ts');
+    execFile(process.execPath, [script], { cwd: folder }, (error, _stdout, text) =>
+      resolve({ code: error?.code ?? 0, stderr: text }),
+    );
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('[env.staging] uses namespace_id "1001" of production');
+});
+
+it('finds keys and names that the settings of two environments share', () => {
+  const live = { SOLANA_PRIVATE_KEY: 'a', OPS_SECRET: 'b', PUBLIC_BASE_URL: 'c', SWAP_MAX_SOL: '1' };
+  expect(
+    checkSettingsApart({ ...live, SOLANA_PRIVATE_KEY: 'x', OPS_SECRET: 'y', PUBLIC_BASE_URL: 'z' }, live),
+  ).toEqual([]);
+  const [finding] = checkSettingsApart({ ...live, OPS_SECRET: 'y' }, live);
+  expect(finding).toMatchObject({ name: 'settings-shared-with-production', level: 'problem' });
+  expect(finding?.what).toMatch(/^SOLANA_PRIVATE_KEY, PUBLIC_BASE_URL:/);
+});
