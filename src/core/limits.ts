@@ -18,3 +18,32 @@ export const DAY_MS = 24 * HOUR_MS;
 
 /** The window in which the routing provider counts our quotes. */
 export const QUOTE_WINDOW_MS = 2 * HOUR_MS;
+
+/** A limit on calls, as the `RateLimit-Policy` header shows it. */
+export type CallLimit = {
+  readonly quota: number;
+  /** Absent where the limit is not one of time. */
+  readonly windowSeconds?: number;
+  /** Of the quota; requests where absent. */
+  readonly unit?: 'concurrent-requests';
+};
+
+const HOUR_SECONDS = HOUR_MS / 1_000;
+const QUOTE_WINDOW_SECONDS = QUOTE_WINDOW_MS / 1_000;
+
+/** Limits on calls under the names of `details.limit` and of the `RateLimit` headers. */
+export const CALL_LIMITS = {
+  /** Of one client and group of routes; equal to LIMITER in wrangler.toml. */
+  requests_per_minute: { quota: 600, windowSeconds: 60 },
+  /** New idempotency keys of one client. */
+  keys_per_client_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
+  /** Exchanges that one client opens. */
+  exchanges_per_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
+  /** Requests of one client that wait for a payment. */
+  open_requests: { quota: 10, unit: 'concurrent-requests' },
+  // All clients share about 200 quotes of the bridge in two hours; 20 are slack. Of reads and dry runs one client gets a
+  // fair share only.
+  read_quotes: { quota: 80, windowSeconds: QUOTE_WINDOW_SECONDS },
+  create_quotes: { quota: 60, windowSeconds: QUOTE_WINDOW_SECONDS },
+  dry_run_quotes: { quota: 40, windowSeconds: QUOTE_WINDOW_SECONDS },
+} as const satisfies Record<string, CallLimit>;

@@ -11,6 +11,8 @@ import { routePath } from 'hono/route';
 
 const ONE_DAY_SECONDS = 86_400;
 const EXPOSED = [
+  'RateLimit',
+  'RateLimit-Policy',
   'Retry-After',
   'X-Request-Id',
   'Idempotency-Replayed',
@@ -53,6 +55,8 @@ const addEtag = etag({
     ...RETAINED_304_HEADERS,
     ...[...CORS, ...SECURITY].map(([name]) => name.toLowerCase()),
     'content-security-policy',
+    'ratelimit',
+    'ratelimit-policy',
     'x-request-id',
   ],
 });

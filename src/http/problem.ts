@@ -12,6 +12,7 @@ import {
   type ErrorTable,
   SHARED_ERRORS,
 } from '../core/errors.ts';
+import { showExhausted } from './rate-limit.ts';
 
 export type ProblemBody = {
   error_code: string;
@@ -54,6 +55,9 @@ export function asAppError(thrown: unknown): AppError {
   return INTERNAL;
 }
 
+/** Refusals by a limit on calls; `details.limit` names it. Other limits are of money. */
+const CALL_LIMIT_CODES = ['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'];
+
 export function problemResponse(c: Context, error: AppError, table: ErrorTable): Response {
   const entry = table[error.code] ?? SHARED_ERRORS.INTERNAL;
   const body: ProblemBody = {
@@ -65,7 +69,12 @@ export function problemResponse(c: Context, error: AppError, table: ErrorTable):
     ...(error.retryAfterSeconds === undefined ? {} : { retry_after_s: error.retryAfterSeconds }),
     ...(error.details ? { details: error.details } : {}),
   };
-  if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds));
+  if (error.retryAfterSeconds !== undefined) {
+    c.header('Retry-After', String(error.retryAfterSeconds));
+    const limit = error.details?.limit;
+    if (CALL_LIMIT_CODES.includes(error.code) && typeof limit === 'string')
+      showExhausted(c, limit, error.retryAfterSeconds);
+  }
   c.header('Cache-Control', 'no-store');
   c.set('errorCode', error.code);
   return c.json(body, (error.status ?? entry.status) as ContentfulStatusCode);

@@ -1,25 +1,82 @@
 /**
- * Sheds floods before any work is done. The platform counts per location and approximately, so nothing that costs
- * money depends on it: the custodian has exact limits of its own.
+ * Rejects floods before any work is done, and shows every limit on calls in the `RateLimit` headers.
+ * The platform counts per location and approximately, so nothing that costs money depends on it: the custodian has exact
+ * limits of its own.
+ * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
  * @module
  */
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../core/errors.ts';
+import { CALL_LIMITS, type CallLimit } from '../core/limits.ts';
 import { clientKey } from './client.ts';
+import type { RouterEnv } from './router.ts';
 
-/** Seconds of the binding's window in wrangler.toml. */
-const PERIOD_SECONDS = 60;
+export type CallLimits = Readonly<Record<string, CallLimit>>;
 
-/** @param group routes that share one count */
-export function rateLimit(group: string): MiddlewareHandler<{ Bindings: Env }> {
+const REQUESTS = 'requests_per_minute';
+const { quota: QUOTA, windowSeconds: PERIOD_SECONDS } = CALL_LIMITS[REQUESTS];
+/** Clients whose requests one isolate counts in a period. */
+const MAX_COUNTED = 10_000;
+
+/** The caller's requests of this period that this isolate has seen; the platform does not tell its own count. */
+const counted = { period: 0, requests: new Map<string, number>() };
+
+/** `RateLimit` of the requests that are left, an upper bound: other isolates may have served more of them. */
+function remaining(key: string): string {
+  const seconds = Date.now() / 1_000;
+  const period = Math.floor(seconds / PERIOD_SECONDS);
+  if (period !== counted.period || counted.requests.size > MAX_COUNTED) {
+    counted.period = period;
+    counted.requests.clear();
+  }
+  const used = (counted.requests.get(key) ?? 0) + 1;
+  counted.requests.set(key, used);
+  const resetSeconds = Math.ceil((period + 1) * PERIOD_SECONDS - seconds);
+  return `"${REQUESTS}";r=${Math.max(QUOTA - used, 0)};t=${resetSeconds}`;
+}
+
+const policyOf = (limits: CallLimits): string =>
+  Object.entries(limits)
+    .map(([name, { quota, windowSeconds, unit }]) =>
+      [
+        `"${name}";q=${quota}`,
+        ...(windowSeconds === undefined ? [] : [`w=${windowSeconds}`]),
+        ...(unit === undefined ? [] : [`qu="${unit}"`]),
+      ].join(';'),
+    )
+    .join(', ');
+
+/** Sets `RateLimit` of a limit that is used up. @param limit its name; @param seconds until it has room again */
+export const showExhausted = (c: Context, limit: string, seconds: number): void =>
+  c.header('RateLimit', `"${limit}";r=0;t=${seconds}`);
+
+/**
+ * Counts requests of one client and shows the limits of the route.
+ *
+ * @param group   routes that share one count
+ * @param further limits that the route itself enforces, by name; from its dependencies where they are configured
+ */
+export function rateLimit<Deps>(
+  group: string,
+  further: CallLimits | ((deps: Deps) => CallLimits) = {},
+): MiddlewareHandler<RouterEnv<Deps>> {
+  const withRequests = (limits: CallLimits) => policyOf({ [REQUESTS]: CALL_LIMITS[REQUESTS], ...limits });
+  const fixed = typeof further === 'function' ? undefined : withRequests(further);
   return async function rateLimit(c, next) {
-    const { success } = await c.env.LIMITER.limit({ key: `${group}:${clientKey(c)}` });
+    const key = `${group}:${clientKey(c)}`;
+    const { success } = await c.env.LIMITER.limit({ key });
+    const policy = fixed ?? withRequests(typeof further === 'function' ? further(c.var.deps) : further);
     if (!success) {
+      c.header('RateLimit-Policy', policy);
       throw new AppError('RATE_LIMITED', 'Too many requests from this address.', {
         retryAfterSeconds: PERIOD_SECONDS,
-        details: { limit: 'requests_per_minute' },
+        details: { limit: REQUESTS },
       });
     }
     await next();
+    // On the response that exists: headers that are set before it was made cost a copy of all of them.
+    const { headers } = c.res;
+    headers.set('RateLimit-Policy', policy);
+    headers.append('RateLimit', remaining(key));
   };
 }

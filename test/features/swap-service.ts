@@ -65,6 +65,7 @@ function depsOf(service: Service): SwapDeps {
     routes: [createFakeBridge()],
     quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),
+    maxCreatesPerClientHour: 6,
     now: () => 1_790_000_000_000,
     custody: {
       swapRoom: async () => ({

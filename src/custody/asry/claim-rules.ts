@@ -2,7 +2,7 @@
  * A claim as it begins: what a deposit earns at this point of the curve, and a part of it that is to be paid.
  * @module
  */
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
@@ -95,8 +95,7 @@ export const newPayout = (
   paidAt: null,
 });
 
-/** New idempotency keys of one client in an hour. */
-const KEYS_PER_CLIENT_HOUR = 100;
+const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
 
 /** Why a request's key may not be taken. */
 export function keyRefusal(

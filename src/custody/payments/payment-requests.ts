@@ -5,7 +5,7 @@
  * @module
  */
 import { encodeBase58, isSignature } from '../../chain/solana/address.ts';
-import { DAY_MS } from '../../core/limits.ts';
+import { CALL_LIMITS, DAY_MS } from '../../core/limits.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type {
   ConfirmRequest,
@@ -50,7 +50,7 @@ export type PaymentDeskPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'>
   readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
 };
 
-const OPEN_PER_CLIENT = 10;
+const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
 const OPEN_IN_ALL = 500;
 const LIFE_MS = 30 * 60_000;
 /** A payment that is this late still counts: wallets and finality take their time. */

@@ -29,4 +29,5 @@ export const tooManyOpen = (message: string): Refusal => ({
   code: 'TOO_MANY_OPEN_REQUESTS',
   message,
   retryAfterSeconds: 600,
+  details: { limit: 'open_requests' },
 });

@@ -4,7 +4,7 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
-import { HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import { CALL_LIMITS, HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import type { BalanceReader } from '../kernel/balance-reader.ts';
@@ -40,10 +40,9 @@ export type IntakePorts = {
 };
 
 /** Bridge quotes of creates in the window, and those of dry runs; reads have a budget of their own. */
-const QUOTES_PER_WINDOW = 60;
-const PREVIEWS_PER_WINDOW = 40;
-/** New idempotency keys of one client in an hour. */
-const KEYS_PER_CLIENT_HOUR = 100;
+const QUOTES_PER_WINDOW = CALL_LIMITS.create_quotes.quota;
+const PREVIEWS_PER_WINDOW = CALL_LIMITS.dry_run_quotes.quota;
+const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
 /** Calls of all clients together are counted under this name. */
 const ALL = '*';
 /** For so long an amount that was too small for the bridge is not asked about again: each question costs a quote. */
@@ -88,7 +87,7 @@ export function createSwapIntake(p: IntakePorts) {
   }
 
   const budgetRefusal = (): Refusal | undefined =>
-    spentRefusal(quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW));
+    spentRefusal('create_quotes', quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW));
 
   /** The budget of dry runs, of which one client and its networks have a fair share only. */
   function previewRefusal(client: string): Refusal | undefined {
@@ -99,7 +98,10 @@ export function createSwapIntake(p: IntakePorts) {
       return quotaRefusal('preview', network, QUOTE_WINDOW_MS, share);
     });
     const all = quotaRefusal('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW);
-    return spentRefusal([all, ...waits].find((seconds) => seconds !== undefined));
+    return spentRefusal(
+      'dry_run_quotes',
+      [all, ...waits].find((seconds) => seconds !== undefined),
+    );
   }
 
   /** A create that failed for reasons that are not the caller's does not count, as often as it may create at all. */
@@ -282,10 +284,18 @@ export function createSwapIntake(p: IntakePorts) {
   };
 }
 
-const spentRefusal = (retryAfterSeconds: number | undefined): Refusal | undefined =>
+const spentRefusal = (
+  limit: keyof typeof CALL_LIMITS,
+  retryAfterSeconds: number | undefined,
+): Refusal | undefined =>
   retryAfterSeconds === undefined
     ? undefined
-    : { code: 'QUOTE_BUDGET_SPENT', message: 'The quota of bridge quotes is used up.', retryAfterSeconds };
+    : {
+        code: 'QUOTE_BUDGET_SPENT',
+        message: 'The quota of bridge quotes is used up.',
+        retryAfterSeconds,
+        details: { limit },
+      };
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
 function largest(bound: bigint, passes: (amount: Lamports) => boolean): bigint {

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
+import { CALL_LIMITS } from '../../core/limits.ts';
 import type { AsryEpochView, ClaimAnswer } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
@@ -115,7 +116,10 @@ const claimRoute = createRoute({
   summary: 'Reward a USDC or USDT deposit to the treasury with ASRY, once',
   description:
     'Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender that the chain shows, whoever calls; repeating a call pays nothing twice. An Idempotency-Key is optional.',
-  middleware: [rateLimit('claim'), jsonBody] as const,
+  middleware: [
+    rateLimit('claim', { keys_per_client_hour: CALL_LIMITS.keys_per_client_hour }),
+    jsonBody,
+  ] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     body: jsonRequest(

@@ -1,6 +1,6 @@
 import { databaseUnavailable } from '../../core/errors.ts';
 import { parseJson, stringifyJson } from '../../core/json.ts';
-import { HOUR_MS } from '../../core/limits.ts';
+import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './exchange-answer.ts';
 
@@ -16,7 +16,7 @@ export type ExchangeRequest =
 type Row = { state: ExchangeRequest['state']; body_hash: string; created_at: string; answer: string | null };
 
 /** Creates of one client in any hour. They cost it nothing, and the provider's patience with us. */
-const MAX_CLIENT_HOUR = 100;
+const MAX_CLIENT_HOUR = CALL_LIMITS.exchanges_per_hour.quota;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 

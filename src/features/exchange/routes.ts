@@ -7,7 +7,7 @@ import { preferChangeHeaders } from '../../http/prefer.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
-import { configured, exchangeLimit } from './configured.ts';
+import { configured, createLimit, exchangeLimit } from './configured.ts';
 import { type CreateExchangeDeps, createExchange } from './create-exchange.ts';
 import { EXCHANGE_ERRORS } from './errors.ts';
 import { ExchangeAnswer } from './exchange-answer.ts';
@@ -54,7 +54,7 @@ const create = createRoute({
     'Moves no money by itself. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
     'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; it is not asked a second time. At ' +
     'most 100 exchanges an hour from one IPv4 address or one IPv6 /64.',
-  middleware: [exchangeLimit, jsonBody] as const,
+  middleware: [createLimit, jsonBody] as const,
   request: {
     headers: z.object({
       'idempotency-key': z.string().optional().openapi({

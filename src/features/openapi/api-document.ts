@@ -35,6 +35,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
   later. A failed upstream is an error or a value marked \`stale\`, never an empty list.
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes. A final state is returned at once.
+- **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every route that has one, refused or not.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat gets the first answer.
 - Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
   \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
@@ -49,6 +50,18 @@ const HEADERS = {
   'Idempotency-Replayed': {
     description: '`true` when this is the stored answer of an earlier request with the same key',
     schema: { type: 'string' as const, enum: ['true'] },
+  },
+  RateLimit: {
+    description:
+      'Requests left (`r`) and seconds until the count begins anew (`t`), of each limit that is known. `requests_per_minute` is counted by one server of several, so fewer may be left.',
+    schema: { type: 'string' as const },
+    example: '"requests_per_minute";r=598;t=42',
+  },
+  'RateLimit-Policy': {
+    description:
+      'The limits of this route: quota (`q`), window in seconds (`w`), unit (`qu`). `details.limit` of an error names one of them.',
+    schema: { type: 'string' as const },
+    example: '"requests_per_minute";q=600;w=60, "keys_per_client_hour";q=100;w=3600',
   },
   'Preference-Applied': {
     description: 'The wait that was granted; absent where the service has too many waiting requests',
@@ -155,6 +168,7 @@ function completeResponse(
   response.headers = {
     ...response.headers,
     ...headers('X-Request-Id'),
+    ...(operation.responses[429] ? headers('RateLimit', 'RateLimit-Policy') : {}),
     ...(waits ? headers('Retry-After') : {}),
     ...(method === 'get' && (status === '200' || status === '304') ? headers('ETag') : {}),
     ...(takes('idempotency-key') && status === '200' ? headers('Idempotency-Replayed') : {}),

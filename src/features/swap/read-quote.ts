@@ -5,6 +5,7 @@
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
+import { CALL_LIMITS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { QuoteBudgetStore } from './quote-budget-store.ts';
 
@@ -37,8 +38,7 @@ export type ReadQuote = {
   readonly stale: boolean;
 };
 
-/** Of about 200 quotes in two hours: reads 80, creates 60, dry runs 40. The rest is slack. */
-export const READ_QUOTES_PER_WINDOW = 80;
+export const READ_QUOTES_PER_WINDOW = CALL_LIMITS.read_quotes.quota;
 
 /**
  * @param client that pays for the quote with its share of the budget; null for the service's own reads, which no caller
@@ -76,7 +76,10 @@ async function queryRoutes(d: ReadQuoteDeps, amount: Lamports, client: string | 
   const budget = await d.quoteBudget.take(d.now(), READ_QUOTES_PER_WINDOW, client);
   if (!budget.ok) {
     const { retryAfterSeconds } = budget;
-    throw new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', { retryAfterSeconds });
+    throw new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', {
+      retryAfterSeconds,
+      details: { limit: 'read_quotes' },
+    });
   }
   let failure: unknown;
   let tooSmall = false;

@@ -5,6 +5,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS } from '../../core/amount.ts';
 import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
+import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { listResponse } from '../../http/csv.ts';
 import { nextCursor, pageParams } from '../../http/page.ts';
@@ -79,7 +80,7 @@ export const estimateRoute = createRoute({
   operationId: 'getSwapEstimate',
   tags: ['swap'],
   summary: 'What an amount of SOL would bring in sats',
-  middleware: [rateLimit('estimate')] as const,
+  middleware: [rateLimit('estimate', { read_quotes: CALL_LIMITS.read_quotes })] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
     200: jsonResponse(
@@ -121,6 +122,13 @@ export const estimateRoute = createRoute({
   },
 });
 
+const createLimits = ({ maxCreatesPerClientHour }: { readonly maxCreatesPerClientHour: number }) => ({
+  creates_per_client_hour: { quota: maxCreatesPerClientHour, windowSeconds: HOUR_MS / 1_000 },
+  keys_per_client_hour: CALL_LIMITS.keys_per_client_hour,
+  create_quotes: CALL_LIMITS.create_quotes,
+  dry_run_quotes: CALL_LIMITS.dry_run_quotes,
+});
+
 export const createSwapRoute = createRoute({
   method: 'post',
   path: '/swap/create',
@@ -129,7 +137,7 @@ export const createSwapRoute = createRoute({
   summary: 'Swap reserve SOL into BTC; the service signs',
   description:
     'Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it reads the first answer and moves nothing. At most 6 new swaps an hour and address.',
-  middleware: [rateLimit('create'), jsonBody] as const,
+  middleware: [rateLimit('create', createLimits), jsonBody] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     body: jsonRequest(

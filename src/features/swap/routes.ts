@@ -25,6 +25,7 @@ export type SwapDeps = EstimateDeps &
   SwapStatusDeps & {
     readonly swaps: SwapStore;
     readonly waiting: Waiting;
+    readonly maxCreatesPerClientHour: number;
     /** Origin of absolute links. */
     readonly publicBaseUrl: string;
     /** @throws AppError NOT_CONFIGURED naming the variables that swaps lack */

@@ -3,6 +3,7 @@ import { isAddress } from '../../chain/solana/address.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
+import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
@@ -90,7 +91,7 @@ const createInvoiceRoute = createRoute({
   operationId: 'createInvoice',
   tags: ['tokens'],
   summary: 'Ask for a token; answers what to pay and where',
-  middleware: [rateLimit('invoices'), jsonBody] as const,
+  middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
       z

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
@@ -121,7 +122,7 @@ const requestRoute = createRoute({
   operationId: 'requestListing',
   tags: ['tokens'],
   summary: 'Ask for the listing of a token made elsewhere; answers what to pay and where',
-  middleware: [rateLimit('invoices'), jsonBody] as const,
+  middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
       z

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ERRORS } from '../../src/app.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { CALL_LIMITS } from '../../src/core/limits.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
+import { type CallLimits, rateLimit } from '../../src/http/rate-limit.ts';
+import { newRouter } from '../../src/http/router.ts';
+
+type Deps = { readonly quota: number };
+
+/** Ten seconds before a minute ends. */
+const NOW = Date.parse('2026-11-20T12:00:50.000Z');
+
+let granted: boolean;
+let clients = 0;
+beforeEach(() => {
+  granted = true;
+  clients++;
+  vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
+  return () => vi.useRealTimers();
+});
+
+function service(further?: CallLimits | ((deps: Deps) => CallLimits), handler?: () => Response) {
+  const app = newRouter<Deps>();
+  app.use(async (c, next) => {
+    c.set('deps', { quota: 6 });
+    await next();
+  });
+  app.use('/limited', rateLimit<Deps>('test', further));
+  app.get('/limited', (c) => handler?.() ?? c.json({}));
+  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  const env = { LIMITER: { limit: async () => ({ success: granted }) } };
+  return async (client = `198.51.100.${clients}`) => {
+    const response = await app.request('/limited', { headers: { 'cf-connecting-ip': client } }, env);
+    const { headers, status } = response;
+    return { status, limit: headers.get('ratelimit'), policy: headers.get('ratelimit-policy') };
+  };
+}
+
+describe('RateLimit headers', () => {
+  it('show the requests that are left to each client until the minute ends', async () => {
+    const get = service();
+    const policy = '"requests_per_minute";q=600;w=60';
+    expect(await get()).toEqual({ status: 200, policy, limit: '"requests_per_minute";r=599;t=10' });
+    expect((await get()).limit).toBe('"requests_per_minute";r=598;t=10');
+    expect((await get('203.0.113.9')).limit).toBe('"requests_per_minute";r=599;t=10');
+    vi.setSystemTime(NOW + 10_000);
+    expect((await get()).limit).toBe('"requests_per_minute";r=599;t=60');
+  });
+
+  it('show that nothing is left when the platform refuses', async () => {
+    granted = false;
+    expect(await service()()).toEqual({
+      status: 429,
+      policy: '"requests_per_minute";q=600;w=60',
+      limit: '"requests_per_minute";r=0;t=60',
+    });
+  });
+
+  it('never show fewer than no requests left', async () => {
+    const get = service();
+    for (let sent = 0; sent < 605; sent++) await get();
+    expect((await get()).limit).toBe('"requests_per_minute";r=0;t=10');
+  });
+
+  it('name the limits of the route, also those from the configuration', async () => {
+    const { open_requests, keys_per_client_hour } = CALL_LIMITS;
+    const { policy } = await service(({ quota }) => ({
+      open_requests,
+      keys_per_client_hour,
+      creates_per_client_hour: { quota, windowSeconds: 3_600 },
+    }))();
+    expect(policy).toBe(
+      '"requests_per_minute";q=600;w=60, "open_requests";q=10;qu="concurrent-requests", ' +
+        '"keys_per_client_hour";q=100;w=3600, "creates_per_client_hour";q=6;w=3600',
+    );
+  });
+
+  it.each(['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'])(
+    'name the limit that a %s has reached',
+    async (code) => {
+      const details = { limit: 'read_quotes' };
+      const { limit } = await service({}, () => {
+        throw new AppError(code, 'No more.', { retryAfterSeconds: 1_800, details });
+      })();
+      expect(limit).toBe('"read_quotes";r=0;t=1800, "requests_per_minute";r=599;t=10');
+    },
+  );
+
+  it('leave limits of money to the body', async () => {
+    const { limit } = await service({}, () => {
+      throw new AppError('SWAP_LIMIT_REACHED', 'No more.', {
+        retryAfterSeconds: 1_800,
+        details: { limit: 'hour' },
+      });
+    })();
+    expect(limit).toBe('"requests_per_minute";r=599;t=10');
+  });
+});
+
+it('the documented limit of requests is the one that is configured', () => {
+  const wrangler = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8');
+  const [, limit, period] = /name = "LIMITER"[\s\S]*?limit = (\d+), period = (\d+)/.exec(wrangler) ?? [];
+  const { quota, windowSeconds } = CALL_LIMITS.requests_per_minute;
+  expect([Number(limit), Number(period)]).toEqual([quota, windowSeconds]);
+});
