@@ -3,10 +3,16 @@
  * has been sold, and swaps get what is left.
  * @module
  */
+import { lamports } from '../core/amount.ts';
 import { DAY_MS } from '../core/limits.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
+import type { OpenRequest, Refusal } from './api.ts';
 import type { CustodyLimits } from './custody-deps.ts';
+import type { BalanceReader } from './kernel/balance-reader.ts';
+import type { Journal } from './kernel/journal.ts';
 import type { Kind } from './kernel/operation.ts';
-import type { Budget, Cap, Sold } from './kernel/spending-limits.ts';
+import { spendingRefusal, upstreamRefusal } from './kernel/refusals.ts';
+import { type Budget, type Cap, checkIntent, type Sold } from './kernel/spending-limits.ts';
 import { swapBudget } from './swap/limits.ts';
 
 const perDay = (name: string, maximum: bigint): Cap => ({
@@ -17,6 +23,8 @@ const perDay = (name: string, maximum: bigint): Cap => ({
   of: ({ state }) => (state === 'failed' ? 0n : 1n),
   adds: () => 1n,
 });
+
+export type Budgets = ReturnType<typeof createBudgets>;
 
 export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
   const { floor, operatingFloat } = limits;
@@ -64,3 +72,43 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
     },
   };
 }
+
+const FLOAT_SPENT: Refusal = {
+  code: 'SPENDING_LIMIT_REACHED',
+  message:
+    'The reserve has not enough SOL for another token creation beside those already sold. Nothing was charged.',
+  // Open requests expire after half an hour.
+  retryAfterSeconds: 600,
+  details: { limit: 'operating_float' },
+};
+
+/** Why a creation cannot be sold now; undefined when it can. A listing costs the reserve nothing. */
+export const createSaleCheck =
+  (p: {
+    readonly budgets: Budgets;
+    readonly journal: Pick<Journal, 'counting' | 'releasedSlot'>;
+    readonly readBalance: BalanceReader;
+    /** Undefined where payments are not configured. */
+    readonly creationCost: ((subject: OpenRequest['subject']) => bigint) | undefined;
+    readonly now: () => number;
+  }) =>
+  async ({ kind, subject }: OpenRequest): Promise<Refusal | undefined> => {
+    const { budgets, journal, now } = p;
+    if (!p.creationCost || kind !== 'token') return undefined;
+    const reserved = lamports(p.creationCost(subject));
+    try {
+      const balance = await p.readBalance(journal.releasedSlot());
+      const verdict = checkIntent({
+        budget: { ...budgets.of(kind), keeps: budgets.keptBySale },
+        amount: lamports(0n),
+        reserved,
+        balance,
+        operations: journal.counting(now()),
+        now: now(),
+      });
+      if (verdict.ok) return undefined;
+      return verdict.code === 'INSUFFICIENT_BALANCE' ? FLOAT_SPENT : spendingRefusal(verdict, now());
+    } catch (error) {
+      return upstreamRefusal(`upstream_${failureReason(error)}`);
+    }
+  };

@@ -5,12 +5,11 @@
 import type { Lamports } from '../core/amount.ts';
 import type { AsryPorts } from './asry/claims.ts';
 import type { Assemble } from './kernel/executor.ts';
-import type { KindDriver } from './kernel/kind.ts';
+import type { OperationKind } from './kernel/module.ts';
 import type { Kind } from './kernel/operation.ts';
 import type { Log, Mirror, Signer } from './kernel/ports.ts';
 import type { ChainPort } from './kernel/solana-view.ts';
 import type { PaymentDeskPorts } from './payments/payment-requests.ts';
-import type { RefundKindPorts } from './payments/refund-operation.ts';
 import type { AbsrPorts } from './reserve/mint-operation.ts';
 import type { ProofPorts } from './reserve/proof.ts';
 import type { SwapLimits } from './swap/limits.ts';
@@ -39,10 +38,9 @@ export type CustodyDeps = {
   /** What a third party's transaction is judged by; absent where no route brings any. */
   readonly foreign?: ForeignPorts;
   /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
-  readonly kinds?: Partial<Record<Kind, KindDriver>>;
+  readonly kinds?: Partial<Record<Kind, OperationKind>>;
   /** Paid requests; absent where no treasury or mint seed is configured. */
-  readonly payments?: Omit<PaymentDeskPorts, 'maxRefundsDay'> &
-    Pick<RefundKindPorts, 'balanceOf' | 'leastBalance' | 'findPaid'>;
+  readonly payments?: Omit<PaymentDeskPorts, 'maxRefundsDay' | 'latestBlockhash'>;
   /** The daily mint; absent where no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent where no ASRY mint is configured. */

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
 import { checkTrust, freeze } from '../../src/custody/kernel/journal-integrity.ts';
-import type { KindDriver } from '../../src/custody/kernel/kind.ts';
+import type { OperationKind } from '../../src/custody/kernel/module.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 import { FEE, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
 
 /** A payout that moves nothing but its fee. */
-const payoutKind: KindDriver = {
+const payoutKind: OperationKind = {
   rules: PAYOUT,
   prepare: async () => ({
     ok: true,

@@ -11,19 +11,25 @@ import {
   judgeDeposit,
 } from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/limits.ts';
-import { failureReason } from '../../providers/solana-rpc.ts';
+import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.ts';
-import type { Desk, DeskTools } from '../kernel/desk.ts';
+import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import { createSharedWork } from '../kernel/shared-work.ts';
 import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import { type Deposit, keyRefusal, newPayout, openClaim, ownMoney } from './claim-rules.ts';
 import { type ClaimView, claimView } from './claim-view.ts';
 import { type AsryProgram, type Epoch, missingEpochs } from './epochs.ts';
-import { type AsryPayoutPorts, claimPurpose, type Payee, payoutId } from './payout-operation.ts';
+import {
+  type AsryPayoutPorts,
+  claimPurpose,
+  createAsryKind,
+  type Payee,
+  payoutId,
+} from './payout-operation.ts';
 import { payoutPart } from './payout-rule.ts';
 import { AGAIN, createAsryPayouts } from './payouts.ts';
-import { type AsryRecoveryPorts, holdDoubtful, restoreClaims } from './recovery.ts';
+import { type AsryRecoveryPorts, holdDoubtful, recognizePayout, restoreClaims } from './recovery.ts';
 import * as view from './view.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
@@ -44,7 +50,7 @@ const isRefusal = (value: object): value is Refusal => 'code' in value;
 export type AsryDesk = ReturnType<typeof createAsryDesk>;
 
 export function createAsryDesk(
-  tools: DeskTools,
+  tools: ModuleTools,
   p: AsryPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
     /** Why nothing may begin now. */
@@ -310,8 +316,11 @@ export function createAsryDesk(
   };
 
   return {
-    restoreRecords: () => restoreClaims(recovery),
+    kinds: { asry: createAsryKind(p) },
+    restore: () => restoreClaims(recovery),
     holdDoubtful: () => holdDoubtful(recovery),
+    recognize: (transaction: ChainTransaction, memo: string | undefined) =>
+      recognizePayout(transaction, memo, p.reserveAddress),
 
     /** What a claim would be told that leaves nothing to do; undefined for any other. */
     async told(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
@@ -340,7 +349,7 @@ export function createAsryDesk(
       return store.epochs(limit).map(view.epochView);
     },
 
-    nextAt(): number | undefined {
+    nextRunAt(): number | undefined {
       const [last] = store.epochs(1);
       const epochEnds = last ? last.endsAt * 1_000 : now();
       return Math.min(epochEnds, payouts.nextAt() ?? epochEnds);
@@ -351,5 +360,5 @@ export function createAsryDesk(
       payouts.settleEnded();
       await payouts.sweep();
     },
-  } satisfies Desk & Record<string, unknown>;
+  } satisfies CustodyModule & Record<string, unknown>;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -63,7 +63,7 @@ function transferOf({ id, plan }: Operation, from: string, program: string | nul
   };
 }
 
-export function createAsryKind(ports: AsryPayoutPorts): KindDriver {
+export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
   return {
     rules: ASRY_RULES,
 

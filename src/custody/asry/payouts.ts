@@ -10,7 +10,7 @@ import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
-import type { DeskTools } from '../kernel/desk.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
 import type { AsryProgram } from './epochs.ts';
@@ -44,7 +44,7 @@ const owedFor = (reason: OwedReason): Refusal => ({ code: OWED, message: reason 
 export const AGAIN: Refusal = { code: LOOK_AGAIN, message: '' };
 
 export function createAsryPayouts(
-  tools: DeskTools,
+  tools: ModuleTools,
   store: AsryStore,
   p: AsryPayoutPorts & { readonly program: AsryProgram },
 ) {

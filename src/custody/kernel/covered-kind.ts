@@ -6,18 +6,18 @@
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BalanceReader } from './balance-reader.ts';
 import type { Journal } from './journal.ts';
-import type { KindDriver } from './kind.ts';
+import type { OperationKind } from './module.ts';
 import { type Budget, checkCap, reservedLamports } from './spending-limits.ts';
 
 export function coveredKind(
-  kind: KindDriver,
+  kind: OperationKind,
   p: {
     readonly journal: Pick<Journal, 'open' | 'recent' | 'releasedSlot'>;
     readonly budget: Budget;
     readonly readBalance: BalanceReader;
     readonly now: () => number;
   },
-): KindDriver {
+): OperationKind {
   const { journal, budget, now } = p;
   return {
     ...kind,

@@ -6,7 +6,7 @@
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
-import type { KindDriver, Prepared } from './kind.ts';
+import type { OperationKind, Prepared } from './module.ts';
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 import type { ChainPort } from './solana-view.ts';
@@ -24,7 +24,7 @@ export type DriverPorts = {
   readonly storage: Storage;
   readonly chain: ChainPort;
   readonly signer: Signer;
-  readonly kinds: Readonly<Record<Kind, KindDriver | undefined>>;
+  readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
   readonly budgetOf: (kind: Kind) => Budget;
   readonly now: () => number;
   readonly log: Log;
@@ -50,7 +50,7 @@ export function createDriver(p: DriverPorts) {
   const running = new Map<string, Promise<void>>();
 
   /** Stores what an observation makes of a row. Undefined when the row has changed since it was read. */
-  function observe(op: Operation, kind: KindDriver, seen: Observation): Operation | undefined {
+  function observe(op: Operation, kind: OperationKind, seen: Observation): Operation | undefined {
     const next = step(op, seen, kind.rules, now());
     return next === op ? op : journal.update(op, next, now());
   }
@@ -58,7 +58,7 @@ export function createDriver(p: DriverPorts) {
   /** The kind's transaction with our signature, or what became of the intent instead. */
   async function sign(
     op: Operation,
-    kind: KindDriver,
+    kind: OperationKind,
   ): Promise<{ prepared: Ready; signing: Signing } | { seen: Observation }> {
     try {
       const prepared = await kind.prepare(op);
@@ -74,7 +74,7 @@ export function createDriver(p: DriverPorts) {
     }
   }
 
-  async function prepare(op: Operation, kind: KindDriver): Promise<void> {
+  async function prepare(op: Operation, kind: OperationKind): Promise<void> {
     const stopped = p.stop(op.kind);
     if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
     const signed = await sign(op, kind);
@@ -94,7 +94,7 @@ export function createDriver(p: DriverPorts) {
   }
 
   /** One critical section: the limits as they are now, the names taken, the bytes stored. */
-  function storeSigned(op: Operation, kind: KindDriver, prepared: Ready, signing: Signing): void {
+  function storeSigned(op: Operation, kind: OperationKind, prepared: Ready, signing: Signing): void {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
@@ -117,14 +117,14 @@ export function createDriver(p: DriverPorts) {
     });
   }
 
-  async function send(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+  async function send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     // The fence: an instance that was replaced since it signed fails here, and its bytes never leave.
     await p.storage.sync();
     const accepted = await chain.send(signing.wire);
     observe(op, kind, { type: 'sent', accepted });
   }
 
-  async function watch(op: Operation, kind: KindDriver, signing: Signing): Promise<void> {
+  async function watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     const views = await chain.views(signing);
     const verdict = judgeAttempt(signing, views, chain.quorum);
     let landing: Landing | null = null;
@@ -142,9 +142,9 @@ export function createDriver(p: DriverPorts) {
     observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
   }
 
-  async function settle(op: Operation, kind: KindDriver): Promise<void> {
+  async function settle(op: Operation, kind: OperationKind): Promise<void> {
     const isTaken = (name: string) => (journal.claimant(name) ?? op.id) !== op.id;
-    let settled: Awaited<ReturnType<KindDriver['settle']>>;
+    let settled: Awaited<ReturnType<OperationKind['settle']>>;
     try {
       settled = await kind.settle(op, isTaken);
     } catch (error) {
@@ -165,7 +165,7 @@ export function createDriver(p: DriverPorts) {
     });
   }
 
-  async function perform(effect: Effect, op: Operation, kind: KindDriver): Promise<void> {
+  async function perform(effect: Effect, op: Operation, kind: OperationKind): Promise<void> {
     if (effect === 'prepare') return prepare(op, kind);
     if (effect === 'settle') return settle(op, kind);
     if (!op.signing) return;
@@ -214,5 +214,5 @@ const declined = (prepared: Exclude<Prepared, { ok: true }>): Observation =>
     ? { type: 'found', outcome: prepared.found }
     : { type: 'refused', reason: prepared.reason, outcome: prepared.outcome ?? {} };
 
-const refusedOrLater = (kind: KindDriver, reason: string): Observation =>
+const refusedOrLater = (kind: OperationKind, reason: string): Observation =>
   kind.rules.retriesPreparation ? { type: 'unprepared', reason } : { type: 'refused', reason };

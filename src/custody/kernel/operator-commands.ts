@@ -13,8 +13,8 @@ export type OpsPorts = {
   /** False while the journal is in doubt, and while nobody could compare it. */
   readonly isTrusted: () => boolean;
   reconcile(): Promise<Reconciled>;
-  /** Commands of the modules, by name. */
-  readonly commands: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
+  /** Runs a command of a module; undefined when none has this name. */
+  command(name: string, id: string): Promise<OpsAnswer> | undefined;
   readonly now: () => number;
 };
 
@@ -58,7 +58,7 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     }
     default:
-      return p.commands[name]?.(id ?? '') ?? { ok: false, message: 'No such command.' };
+      return p.command(name, id ?? '') ?? { ok: false, message: 'No such command.' };
   }
 }
 

@@ -9,6 +9,7 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted } from './journal-integrity.ts';
+import type { CustodyModule } from './module.ts';
 import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { orUnreadable } from './solana-view.ts';
@@ -23,16 +24,11 @@ export type ReconcilePorts = {
   reserveSignatures(page: { limit: number; before?: string }): Promise<SignatureEntry[]>;
   /** A finalized transaction, or null while the node does not have it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
-  /** Rows of the mirror beside operations: how many were taken over. */
-  restoreRecords?(): Promise<number>;
+  readonly modules: readonly CustodyModule[];
   /** Whether preparing a kind finds out on the chain if it has happened, so that it cannot happen twice. */
   provesItself(kind: Operation['kind']): boolean;
   /** The row of a transaction of ours that no module recognizes. */
   adopt(transaction: ChainTransaction, now: number): Operation;
-  /** What a transaction of ours was that no row knows; undefined when nobody can tell. */
-  recognize?(transaction: ChainTransaction, memo: string | undefined): Recognized | undefined;
-  /** What a doubtful journal leaves to the operator beside operations. */
-  holdDoubtful?(): void;
   readonly now: () => number;
 };
 
@@ -70,7 +66,7 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
     if (!last || rows.length < MIRROR_PAGE) break;
     after = last.id;
   }
-  restored += (await p.restoreRecords?.()) ?? 0;
+  for (const module of p.modules) restored += (await module.restore?.()) ?? 0;
   let recovered = 0;
   let looked = 0;
   for (let before: string | undefined; looked < MAX_LOOKED; ) {
@@ -94,7 +90,7 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   }
   if (isDoubted(p.journal)) {
     for (const operation of p.journal.open()) suspend(p, operation);
-    p.holdDoubtful?.();
+    for (const module of p.modules) module.holdDoubtful?.();
   }
   await p.storage.sync();
   return { restored, recovered, looked };
@@ -105,7 +101,7 @@ function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string 
   const { journal, reserveAddress, now } = p;
   const onChain = landed(transaction, reserveAddress);
   p.storage.transaction(() => {
-    const recognized = transaction.failed ? undefined : p.recognize?.(transaction, memoText(memo));
+    const recognized = transaction.failed ? undefined : recognizedBy(p.modules, transaction, memoText(memo));
     if (!recognized) {
       const operation = { ...p.adopt(transaction, now()), ...onChain };
       journal.insert(operation);
@@ -124,6 +120,18 @@ function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string 
     if (own) journal.update(own, done, now());
     else journal.insert(done);
   });
+}
+
+function recognizedBy(
+  modules: readonly CustodyModule[],
+  transaction: ChainTransaction,
+  memo: string | undefined,
+): Recognized | undefined {
+  for (const module of modules) {
+    const recognized = module.recognize?.(transaction, memo);
+    if (recognized) return recognized;
+  }
+  return undefined;
 }
 
 /** What the chain shows of a transaction of ours. */

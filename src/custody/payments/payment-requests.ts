@@ -15,7 +15,7 @@ import type {
   RequestOpened,
   RequestView,
 } from '../api.ts';
-import type { Desk, DeskTools } from '../kernel/desk.ts';
+import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { creationId, planCreation } from '../tokens/creation-operation.ts';
@@ -26,6 +26,7 @@ import { ownFee } from './own-fee.ts';
 import { createPaymentSearch } from './payment-search.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
 import { openReferenceStore } from './reference-store.ts';
+import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
 import { createRefundDesk, type RefundPorts } from './refunds.ts';
 import { refundDue, tooManyOpen, usedElsewhere } from './refusals.ts';
 import { createRequestChanges, purposeOf } from './request-changes.ts';
@@ -33,22 +34,23 @@ import { openRequestStore, type PaymentRequest } from './request-store.ts';
 import { openTreasuryStore } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
 
-export type PaymentDeskPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> & {
-  readonly treasuryAddress: string;
-  readonly reserveAddress: string;
-  /** Lists of transactions, one per node. */
-  readonly nodes: readonly TreasuryNode[];
-  /** The finalized transaction of a quorum of nodes, or null while they do not show it. @throws AppError UPSTREAM_FAILED */
-  transaction(signature: string): Promise<ChainTransaction | null>;
-  readonly randomBytes: (length: number) => Uint8Array;
-  readonly randomId: () => string;
-  /** The mint that only this invoice can make. */
-  readonly mintAddress: (invoiceId: string) => string;
-  /** The on-chain uri of a mint. */
-  readonly metadataUri: (mint: string) => string;
-  /** Lamports that a creation may take from the reserve: rent and fees. */
-  readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
-};
+export type PaymentDeskPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
+  RefundKindPorts & {
+    readonly treasuryAddress: string;
+    readonly reserveAddress: string;
+    /** Lists of transactions, one per node. */
+    readonly nodes: readonly TreasuryNode[];
+    /** The finalized transaction of a quorum of nodes, or null while they do not show it. @throws AppError UPSTREAM_FAILED */
+    transaction(signature: string): Promise<ChainTransaction | null>;
+    readonly randomBytes: (length: number) => Uint8Array;
+    readonly randomId: () => string;
+    /** The mint that only this invoice can make. */
+    readonly mintAddress: (invoiceId: string) => string;
+    /** The on-chain uri of a mint. */
+    readonly metadataUri: (mint: string) => string;
+    /** Lamports that a creation may take from the reserve: rent and fees. */
+    readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
+  };
 
 const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
 const OPEN_IN_ALL = 500;
@@ -66,7 +68,7 @@ const refuse = (refusal: Refusal) => ({ type: 'refused' as const, refusal });
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
 
 export function createPaymentDesk(
-  tools: DeskTools,
+  tools: ModuleTools,
   p: PaymentDeskPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
     /** Carries a planned operation as far as it goes now. */
@@ -176,7 +178,9 @@ export function createPaymentDesk(
   }
 
   return {
-    nextAt(): number | undefined {
+    kinds: { refund: createRefundKind(p) },
+
+    nextRunAt(): number | undefined {
       const isDue = store.creationsEnded(1).length > 0 || store.creationsMissing(1).length > 0;
       if (isDue || refunds.hasEnded()) return now();
       return search.nextRunAt();
@@ -205,7 +209,7 @@ export function createPaymentDesk(
     },
 
     open,
-    refund: refunds.refund,
+    commands: { refund: refunds.refund },
 
     find(id: string): RequestView | null {
       const request = store.get(id);
@@ -240,7 +244,7 @@ export function createPaymentDesk(
       repairRequests(store, storage, { owe, owedOf, oweAll: changes.oweAll });
       refunds.holdDoubtful();
     },
-    restoreRecords: () => restoreRequests({ mirror: p.mirror, journal, storage, store, payments, now }),
+    restore: () => restoreRequests({ mirror: p.mirror, journal, storage, store, payments, now }),
     recognize: recognizeRequests(store),
-  } satisfies Desk & Record<string, unknown>;
+  } satisfies CustodyModule & Record<string, unknown>;
 }

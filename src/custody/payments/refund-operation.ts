@@ -5,7 +5,7 @@
  */
 import { memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -50,7 +50,7 @@ export const refundOfMemo = (memo: string | undefined): string | undefined =>
 
 export const encodeRefundPlan = (plan: RefundPlan): Facts => ({ ...plan });
 
-export function createRefundKind(ports: RefundKindPorts): KindDriver {
+export function createRefundKind(ports: RefundKindPorts): OperationKind {
   return {
     rules: REFUND_RULES,
 

@@ -9,7 +9,7 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer, Refusal } from '../api.ts';
 import type { Decision } from '../kernel/begin-operation.ts';
-import type { DeskTools } from '../kernel/desk.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { solText } from '../kernel/spending-limits.ts';
 import { payerOf } from './booking.ts';
@@ -39,7 +39,7 @@ const refusal = (code: string, message: string): Decision => ({ ok: false, refus
 
 export type RefundDesk = ReturnType<typeof createRefundDesk>;
 
-export function createRefundDesk(tools: DeskTools, store: RequestStore, p: RefundPorts) {
+export function createRefundDesk(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
   const { journal, storage, now, log } = tools;
 
   /** Stores a refund and leaves word for D1, with the request that it belongs to. Inside a transaction. */

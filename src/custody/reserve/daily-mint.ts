@@ -5,10 +5,11 @@
  */
 import { lamports } from '../../core/amount.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
-import type { DeskTools } from '../kernel/desk.ts';
+import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import {
   type AbsrPorts,
+  createAbsrKind,
   dayOf,
   decideMint,
   type EarlierMints,
@@ -28,18 +29,20 @@ const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today',
 export type MintDesk = ReturnType<typeof createMintDesk>;
 
 /** What this journal knows of mints other than `id`. */
-export const earlierIn =
-  (journal: DeskTools['journal']) =>
+const earlierIn =
+  (journal: ModuleTools['journal']) =>
   (id: string): EarlierMints =>
     earlierMints(journal.openAndLanded('absr'), id);
 
-export function createMintDesk({ journal, begin, now, log }: DeskTools, ports: AbsrPorts) {
+export function createMintDesk({ journal, begin, now, log }: ModuleTools, ports: AbsrPorts) {
   let refused: string | null = null;
   const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
 
   return {
+    kinds: { absr: createAbsrKind(ports, earlierIn(journal)) },
+
     /** Begins the day's operation once it is due. What is missing for it, such as SOL, is looked for at the next tick. */
-    async tick(): Promise<void> {
+    async onCron(): Promise<void> {
       if (today() || now() < mintDueAt(now())) return;
       const day = utcDay(now());
       const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day }, claims: [] };
@@ -92,7 +95,7 @@ export function createMintDesk({ journal, begin, now, log }: DeskTools, ports: A
 
     /** Newest first. */
     history: (limit: number): MintRow[] => journal.ofKind('absr', limit).map(rowOf),
-  };
+  } satisfies CustodyModule & Record<string, unknown>;
 }
 
 function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation): MintRow {

@@ -7,7 +7,7 @@ import { MINT_FEE, mintMessage } from '../../chain/solana/token-mint.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -149,7 +149,7 @@ export async function readMintFacts(ports: AbsrPorts, earlier: () => EarlierMint
   return { reserves, supplies, nodes, depth, authority, earlier: earlier() };
 }
 
-export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => EarlierMints): KindDriver {
+export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => EarlierMints): OperationKind {
   /** Why this operation's day can have no mint of its own; a day ends while upstreams are read as well. */
   function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(ports.now());

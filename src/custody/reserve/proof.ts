@@ -14,7 +14,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
-import type { DeskTools } from '../kernel/desk.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './agreement.ts';
@@ -50,7 +50,7 @@ const DRAFT = 'proof_draft';
 
 export type ProofDesk = ReturnType<typeof createProofDesk>;
 
-export function createProofDesk({ journal, storage, now, log }: DeskTools, p: ProofPorts) {
+export function createProofDesk({ journal, storage, now, log }: ModuleTools, p: ProofPorts) {
   const { signer } = p;
   let retryAt = 0;
   let failure: string | undefined;
@@ -150,7 +150,7 @@ export function createProofDesk({ journal, storage, now, log }: DeskTools, p: Pr
 
   return {
     /** Signs the hour's proof once it is due. A failure is tried again at the next tick. */
-    async tick(): Promise<void> {
+    async onCron(): Promise<void> {
       const proof = stored();
       if (!signer.holdsBitcoinKey || p.stop() || (proof && !isDue(proof))) return;
       await signOnce();

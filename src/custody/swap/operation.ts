@@ -13,7 +13,7 @@ import {
   MAX_DIVERGENCE_BPS,
   type PriceReport,
 } from '../../core/price.ts';
-import type { KindDriver, Prepared } from '../kernel/kind.ts';
+import type { OperationKind, Prepared } from '../kernel/module.ts';
 import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -141,7 +141,7 @@ async function judged(p: QuotePorts, quote: SwapQuote, prices: readonly PriceRep
     : { ok: true, quote, priced: { ...priced, cost }, screened };
 }
 
-export function createSwapKind(ports: SwapPorts): KindDriver {
+export function createSwapKind(ports: SwapPorts): OperationKind {
   /** Our own transfer to the one-time address, or the transaction that has passed the screen. */
   async function payment(quote: SwapQuote, screened: ScreenedPayment | null) {
     if (screened) return screened;

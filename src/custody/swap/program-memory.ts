@@ -1,9 +1,11 @@
 /**
- * In which slot each program that a stranger's transaction may call was last deployed, as we first trusted it. One that
- * was deployed again since is another program, until the operator says otherwise.
+ * The slot in which each program that a third party's transaction may call was last deployed, as first trusted. A program
+ * that was deployed again since is refused until the operator trusts it.
  * @module
  */
 import type { Journal } from '../kernel/journal.ts';
+import type { CustodyModule } from '../kernel/module.ts';
+import { UPGRADEABLE } from '../policy/instructions.ts';
 import type { ProgramMemory } from './third-party-payment.ts';
 
 const keyOf = (program: string): string => `deployed:${program}`;
@@ -21,7 +23,10 @@ export function programMemory(journal: Pick<Journal, 'getMeta' | 'setMeta'>): Pr
   };
 }
 
-/** The next swap over it that passes trusts each program as it is then. */
-export function forgetPrograms(journal: Pick<Journal, 'setMeta'>, programs: readonly string[]): void {
-  for (const program of programs) journal.setMeta(keyOf(program), '');
-}
+/** The operator's command: the next swap that passes records each program as it is deployed then. */
+export const trustPrograms =
+  (journal: Pick<Journal, 'setMeta'>): NonNullable<CustodyModule['commands']>[string] =>
+  async () => {
+    for (const program of UPGRADEABLE) journal.setMeta(keyOf(program), '');
+    return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
+  };

@@ -9,7 +9,7 @@ import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { Settled } from '../kernel/kind.ts';
+import type { Settled } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 

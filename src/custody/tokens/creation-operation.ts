@@ -14,7 +14,7 @@ import {
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { Journal } from '../kernel/journal.ts';
-import { type KindDriver, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/kind.ts';
+import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import { type Facts, plannedOperation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -75,7 +75,7 @@ export function designOf(subject: Readonly<Record<string, unknown>>): TokenDesig
   };
 }
 
-export function createTokenKind(ports: TokenPorts): KindDriver {
+export function createTokenKind(ports: TokenPorts): OperationKind {
   return {
     rules: TOKEN_RULES,
 

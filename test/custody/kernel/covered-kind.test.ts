@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { coveredKind } from '../../../src/custody/kernel/covered-kind.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import { type KindDriver, settlesByLanding } from '../../../src/custody/kernel/kind.ts';
+import { type OperationKind, settlesByLanding } from '../../../src/custody/kernel/module.ts';
 import { type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
@@ -12,7 +12,7 @@ const KEPT = 100n;
 
 function setUp(balance: bigint, mostPerDay = 10n) {
   const journal = openJournal(createSqliteStorage());
-  const bare: KindDriver = {
+  const bare: OperationKind = {
     rules: { maxAttempts: 1, retriesPreparation: true, settles: false },
     prepare: async () => ({ ok: false, reason: 'prepared' }),
     settle: settlesByLanding,

@@ -2,7 +2,7 @@
 import { lamports } from '../../../src/core/amount.ts';
 import { createDriver } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import type { KindDriver, Prepared, Settled } from '../../../src/custody/kernel/kind.ts';
+import type { OperationKind, Prepared, Settled } from '../../../src/custody/kernel/module.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { createFakeChain } from '../fake-chain.ts';
 import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
@@ -30,7 +30,7 @@ export const LIMITS: Limits = {
   floor: lamports(0n),
 };
 
-export function setUp(kindChange: Partial<KindDriver> = {}) {
+export function setUp(kindChange: Partial<OperationKind> = {}) {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
   const chain = createFakeChain();
@@ -38,7 +38,7 @@ export function setUp(kindChange: Partial<KindDriver> = {}) {
   const order: string[] = [];
   const logged: string[] = [];
   let stopped: string | undefined;
-  const kind: KindDriver = {
+  const kind: OperationKind = {
     rules: SWAP,
     prepare: async () => ready(),
     settle: async () => pending,

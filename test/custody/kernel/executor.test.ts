@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
 import { createDriver } from '../../../src/custody/kernel/executor.ts';
-import type { Prepared } from '../../../src/custody/kernel/kind.ts';
+import type { Prepared } from '../../../src/custody/kernel/module.ts';
 import type { Kind, State } from '../../../src/custody/kernel/operation.ts';
 import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../sample-operations.ts';
 import { budgetOf } from '../spending.ts';

@@ -44,6 +44,7 @@ const transfer = (signature: string, change: Partial<ChainTransaction> = {}): Ch
 
 /** What the modules contribute. */
 const OF_THE_MODULES = {
+  modules: [],
   provesItself: (kind: Operation['kind']) => kind === 'token' || kind === 'refund',
   adopt: (transaction: ChainTransaction, now: number) => recoveredSwap(transaction, RESERVE, now),
 };

@@ -332,13 +332,13 @@ describe('the time of the next run', () => {
 
   it('is two seconds after the last one while a request is new, ten seconds while one is open', async () => {
     const world = createPaymentWorld();
-    expect(world.desk.nextAt()).toBeUndefined();
+    expect(world.desk.nextRunAt()).toBeUndefined();
     world.open();
     await world.desk.run();
-    expect(world.desk.nextAt()).toBe(world.state.now + 2_000);
+    expect(world.desk.nextRunAt()).toBe(world.state.now + 2_000);
     world.state.now += 5 * MINUTE;
     await world.desk.run();
-    expect(world.desk.nextAt()).toBe(world.state.now + 10_000);
+    expect(world.desk.nextRunAt()).toBe(world.state.now + 10_000);
   });
 
   it('is every ten minutes for a day after the last request closed, then never', async () => {
@@ -347,12 +347,12 @@ describe('the time of the next run', () => {
     let runs = 0;
     for (let minute = 0; minute < 2 * MINUTES_OF_A_DAY; minute++) {
       world.state.now += MINUTE;
-      if ((world.desk.nextAt() ?? Number.POSITIVE_INFINITY) > world.state.now) continue;
+      if ((world.desk.nextRunAt() ?? Number.POSITIVE_INFINITY) > world.state.now) continue;
       await world.desk.run();
       runs++;
     }
     expect(runs).toBeLessThan(40 + 6 * 24 + 10);
-    expect(world.desk.nextAt()).toBeUndefined();
+    expect(world.desk.nextRunAt()).toBeUndefined();
   });
 
   it('is not earlier while paid creations wait for money, and at once when one has ended', async () => {
@@ -360,9 +360,9 @@ describe('the time of the next run', () => {
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     await world.desk.run();
-    expect(world.desk.nextAt()).toBe(world.state.now + 10 * MINUTE);
+    expect(world.desk.nextRunAt()).toBe(world.state.now + 10 * MINUTE);
     world.finish(`token:${request.id}`, 'done');
-    expect(world.desk.nextAt()).toBe(world.state.now);
+    expect(world.desk.nextRunAt()).toBe(world.state.now);
     await world.desk.run();
     expect(world.desk.find(request.id)?.status).toBe('completed');
   });
@@ -374,10 +374,10 @@ describe('the time of the next run', () => {
     await world.confirm(request.id, paid);
     await world.desk.run();
     world.state.refunds = 'never';
-    await world.desk.refund(request.id);
-    expect(world.desk.nextAt()).toBeGreaterThan(world.state.now);
+    await world.desk.commands.refund(request.id);
+    expect(world.desk.nextRunAt()).toBeGreaterThan(world.state.now);
     world.finish(`refund:${paid}:1`, 'done');
-    expect(world.desk.nextAt()).toBe(world.state.now);
+    expect(world.desk.nextRunAt()).toBe(world.state.now);
     await world.desk.run();
     expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });
@@ -427,7 +427,7 @@ describe('finding payments', () => {
     await world.desk.run();
     world.pay(fee(request), [request.reference]);
     world.state.now += 10 * MINUTE;
-    expect(world.desk.nextAt()).toBeLessThanOrEqual(world.state.now);
+    expect(world.desk.nextRunAt()).toBeLessThanOrEqual(world.state.now);
     await world.desk.run();
     expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
   });
@@ -548,7 +548,7 @@ describe('the creation that a payment buys', () => {
       (work) => work,
     );
     world.storage.exec('DELETE FROM operations');
-    expect(world.desk.nextAt()).toBe(world.state.now);
+    expect(world.desk.nextRunAt()).toBe(world.state.now);
     await world.desk.run();
     expect(world.desk.find(request.id)?.status).toBe('completed');
   });

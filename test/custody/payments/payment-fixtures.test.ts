@@ -248,7 +248,7 @@ describe('spam on a reference', () => {
     expect(world.storage.exec('SELECT MAX(LENGTH(columns)) AS most FROM outbox')[0]?.most).toBeLessThan(
       30_000,
     );
-    await world.desk.refund(request.id);
+    await world.desk.commands.refund(request.id);
     expect(world.refunded).toEqual([]);
   });
 });

@@ -230,7 +230,7 @@ it('rows of an older version are read, and what they owe is paid back once', asy
     'changes',
   ]);
   await world.desk.run();
-  for (let calls = 0; calls < 2; calls++) await world.desk.refund(request.id);
+  for (let calls = 0; calls < 2; calls++) await world.desk.commands.refund(request.id);
   expect(world.refunded).toEqual([`refund:${paid}:1`]);
   expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', refunds: [{ status: 'paid' }] });
 });

@@ -2,8 +2,8 @@
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
-import type { DeskTools } from '../../../src/custody/kernel/desk.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createPaymentDesk, type PaymentDeskPorts } from '../../../src/custody/payments/payment-requests.ts';
@@ -63,7 +63,7 @@ export function createPaymentWorld(
       state.now,
     );
   }
-  const tools: DeskTools = {
+  const tools: ModuleTools = {
     journal,
     storage,
     now: () => state.now,
@@ -125,6 +125,11 @@ export function createPaymentWorld(
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,
     creationCost: () => 5_000n,
+    // Refunds begin here and are not carried out.
+    balanceOf: async () => 0n,
+    leastBalance: async () => 0n,
+    latestBlockhash: () => Promise.reject(new Error('no operation is prepared here')),
+    findPaid: async () => null,
   };
   /** What the custodian's executor does with a planned creation. */
   async function drive(id: string): Promise<void> {

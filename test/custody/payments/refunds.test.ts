@@ -17,13 +17,16 @@ async function overpaid(world: PaymentWorld, excess: bigint, payer = 'payer') {
 }
 
 const outcomes = async (world: PaymentWorld, id: string) =>
-  (await world.desk.refund(id)).rows?.map(({ outcome }) => outcome);
+  (await world.desk.commands.refund(id)).rows?.map(({ outcome }) => outcome);
 
 describe('a refund', () => {
   it('goes to the recorded payer with the recorded amount, as an operation of its own, and is shown', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
-    expect(await world.desk.refund(request.id)).toMatchObject({ ok: true, rows: [{ outcome: 'paid' }] });
+    expect(await world.desk.commands.refund(request.id)).toMatchObject({
+      ok: true,
+      rows: [{ outcome: 'paid' }],
+    });
     const id = `refund:${paid}:1`;
     expect(world.journal.get(id)).toMatchObject({
       kind: 'refund',
@@ -40,9 +43,9 @@ describe('a refund', () => {
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
     await Promise.all([
-      world.desk.refund(request.id),
-      world.desk.refund(paid),
-      world.desk.refund(request.id),
+      world.desk.commands.refund(request.id),
+      world.desk.commands.refund(paid),
+      world.desk.commands.refund(request.id),
     ]);
     expect(world.refunded).toEqual([`refund:${paid}:1`]);
     expect(await outcomes(world, paid)).toEqual(['on its way']);
@@ -62,7 +65,7 @@ describe('a refund', () => {
     world.state.refuses = 'SIGNING_PAUSED';
     world.state.refusing = async () => {
       world.state.refuses = undefined;
-      await world.desk.refund(String(world.desk.find(request.id)?.refunds[1]?.signature));
+      await world.desk.commands.refund(String(world.desk.find(request.id)?.refunds[1]?.signature));
     };
     expect(await outcomes(world, request.id)).toEqual(['not paid: SIGNING_PAUSED: ', 'paid']);
     expect(world.refunded).toHaveLength(1);
@@ -74,10 +77,10 @@ describe('a refund', () => {
     const world = createPaymentWorld();
     world.state.refunds = 'failed';
     const { request, paid } = await overpaid(world, 50_000n);
-    expect(await world.desk.refund(request.id)).toMatchObject({ ok: false });
+    expect(await world.desk.commands.refund(request.id)).toMatchObject({ ok: false });
     expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'due' }]);
     world.state.refunds = 'done';
-    await world.desk.refund(request.id);
+    await world.desk.commands.refund(request.id);
     expect(world.refunded).toEqual([`refund:${paid}:1`, `refund:${paid}:2`]);
     expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });
@@ -97,10 +100,10 @@ describe('a refund', () => {
     for (const early of [false, true]) {
       const world = createPaymentWorld({ creates: 'never' });
       const { request, paid } = await overpaid(world, 50_000n);
-      if (early) await world.desk.refund(request.id);
+      if (early) await world.desk.commands.refund(request.id);
       world.finish(`token:${request.id}`, 'failed');
       await world.desk.run();
-      await world.desk.refund(request.id);
+      await world.desk.commands.refund(request.id);
       expect(world.refunded).toEqual(
         early ? [`refund:${paid}:1`, `refund:${paid}.2:1`] : [`refund:${paid}:1`],
       );
@@ -121,7 +124,7 @@ describe('a refund', () => {
     await world.desk.run();
     world.state.now += 41 * 60_000;
     await world.desk.run();
-    await world.desk.refund(request.id);
+    await world.desk.commands.refund(request.id);
     expect(world.refunded.map((id) => world.journal.get(id)?.plan.payer).sort()).toEqual(['alice', 'bob']);
   });
 });
@@ -135,7 +138,7 @@ describe('after a loss', () => {
     world.storage.exec('DELETE FROM refunds');
     world.state.now += 3 * 3_600_000;
     world.desk.holdDoubtful();
-    await world.desk.refund(request.id);
+    await world.desk.commands.refund(request.id);
     const plan = world.journal.get(`refund:${paid}:1`)?.plan;
     expect(plan).toMatchObject({ payment: paid, doubtedAt: world.state.now });
     expect(plan?.since).toBeLessThanOrEqual(paidAt);
@@ -176,7 +179,7 @@ it('a refund that has ended is booked however many older ones still hang', async
   world.state.refunds = 'never';
   const hanging = [];
   for (let n = 0; n < 25; n++) hanging.push(await overpaid(world, 20_000n));
-  for (const { request } of hanging) await world.desk.refund(request.id);
+  for (const { request } of hanging) await world.desk.commands.refund(request.id);
   const last = hanging.at(-1);
   world.finish(`refund:${last?.paid}:1`, 'done');
   await world.desk.run();
@@ -258,7 +261,7 @@ describe('nothing is paid back', () => {
   });
 
   it('for an id that nobody knows', async () => {
-    expect(await createPaymentWorld().desk.refund('nobody')).toMatchObject({ ok: false });
+    expect(await createPaymentWorld().desk.commands.refund('nobody')).toMatchObject({ ok: false });
   });
 });
 
@@ -285,7 +288,7 @@ it('refunds never move more of a payment than it brought, and none more than onc
           if (!request) continue;
           if (act === 'pay') world.pay(9_000_000n, [request.reference]);
           if (act === 'payOver') world.pay(fee(request) + 30_000n, [request.reference]);
-          if (act === 'refund') await world.desk.refund(request.id);
+          if (act === 'refund') await world.desk.commands.refund(request.id);
           if (act === 'run') await world.desk.run();
           if (act === 'wait') world.state.now += 15 * 60_000;
           if (act === 'restore') world.desk.holdDoubtful();

@@ -4,8 +4,9 @@ import type { ForeignOffer, SwapQuote } from '../../../src/bridges/route.ts';
 import { sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { claimsOf } from '../../../src/custody/kernel/operation.ts';
+import { UPGRADEABLE } from '../../../src/custody/policy/instructions.ts';
 import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../../src/custody/swap/operation.ts';
-import { forgetPrograms, programMemory } from '../../../src/custody/swap/program-memory.ts';
+import { programMemory, trustPrograms } from '../../../src/custody/swap/program-memory.ts';
 import type { ScreenedPayment } from '../../../src/custody/swap/third-party-payment.ts';
 import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../fake-bridge.ts';
 import { land } from '../fake-chain.ts';
@@ -179,13 +180,14 @@ describe('carrying it out', () => {
   });
 });
 
-it('a program is remembered as it was first trusted, until the operator forgets it', () => {
+it('keeps the first trusted deployment of a program until the operator trusts the present one', async () => {
   const w = setUp();
   const memory = programMemory(w.journal);
-  expect(memory.recorded('P')).toBeNull();
-  memory.record('P', 5n);
+  const [tracker = ''] = UPGRADEABLE;
+  expect(memory.recorded(tracker)).toBeNull();
+  memory.record(tracker, 5n);
   memory.record('Q', 0n);
-  expect([memory.recorded('P'), memory.recorded('Q')]).toEqual([5n, 0n]);
-  forgetPrograms(w.journal, ['P']);
-  expect([memory.recorded('P'), memory.recorded('Q')]).toEqual([null, 0n]);
+  expect([memory.recorded(tracker), memory.recorded('Q')]).toEqual([5n, 0n]);
+  expect(await trustPrograms(w.journal)('')).toMatchObject({ ok: true });
+  expect([memory.recorded(tracker), memory.recorded('Q')]).toEqual([null, 0n]);
 });

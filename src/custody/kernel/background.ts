@@ -1,0 +1,117 @@
+/**
+ * Everything that runs without a caller: the alarm, the cron's call, and the delivery of changes to D1. Stored rows
+ * decide what is due, so an instance that dies loses no work.
+ * @module
+ */
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { Driver } from './executor.ts';
+import type { Journal } from './journal.ts';
+import { isDoubted } from './journal-integrity.ts';
+import type { CustodyModule } from './module.ts';
+import { flushOutbox } from './outbox.ts';
+import type { Log, Mirror, Storage } from './ports.ts';
+import type { SigningGate } from './signing-gate.ts';
+
+/** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
+const DUE_PER_ALARM = 5;
+/** Set before an alarm does anything: a run that dies is repeated after this. */
+const SAFETY_MS = 30_000;
+/** Between tries while D1 does not take the outbox. */
+const MIRROR_RETRY_MS = 5_000;
+/** Smallest distance of an alarm from now. */
+const SOON_MS = 20;
+
+export function createBackground(p: {
+  readonly journal: Journal;
+  readonly storage: Storage;
+  readonly mirror: Mirror;
+  readonly gate: SigningGate;
+  readonly driver: Driver;
+  /** By name, for the log. */
+  readonly modules: Readonly<Record<string, CustodyModule>>;
+  readonly now: () => number;
+  readonly log: Log;
+}) {
+  const { journal, storage, gate, now, log } = p;
+  const modules = Object.entries(p.modules);
+  /** When an alarm last ended. */
+  let ranAt = 0;
+
+  /** A module that fails keeps the others going; its work is stored and runs again. */
+  async function attempt(module: string, work: Promise<void> | undefined): Promise<void> {
+    await work?.catch((error: unknown) => {
+      log({ level: 'warn', event: 'module_failed', module, reason: failureReason(error) });
+    });
+  }
+
+  async function runModules(): Promise<void> {
+    for (const [name, module] of modules)
+      if ((module.nextRunAt?.() ?? Number.POSITIVE_INFINITY) <= now()) await attempt(name, module.run?.());
+  }
+
+  /** Sets the alarm for the next stored work, and for `latest` at the latest, whatever alarm was set or lost before. */
+  async function rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
+    const undelivered = journal.undeliveredSince() === undefined ? undefined : now() + MIRROR_RETRY_MS;
+    const stored = [
+      journal.nextDue(now()),
+      undelivered,
+      ...modules.map(([, module]) => module.nextRunAt?.()),
+    ];
+    const unverified = isDoubted(journal) ? [] : [now() + MIRROR_RETRY_MS];
+    const next = Math.min(
+      latest,
+      ...(gate.isTrusted() ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
+    );
+    // Counted from the last run, not from now: calls that never cease must not put the alarm off for ever.
+    const soonest = Math.min(ranAt, now()) + SOON_MS;
+    await storage.setAlarm(Number.isFinite(next) ? Math.max(next, soonest) : null);
+  }
+
+  /** D1 first, then the alarm: a caller that has its answer finds the row. */
+  async function publish(): Promise<void> {
+    // A journal in doubt is rebuilt from the mirror, so it must not write there.
+    if (gate.isTrusted()) await flushOutbox(journal, storage, p.mirror, log);
+    await rearm();
+  }
+
+  /** Does work that leaves something to do. If this instance dies on the way, the alarm continues it. */
+  async function working<T>(work: () => Promise<T>): Promise<T> {
+    await gate.verify();
+    await rearm(now() + SAFETY_MS);
+    try {
+      return await work();
+    } finally {
+      await publish();
+    }
+  }
+
+  return {
+    publish,
+    working,
+
+    /** Work that uses something up. @throws while the journal may not be the true one */
+    verified: <T>(work: () => Promise<T>): Promise<T> =>
+      working(async () => {
+        if (!gate.isTrusted()) throw new Error('the journal is not known to be the true one');
+        return work();
+      }),
+
+    wake: (): Promise<void> =>
+      working(async () => {
+        if (gate.isNewerStorage) return;
+        journal.purge(now());
+        await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.())));
+      }),
+
+    async alarm(): Promise<void> {
+      await storage.setAlarm(now() + SAFETY_MS);
+      await gate.verify();
+      if (gate.isTrusted()) {
+        await p.driver.driveDue(DUE_PER_ALARM);
+        await runModules();
+      }
+      ranAt = now();
+      await publish();
+    },
+  };
+}
