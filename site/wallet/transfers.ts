@@ -14,7 +14,7 @@ import {
   createTransactionMessage,
   getBase64Decoder,
   getTransactionEncoder,
-  type IInstruction,
+  type Instruction,
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
@@ -70,7 +70,7 @@ async function withNode<T>(read: (rpc: Rpc) => Promise<T>): Promise<T> {
 
 async function signWithFreshBlockhash(
   connected: Connected,
-  instructions: readonly IInstruction[],
+  instructions: readonly Instruction[],
 ): Promise<string> {
   const lifetime = await withNode(async (rpc) => (await rpc.getLatestBlockhash().send()).value);
   const transaction = pipe(

@@ -4,11 +4,9 @@
  * @see https://solana.com/docs/rpc/http/simulatetransaction (`innerInstructions`)
  * @module
  */
-import { concatBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import * as z from 'zod';
-import { SYSTEM_PROGRAM } from '../chain/solana/instruction.ts';
-import { addressSeed } from '../chain/solana/program-address.ts';
+import { createAccountData, SYSTEM_PROGRAM, systemTransferData } from '../chain/solana/system-program.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
 
@@ -97,22 +95,10 @@ function systemCall(parsed: unknown): Pick<InnerCall, 'accounts' | 'data'> {
   const transfer = Transfer.safeParse(parsed);
   if (transfer.success) {
     const { source, destination, lamports } = transfer.data.info;
-    return { accounts: [source, destination], data: concatBytes(u32(2), u64(lamports)) };
+    return { accounts: [source, destination], data: systemTransferData(lamports) };
   }
   const create = CreateAccount.safeParse(parsed);
   if (!create.success) return UNREAD;
   const { source, newAccount, lamports, space, owner } = create.data.info;
-  const bytes = concatBytes(u32(0), u64(lamports), u64(space), addressSeed(owner));
-  return { accounts: [source, newAccount], data: bytes };
+  return { accounts: [source, newAccount], data: createAccountData({ lamports, space, owner }) };
 }
-
-const u32 = (value: number): Uint8Array => {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, value, true);
-  return bytes;
-};
-const u64 = (value: bigint): Uint8Array => {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, value, true);
-  return bytes;
-};

@@ -1,6 +1,6 @@
 /** A caller of the token routes, and a wallet that knows no more of a request than its Solana Pay URL. */
 import { base58 } from '@scure/base';
-import { AccountRole, address, type IInstruction } from '@solana/web3.js';
+import { AccountRole, address, type Instruction } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
@@ -74,7 +74,7 @@ export function createTokenDesk(world: World) {
     to: string,
     lamports: bigint,
     references: readonly string[],
-  ): IInstruction => {
+  ): Instruction => {
     const move = getTransferSolInstruction({
       source: from.signer,
       destination: address(to),
@@ -85,7 +85,7 @@ export function createTokenDesk(world: World) {
   };
 
   /** A deposit of USDC to the treasury. */
-  async function deposit(from: SolanaKey, atoms: bigint): Promise<IInstruction> {
+  async function deposit(from: SolanaKey, atoms: bigint): Promise<Instruction> {
     const { mint, decimals } = world.solana.mints.usdc;
     await createTokenAccounts(ledger, world.solana.bank.signer, world.treasury, [mint]);
     return getTransferCheckedInstruction({
@@ -98,7 +98,7 @@ export function createTokenDesk(world: World) {
     });
   }
 
-  const land = async (payer: SolanaKey, ...instructions: IInstruction[]): Promise<string> =>
+  const land = async (payer: SolanaKey, ...instructions: Instruction[]): Promise<string> =>
     (await landTransaction(ledger, payer.signer, instructions)).signature;
 
   async function plant(at: string, data: Uint8Array, owner: string): Promise<void> {

@@ -3,8 +3,9 @@
  * invent and hide transactions, and misstate heights, balances, accounts, statuses and blockhash lifetimes.
  * @module
  */
+
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { decodeBase58 } from '../../src/chain/solana/address.ts';
-import { SYSTEM_PROGRAM } from '../../src/chain/solana/instruction.ts';
 import { lamports } from '../../src/core/amount.ts';
 import type {
   ChainTransaction,
@@ -183,8 +184,8 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
     const held = at(key.lamports(address));
     // A mint that is not there yet, or lamports at an address that has none.
     if (held === 0n && lies('accounts'))
-      return { owner: SYSTEM_PROGRAM, lamports: 1n, data: new Uint8Array(0) };
-    return held > 0n ? { owner: SYSTEM_PROGRAM, lamports: held, data: new Uint8Array(0) } : null;
+      return { owner: SYSTEM_PROGRAM_ADDRESS, lamports: 1n, data: new Uint8Array(0) };
+    return held > 0n ? { owner: SYSTEM_PROGRAM_ADDRESS, lamports: held, data: new Uint8Array(0) } : null;
   }
 
   return {

@@ -6,7 +6,7 @@ import {
   getAddressEncoder,
   getU32Encoder,
   getUtf8Encoder,
-  type IInstruction,
+  type Instruction,
   type KeyPairSigner,
 } from '@solana/web3.js';
 import { getCreateAccountInstruction } from '@solana-program/system';
@@ -32,8 +32,8 @@ function text(value: string): number[] {
 
 const instruction = (
   data: readonly number[],
-  accounts: NonNullable<IInstruction['accounts']>,
-): IInstruction => ({
+  accounts: NonNullable<Instruction['accounts']>,
+): Instruction => ({
   programAddress: TOKEN_2022_PROGRAM,
   accounts,
   data: Uint8Array.from(data),

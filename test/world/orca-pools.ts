@@ -1,4 +1,4 @@
-import { getWhirlpoolAddress, getWhirlpoolEncoder } from '@orca-so/whirlpools-client';
+import { getWhirlpoolAddress, getWhirlpoolEncoder, WhirlpoolDeployment } from '@orca-so/whirlpools-client';
 import {
   type Address,
   address,
@@ -19,6 +19,7 @@ import { createMint, type TestToken } from './test-tokens.ts';
 
 const WHIRLPOOL_PROGRAM = address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc');
 const CONFIG = address('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ');
+const DEPLOYMENT = WhirlpoolDeployment.custom(WHIRLPOOL_PROGRAM, CONFIG);
 const METAPLEX_PROGRAM = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 const NO_ADDRESS = address('11111111111111111111111111111111');
 const RENT_LAMPORTS = 6_000_000n;
@@ -92,7 +93,7 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
     const isSorted = Buffer.compare(keyBytes(first.token.mint), keyBytes(second.token.mint)) < 0;
     const [a, b] = isSorted ? [first, second] : [second, first];
     const mints = [address(a.token.mint), address(b.token.mint)] as const;
-    const [pool, bump] = await getWhirlpoolAddress(CONFIG, ...mints, fee.tier);
+    const [pool, bump] = await getWhirlpoolAddress(...mints, fee.tier, DEPLOYMENT);
     const sqrtPrice =
       a.dollars >= b.dollars
         ? rootPrice(a.dollars / b.dollars, a.token, b.token)
@@ -100,7 +101,7 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
     const unused = {
       mint: NO_ADDRESS,
       vault: NO_ADDRESS,
-      authority: NO_ADDRESS,
+      extension: new Uint8Array(32),
       emissionsPerSecondX64: 0n,
       growthGlobalX64: 0n,
     };
@@ -108,7 +109,7 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
       whirlpoolsConfig: CONFIG,
       whirlpoolBump: Uint8Array.of(bump),
       tickSpacing: fee.spacing,
-      tickSpacingSeed: Uint8Array.of(fee.tier & 0xff, fee.tier >> 8),
+      feeTierIndexSeed: Uint8Array.of(fee.tier & 0xff, fee.tier >> 8),
       feeRate: fee.rate,
       protocolFeeRate: 1_300,
       liquidity: 975_620_273_327_828n,

@@ -66,14 +66,14 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
       tags: [],
     });
     const raw = (Number(state.sqrtPrice) / 2 ** 64) ** 2;
-    const tier = (state.tickSpacingSeed[0] ?? 0) + 256 * (state.tickSpacingSeed[1] ?? 0);
+    const tier = (state.feeTierIndexSeed[0] ?? 0) + 256 * (state.feeTierIndexSeed[1] ?? 0);
     const stats = { volume: '1292320.5', fees: '1292.32', rewards: '0', yieldOverTvl: '0.00067' };
     return {
       address: pool.address,
       whirlpoolsConfig: state.whirlpoolsConfig,
       whirlpoolBump: [...state.whirlpoolBump],
       tickSpacing: state.tickSpacing,
-      tickSpacingSeed: [...state.tickSpacingSeed],
+      tickSpacingSeed: [...state.feeTierIndexSeed],
       feeTierIndex: tier,
       feeRate: state.feeRate,
       protocolFeeRate: state.protocolFeeRate,

@@ -5,7 +5,7 @@ import {
   createTransactionMessage,
   getSignatureFromTransaction,
   getTransactionEncoder,
-  type IInstruction,
+  type Instruction,
   type KeyPairSigner,
   pipe,
   setTransactionMessageFeePayerSigner,
@@ -19,7 +19,7 @@ import type { LandedTransaction, SolanaLedger } from './solana-ledger.ts';
 export async function buildTransaction(
   ledger: SolanaLedger,
   payer: KeyPairSigner,
-  instructions: readonly IInstruction[],
+  instructions: readonly Instruction[],
 ): Promise<{ signature: string; wire: Uint8Array }> {
   const { blockhash, lastValidBlockHeight } = ledger.clock.blockhashAt(ledger.clock.slot('processed'));
   const message = pipe(
@@ -44,7 +44,7 @@ const COMPUTE_UNITS = 400_000;
 let landings = 0;
 
 // Two equal transfers in one slot would have the same signature; a compute limit of its own tells each apart and is free.
-function distinctLimit(): IInstruction {
+function distinctLimit(): Instruction {
   landings = (landings + 1) % 100_000;
   const data = new Uint8Array(5);
   data[0] = 2;
@@ -56,7 +56,7 @@ function distinctLimit(): IInstruction {
 export async function landTransaction(
   ledger: SolanaLedger,
   payer: KeyPairSigner,
-  instructions: readonly IInstruction[],
+  instructions: readonly Instruction[],
   options: { readonly asVersionOne?: boolean } = {},
 ): Promise<LandedTransaction> {
   const { signature, wire } = await buildTransaction(ledger, payer, [distinctLimit(), ...instructions]);

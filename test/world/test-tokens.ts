@@ -1,4 +1,4 @@
-import { address, generateKeyPairSigner, type IInstruction, type KeyPairSigner } from '@solana/web3.js';
+import { address, generateKeyPairSigner, type Instruction, type KeyPairSigner } from '@solana/web3.js';
 import { getCreateAccountInstruction } from '@solana-program/system';
 import {
   findAssociatedTokenPda,
@@ -49,7 +49,7 @@ export async function tokenAccountOf(owner: string, mint: string): Promise<strin
   return account;
 }
 
-async function createAccount(payer: KeyPairSigner, owner: string, mint: string): Promise<IInstruction> {
+async function createAccount(payer: KeyPairSigner, owner: string, mint: string): Promise<Instruction> {
   return getCreateAssociatedTokenIdempotentInstruction({
     payer,
     owner: address(owner),

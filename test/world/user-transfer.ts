@@ -1,4 +1,4 @@
-import { AccountRole, address, type IInstruction } from '@solana/web3.js';
+import { AccountRole, address, type Instruction } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import type { SolanaKey } from './keys.ts';
@@ -21,12 +21,12 @@ export interface UserTransfer {
   readonly version?: 0 | 1;
 }
 
-function withReferences(instruction: IInstruction, references: readonly string[]): IInstruction {
+function withReferences(instruction: Instruction, references: readonly string[]): Instruction {
   const keys = references.map((key) => ({ address: address(key), role: AccountRole.READONLY }));
   return { ...instruction, accounts: [...(instruction.accounts ?? []), ...keys] };
 }
 
-const memoInstruction = (memo: string): IInstruction => ({
+const memoInstruction = (memo: string): Instruction => ({
   programAddress: MEMO_PROGRAM,
   data: new TextEncoder().encode(memo),
 });
@@ -35,7 +35,7 @@ const memoInstruction = (memo: string): IInstruction => ({
 export async function transferFromUser(solana: SolanaWorld, transfer: UserTransfer): Promise<string> {
   const { from, to, asset, amount } = transfer;
   const { ledger } = solana;
-  let move: IInstruction;
+  let move: Instruction;
   if (asset === 'sol') {
     move = getTransferSolInstruction({ source: from.signer, destination: address(to), amount });
   } else {

@@ -28,7 +28,7 @@ export function readWireTransaction(bytes: Uint8Array): WireTransaction {
   const keys = message.staticAccounts;
   const signatures = Object.entries(transaction.signatures);
   const first = signatures[0]?.[1] ?? new Uint8Array(64);
-  const lookups = 'addressTableLookups' in message ? (message.addressTableLookups ?? []) : [];
+  const lookups = message.version === 0 ? (message.addressTableLookups ?? []) : [];
   return {
     signature: base58.encode(Uint8Array.from(first)),
     version: message.version,
@@ -40,7 +40,7 @@ export function readWireTransaction(bytes: Uint8Array): WireTransaction {
     ),
     lookups: lookups.map((lookup) => ({
       table: lookup.lookupTableAddress,
-      writableIndexes: 'writableIndices' in lookup ? lookup.writableIndices : [],
+      writableIndexes: lookup.writableIndexes,
     })),
     signaturesValid: signatures.every(
       ([address, signature]) =>

@@ -4,6 +4,7 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
+import { isAddress as isLibraryAddress } from '@solana/web3.js';
 
 /** The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one such text. */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
@@ -19,11 +20,15 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
 
 export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
 
-export const isAddress = (text: string): boolean => decodeBase58(text, 32) !== undefined;
+export const isAddress = (text: string): boolean => isLibraryAddress(text);
 
+/** The library's `isSignature` throws on text that is not base58. */
 export const isSignature = (text: string): boolean => decodeBase58(text, 64) !== undefined;
 
-/** Whether a wallet can exist here: a point of the curve. Program-derived addresses are off it. */
+/**
+ * Whether a wallet can have this address: a point of the curve. Program-derived addresses are off it. The library also
+ * accepts coordinates that are not reduced, as the chain does; no key has such an address.
+ */
 export function isOnCurve(address: string): boolean {
   const bytes = decodeBase58(address, 32);
   if (!bytes) return false;

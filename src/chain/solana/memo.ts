@@ -3,13 +3,15 @@
  * @see solana-program/memo
  * @module
  */
-import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type Instruction, instruction } from './instruction.ts';
+import type { Instruction } from '@solana/web3.js';
+import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo';
 
-const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
-
+/**
+ * A memo of version 3 of the program. The library's default is a newer program, which the searches of nodes and of
+ * recovery need not know: they find a payout again by its memo.
+ */
 export const memoInstruction = (text: string): Instruction =>
-  instruction(MEMO_PROGRAM, [], utf8ToBytes(text));
+  getAddMemoInstruction({ memo: text }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 });
 
 /** The text of a transaction's only memo, from `getSignaturesForAddress`: its length in brackets, then itself. */
 export const memoText = (listed: string | null | undefined): string | undefined =>

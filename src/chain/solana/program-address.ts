@@ -1,15 +1,18 @@
 /**
  * Addresses that programs derive from seeds. No key exists for them: they are off the curve by construction.
+ * The library's own search is asynchronous (WebCrypto). The transaction policy needs these addresses inside one
+ * synchronous check, so the search over the bumps is here; the curve and the text form are the library's.
  * @see https://solana.com/docs/core/pda
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { decodeBase58, encodeBase58, isOnCurve } from './address.ts';
+import { type Address, getAddressDecoder, isOffCurveAddress } from '@solana/web3.js';
+import { decodeBase58 } from './address.ts';
 
-/** So many are kept: most of what is asked for follows from configuration, and costs a walk over the curve. */
-const KEPT = 64;
-const kept = new Map<string, string>();
+/** Entries of the cache. Most addresses follow from configuration, and each costs a search over the curve. */
+const CACHED = 64;
+const cache = new Map<string, Address>();
 
 const MARKER = utf8ToBytes('ProgramDerivedAddress');
 
@@ -20,29 +23,30 @@ const MARKER = utf8ToBytes('ProgramDerivedAddress');
  * @param seeds   at most 15 of at most 32 bytes each, in order
  * @throws RangeError on a wrong program or seed
  */
-export function programAddress(program: string, seeds: readonly Uint8Array[]): string {
+export function programAddress(program: string, seeds: readonly Uint8Array[]): Address {
   const programBytes = decodeBase58(program, 32);
   if (!programBytes || seeds.length > 15 || seeds.some((seed) => seed.length > 32))
     throw new RangeError('program or seeds');
   const name = [program, ...seeds.map((seed) => bytesToHex(seed))].join();
-  const known = kept.get(name);
-  if (known !== undefined) return known;
-  const address = derived(programBytes, seeds);
-  const [oldest] = kept.keys();
-  if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
-  kept.set(name, address);
+  const cached = cache.get(name);
+  if (cached !== undefined) return cached;
+  const address = derive(programBytes, seeds);
+  const [oldest] = cache.keys();
+  if (cache.size >= CACHED && oldest !== undefined) cache.delete(oldest);
+  cache.set(name, address);
   return address;
 }
 
-function derived(program: Uint8Array, seeds: readonly Uint8Array[]): string {
+function derive(program: Uint8Array, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump -= 1) {
-    const address = encodeBase58(sha256(concatBytes(...seeds, Uint8Array.of(bump), program, MARKER)));
-    if (!isOnCurve(address)) return address;
+    const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), program, MARKER));
+    const address = getAddressDecoder().decode(hash);
+    if (isOffCurveAddress(address)) return address;
   }
   throw new RangeError('no address off the curve');
 }
 
-/** The 32 bytes of an address, as a seed. @throws RangeError when the text is no address */
+/** The 32 bytes of an address, as a seed. @throws RangeError when the text is not an address */
 export function addressSeed(address: string): Uint8Array {
   const bytes = decodeBase58(address, 32);
   if (!bytes) throw new RangeError(`address: ${address}`);

@@ -3,23 +3,25 @@
  * Either all of it lands or nothing does.
  * @module
  */
-
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Instruction } from './instruction.ts';
+import { address, type Instruction } from '@solana/web3.js';
+import { getCreateAccountInstruction } from '@solana-program/system';
 import {
-  createAccount,
+  AuthorityType,
+  getInitializeMint2Instruction,
+  getSetAuthorityInstruction,
+} from '@solana-program/token';
+import {
   createAtaIdempotent,
   createMetaplexMetadata,
   findAta,
   initializeMetadata,
   initializeMetadataPointer,
-  initializeMint,
-  mintToChecked,
+  mintTo,
   setMetadataAuthority,
-  setMintAuthority,
 } from './token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-program.ts';
-import { compileMessage, computeBudget, type Lifetime, SIGNATURE_FEE } from './transaction.ts';
+import { type ComputeBudget, compileMessage, type Lifetime, networkFee, signerAt } from './transaction.ts';
 
 export type TokenProgramName = 'token-2022' | 'token';
 
@@ -41,10 +43,9 @@ export type TokenDesign = {
 };
 
 /** Compute units of the largest form with room: measured 40,000 with Token-2022 metadata, Metaplex takes 60,000. */
-const UNITS = 200_000;
-const UNIT_PRICE = 20_000n;
+const BUDGET: ComputeBudget = { units: 200_000, unitPrice: 20_000n };
 /** Network fee in lamports: two signatures, reserve and mint, and the priority fee. */
-export const CREATION_FEE = 2n * SIGNATURE_FEE + (BigInt(UNITS) * UNIT_PRICE) / 1_000_000n;
+export const CREATION_FEE = networkFee(BUDGET, 2n);
 
 /** A mint; with its metadata pointer: padding to 165, account type, one extension of 64 bytes. */
 const MINT_SPACE = 82;
@@ -53,7 +54,7 @@ const POINTER_MINT_SPACE = 165 + 1 + 4 + 64;
 const METADATA_SPACE = 4 + 64 + 3 * 4 + 4;
 /** Bytes of a Metaplex metadata account, whatever it holds. */
 const METAPLEX_SPACE = 607;
-/** Lamports that Metaplex keeps of each account it makes, beside the rent. */
+/** Lamports that Metaplex charges for each account, beside the rent. */
 export const METAPLEX_FEE = 10_000_000n;
 
 const bytesOf = (text: string): number => utf8ToBytes(text).length;
@@ -86,22 +87,31 @@ function creationInstructions(
   mintRent: bigint,
 ): Instruction[] {
   const program = tokenProgramOf(design);
+  const config = { programAddress: address(program) };
   const { name, symbol, uri, decimals, creator } = design;
   const updateAuthority = design.revokeUpdate ? null : creator;
   const is2022 = design.program === 'token-2022';
   const space = is2022 ? POINTER_MINT_SPACE : MINT_SPACE;
   const list: Instruction[] = [
-    createAccount({ payer: reserve, account: mint, lamports: mintRent, space, owner: program }),
+    getCreateAccountInstruction({
+      payer: signerAt(reserve),
+      newAccount: signerAt(mint),
+      lamports: mintRent,
+      space,
+      programAddress: address(program),
+    }),
   ];
   if (is2022) list.push(initializeMetadataPointer({ mint, authority: updateAuthority }));
   list.push(
-    initializeMint({
-      program,
-      mint,
-      decimals,
-      mintAuthority: reserve,
-      freezeAuthority: design.revokeFreeze ? null : creator,
-    }),
+    getInitializeMint2Instruction(
+      {
+        mint: address(mint),
+        decimals,
+        mintAuthority: address(reserve),
+        freezeAuthority: design.revokeFreeze ? null : address(creator),
+      },
+      config,
+    ),
   );
   if (is2022) {
     const first = updateAuthority ?? reserve;
@@ -128,10 +138,18 @@ function creationInstructions(
   if (design.supply > 0n) {
     const account = findAta(creator, mint, program);
     list.push(createAtaIdempotent({ payer: reserve, owner: creator, mint, program }));
-    list.push(mintToChecked({ program, mint, account, authority: reserve, atoms: design.supply, decimals }));
+    list.push(mintTo({ program, mint, account, authority: reserve, atoms: design.supply, decimals }));
   }
   list.push(
-    setMintAuthority({ program, mint, authority: reserve, next: design.revokeMint ? null : creator }),
+    getSetAuthorityInstruction(
+      {
+        owned: address(mint),
+        owner: signerAt(reserve),
+        authorityType: AuthorityType.MintTokens,
+        newAuthority: design.revokeMint ? null : address(creator),
+      },
+      config,
+    ),
   );
   return list;
 }
@@ -144,7 +162,9 @@ export const creationMessage = (p: {
   mintRent: bigint;
   lifetime: Lifetime;
 }): Uint8Array =>
-  compileMessage(p.reserve, p.lifetime, [
-    ...computeBudget(UNITS, UNIT_PRICE),
-    ...creationInstructions(p.design, p.mint, p.reserve, p.mintRent),
-  ]);
+  compileMessage(
+    p.reserve,
+    p.lifetime,
+    BUDGET,
+    creationInstructions(p.design, p.mint, p.reserve, p.mintRent),
+  );

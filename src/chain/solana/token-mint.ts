@@ -2,16 +2,14 @@
  * More atoms of a token to its owner's associated account, which is made where it is missing.
  * @module
  */
-import { createAtaIdempotent, findAta, mintToChecked } from './token-instructions.ts';
-import { compileMessage, computeBudget, type Lifetime, SIGNATURE_FEE } from './transaction.ts';
+import { createAtaIdempotent, findAta, mintTo } from './token-instructions.ts';
+import { type ComputeBudget, compileMessage, type Lifetime, networkFee } from './transaction.ts';
 
-/** Compute units with room to spare; the search for the account's address costs up to 255 hashes. */
-const UNITS = 120_000;
-/** Micro-lamports a unit: 1,200 lamports in all. */
-const UNIT_PRICE = 10_000n;
+/** With room to spare: the search for the account's address costs up to 255 hashes. Bids 1,200 lamports. */
+const BUDGET: ComputeBudget = { units: 120_000, unitPrice: 10_000n };
 
-/** Network fee in lamports, rent of a missing account apart. */
-export const MINT_FEE = SIGNATURE_FEE + (BigInt(UNITS) * UNIT_PRICE) / 1_000_000n;
+/** Network fee in lamports, excluding the rent of a missing account. */
+export const MINT_FEE = networkFee(BUDGET);
 
 export type TokenMint = {
   /** Mint authority and fee payer: signs alone. */
@@ -28,8 +26,7 @@ export type TokenMint = {
 
 /** The message to sign. */
 export const mintMessage = (p: TokenMint, lifetime: Lifetime): Uint8Array =>
-  compileMessage(p.authority, lifetime, [
-    ...computeBudget(UNITS, UNIT_PRICE),
+  compileMessage(p.authority, lifetime, BUDGET, [
     createAtaIdempotent({ payer: p.authority, owner: p.owner, mint: p.mint, program: p.program }),
-    mintToChecked({ ...p, account: findAta(p.owner, p.mint, p.program) }),
+    mintTo({ ...p, account: findAta(p.owner, p.mint, p.program) }),
   ]);

@@ -1,14 +1,14 @@
 /**
  * Tokens from the reserve to an owner's associated account, with a memo that says what for: the chain itself then
  * remembers which payouts were made.
- * @see solana-program/token interface/src/instruction.rs, solana-program/memo
  * @module
  */
-import { type Instruction, instruction, readonly, signer, u64, writable } from './instruction.ts';
+import { address, type Instruction } from '@solana/web3.js';
+import { getTransferCheckedInstruction } from '@solana-program/token';
 import { memoInstruction } from './memo.ts';
 import { createAtaIdempotent, findAta } from './token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-program.ts';
-import { compileMessage, computeBudget, type Lifetime, SIGNATURE_FEE } from './transaction.ts';
+import { type ComputeBudget, compileMessage, type Lifetime, networkFee, signerAt } from './transaction.ts';
 
 /**
  * Compute units, with room to spare: the memo's UTF-8 check and log, the transfer, and the account's creation, whose
@@ -16,7 +16,7 @@ import { compileMessage, computeBudget, type Lifetime, SIGNATURE_FEE } from './t
  */
 const TRANSFER_UNITS = 90_000;
 const CREATION_UNITS = 110_000;
-/** Micro-lamports a unit: up to 2,000 lamports in all. */
+/** Micro-lamports per unit: up to 2,000 lamports in all. */
 const UNIT_PRICE = 10_000n;
 
 /**
@@ -42,35 +42,35 @@ export type TokenTransfer = {
   readonly createAccount: boolean;
 };
 
-/** Lamports for signature and priority, rent apart. */
+/** Lamports for signature and priority, excluding rent. */
 export const tokenTransferFee = (transfer: Pick<TokenTransfer, 'createAccount'>): bigint =>
-  SIGNATURE_FEE + (BigInt(unitsOf(transfer)) * UNIT_PRICE) / 1_000_000n;
+  networkFee(budgetOf(transfer));
 
-const unitsOf = ({ createAccount }: Pick<TokenTransfer, 'createAccount'>): number =>
-  TRANSFER_UNITS + (createAccount ? CREATION_UNITS : 0);
+const budgetOf = ({ createAccount }: Pick<TokenTransfer, 'createAccount'>): ComputeBudget => ({
+  units: TRANSFER_UNITS + (createAccount ? CREATION_UNITS : 0),
+  unitPrice: UNIT_PRICE,
+});
 
 /** The message to sign; `from` pays and signs alone. */
 export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime): Uint8Array {
   const { from, to, mint, program, memo } = transfer;
-  return compileMessage(from, lifetime, [
-    ...computeBudget(unitsOf(transfer), UNIT_PRICE),
+  return compileMessage(from, lifetime, budgetOf(transfer), [
     ...(transfer.createAccount ? [createAtaIdempotent({ payer: from, owner: to, mint, program })] : []),
     transferChecked(transfer),
     memoInstruction(memo),
   ]);
 }
 
-/** TransferChecked (12) between the associated accounts of two owners. */
+/** Between the associated accounts of two owners. */
 const transferChecked = ({ from, to, mint, program, atoms, decimals }: TokenTransfer): Instruction =>
-  instruction(
-    program,
-    [
-      writable(findAta(from, mint, program)),
-      readonly(mint),
-      writable(findAta(to, mint, program)),
-      signer(from),
-    ],
-    Uint8Array.of(12),
-    u64(atoms),
-    Uint8Array.of(decimals),
+  getTransferCheckedInstruction(
+    {
+      source: findAta(from, mint, program),
+      mint: address(mint),
+      destination: findAta(to, mint, program),
+      authority: signerAt(from),
+      amount: atoms,
+      decimals,
+    },
+    { programAddress: address(program) },
   );

@@ -3,7 +3,7 @@
  * the invoice, so however often this is tried, the chain refuses a second mint.
  * @module
  */
-import { SYSTEM_PROGRAM } from '../../chain/solana/instruction.ts';
+import { SYSTEM_PROGRAM } from '../../chain/solana/system-program.ts';
 import {
   CREATION_FEE,
   creationMessage,

@@ -5,7 +5,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
-import { AccountRole, address, type IInstruction, type KeyPairSigner } from '@solana/web3.js';
+import { AccountRole, address, type Instruction, type KeyPairSigner } from '@solana/web3.js';
 import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system';
 import {
   AuthorityType,
@@ -42,11 +42,11 @@ export function createStage(world: SolanaWorld) {
 
   const account = (owner: string, asset: Asset) => findAta(owner, world.mints[asset].mint, TOKEN_PROGRAM);
 
-  async function land(payer: KeyPairSigner, ...instructions: IInstruction[]): Promise<string> {
+  async function land(payer: KeyPairSigner, ...instructions: Instruction[]): Promise<string> {
     return (await landTransaction(ledger, payer, instructions)).signature;
   }
 
-  const openAccount = (owner: string, asset: Asset, payer: KeyPairSigner = bank.signer): IInstruction =>
+  const openAccount = (owner: string, asset: Asset, payer: KeyPairSigner = bank.signer): Instruction =>
     getCreateAssociatedTokenIdempotentInstruction({
       payer,
       owner: address(owner),
@@ -77,7 +77,7 @@ export function createStage(world: SolanaWorld) {
     authority: KeyPairSigner,
     to: string,
     amount: bigint,
-  ): IInstruction =>
+  ): Instruction =>
     getTransferInstruction({
       source: address(source),
       destination: address(account(to, asset)),
@@ -85,10 +85,10 @@ export function createStage(world: SolanaWorld) {
       amount,
     });
 
-  const pay = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): IInstruction =>
+  const pay = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
     move(asset, account(from.address, asset), from.signer, to, amount);
 
-  const payChecked = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): IInstruction =>
+  const payChecked = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
     getTransferCheckedInstruction({
       source: address(account(from.address, asset)),
       mint: address(world.mints[asset].mint),
@@ -103,7 +103,7 @@ export function createStage(world: SolanaWorld) {
     owner: string,
     asset: Asset,
     payer: SolanaKey,
-  ): Promise<{ at: KeyPairSigner; open: IInstruction[] }> {
+  ): Promise<{ at: KeyPairSigner; open: Instruction[] }> {
     const at = (await createSolanaKey()).signer;
     return {
       at,
@@ -124,7 +124,7 @@ export function createStage(world: SolanaWorld) {
     };
   }
 
-  const approve = (owner: SolanaKey, delegate: string, amount: bigint, asset: Asset = 'usdc'): IInstruction =>
+  const approve = (owner: SolanaKey, delegate: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
     getApproveInstruction({
       source: address(account(owner.address, asset)),
       delegate: address(delegate),
@@ -132,7 +132,7 @@ export function createStage(world: SolanaWorld) {
       amount,
     });
 
-  const mint = (to: string, amount: bigint, asset: Asset = 'usdc'): IInstruction =>
+  const mint = (to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
     getMintToInstruction({
       mint: address(world.mints[asset].mint),
       token: address(account(to, asset)),
@@ -165,7 +165,7 @@ export function createStage(world: SolanaWorld) {
     authority: string,
     amount: bigint,
     asset: Asset = 'usdc',
-  ): IInstruction {
+  ): Instruction {
     const data = new Uint8Array(9);
     data[0] = 3;
     new DataView(data.buffer).setBigUint64(1, amount, true);
@@ -286,7 +286,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
         bytes.length,
         ...bytes,
       ]);
-      const batch: IInstruction = {
+      const batch: Instruction = {
         programAddress: address(TOKEN_PROGRAM),
         accounts: parts.flatMap(({ accounts = [] }) => accounts),
         data: Uint8Array.of(255, ...data),
@@ -520,7 +520,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
         [from, source],
         [to, destination],
       ] as const;
-      const initialize: IInstruction = {
+      const initialize: Instruction = {
         ...program,
         accounts: [{ address: mint.address, role: AccountRole.WRITABLE }],
         data: concatBytes(Uint8Array.of(20, 6), base58.decode(bank.address), Uint8Array.of(0)),

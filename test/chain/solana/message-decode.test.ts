@@ -47,6 +47,7 @@ it.each([
     expect(transaction.tables).toHaveLength(tables);
     expect(encodeTransaction(transaction)).toEqual(bytes);
     const peer = getCompiledTransactionMessageDecoder().decode(bytes.slice(65));
+    if (peer.version !== 0) throw new Error('not version 0');
     expect(transaction.keys).toEqual(peer.staticAccounts);
     expect(transaction.blockhash).toBe(peer.lifetimeToken);
     expect(transaction.instructions.map(({ program, accounts }) => [program, accounts])).toEqual(

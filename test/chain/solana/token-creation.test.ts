@@ -52,6 +52,7 @@ function read(design: TokenDesign) {
     lifetime: { blockhash: wallet(34) },
   });
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
+  if (message.version !== 0) throw new Error('not version 0');
   const keys = message.staticAccounts;
   return {
     bytes,

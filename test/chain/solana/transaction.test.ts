@@ -3,8 +3,6 @@ import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  compileMessage,
-  computeBudget,
   SIGNATURE_FEE,
   signedTransaction,
   TRANSFER_FEE,
@@ -105,23 +103,6 @@ describe('transferMessage', () => {
       }),
     );
   });
-});
-
-describe('computeBudget', () => {
-  it.each([
-    [200_000, 1n],
-    [1_400_000, 2n ** 64n - 1n],
-    [0, 0n],
-  ])('%i units at %s micro-lamports', (units, price) => {
-    const [limit, bid] = computeBudget(units, price).map(({ data }) => new Uint8Array(data ?? []));
-    expect([limit?.length, bid?.length]).toEqual([5, 9]);
-    expect(u32(limit ?? new Uint8Array(), 1)).toBe(units);
-    expect(u64(bid ?? new Uint8Array(), 1)).toBe(price);
-  });
-});
-
-it('a message without instructions has only its payer', () => {
-  expect(decodeMessage(compileMessage(FROM, lifetime, []))).toMatchObject({ keys: [FROM], instructions: [] });
 });
 
 describe('signedTransaction', () => {

@@ -4,6 +4,7 @@ import { address } from '@solana/web3.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
+import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import {
   decodeWhirlpool,
   hasAdaptiveFee,
@@ -20,7 +21,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => addre
 const reward = fc.record({
   mint: key,
   vault: key,
-  authority: key,
+  extension: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   emissionsPerSecondX64: uint(128),
   growthGlobalX64: uint(128),
 });
@@ -29,7 +30,7 @@ const account = fc
     whirlpoolsConfig: key,
     whirlpoolBump: fc.uint8Array({ minLength: 1, maxLength: 1 }),
     tickSpacing: small(16),
-    tickSpacingSeed: fc.uint8Array({ minLength: 2, maxLength: 2 }),
+    feeTierIndexSeed: fc.uint8Array({ minLength: 2, maxLength: 2 }),
     feeRate: small(16),
     protocolFeeRate: small(16),
     liquidity: uint(128),
@@ -64,12 +65,12 @@ function toPeer({ bump, feeTierIndex, rewardInfos, ...same }: Whirlpool): Omit<P
     tokenVaultA: address(same.tokenVaultA),
     tokenVaultB: address(same.tokenVaultB),
     whirlpoolBump: Uint8Array.of(bump),
-    tickSpacingSeed: Uint8Array.of(feeTierIndex & 0xff, feeTierIndex >> 8),
+    feeTierIndexSeed: Uint8Array.of(feeTierIndex & 0xff, feeTierIndex >> 8),
     rewardInfos: rewardInfos.map(({ extension, mint, vault, ...rest }) => ({
       ...rest,
       mint: address(mint),
       vault: address(vault),
-      authority: address(extension),
+      extension: addressSeed(extension),
     })),
   };
 }

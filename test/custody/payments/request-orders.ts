@@ -19,6 +19,7 @@ export const CREATION_RENT = 5_000_000n;
 
 export function readOrder(bytes: Uint8Array): Order {
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
+  if (message.version !== 0) throw new Error('not version 0');
   const keys = message.staticAccounts.map(String);
   const blockhash = message.lifetimeToken;
   let memo: string | undefined;

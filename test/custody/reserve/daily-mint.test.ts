@@ -308,6 +308,7 @@ it('a mint of Token-2022 goes to the account and the program of Token-2022', () 
     { blockhash: MINT },
   );
   const decoded = getCompiledTransactionMessageDecoder().decode(message);
+  if (decoded.version !== 0) throw new Error('not version 0');
   const account = findAta(TREASURY, MINT, TOKEN_2022_PROGRAM);
   expect(decoded.header.numSignerAccounts).toBe(1);
   expect(decoded.staticAccounts[0]).toBe(address(authority));

@@ -7,8 +7,8 @@ import {
   none,
   some,
 } from '@solana/web3.js';
-import { getMintEncoder } from '@solana-program/token';
-import { ATA_PROGRAM, findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, getMintEncoder } from '@solana-program/token';
+import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { type Lamports, lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
@@ -66,6 +66,7 @@ export function createSolanaModel(p: {
   function readEffect(wire: string): { effect: Effect; lastSlot: number; fee: bigint } {
     const { messageBytes } = getTransactionDecoder().decode(base64.decode(wire));
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    if (message.version !== 0) throw new Error('not version 0');
     const effect: Effect = { mint: 0n, paid: null, creates: null };
     let units = 0n;
     let price = 0n;
@@ -86,7 +87,7 @@ export function createSolanaModel(p: {
           if (view.getUint32(0, true) !== 2) throw new Error('a System instruction that is no transfer');
           effect.paid = { to: account(1), lamports: view.getBigUint64(4, true) };
           break;
-        case ATA_PROGRAM:
+        case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:
           if (account(1) !== findAta(p.treasury, mint, TOKEN_PROGRAM))
             throw new Error('an account of a stranger');
           effect.creates = account(1);

@@ -1,5 +1,5 @@
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { describe, expect, it } from 'vitest';
-import { SYSTEM_PROGRAM } from '../../../src/chain/solana/instruction.ts';
 import { CREATION_FEE } from '../../../src/chain/solana/token-creation.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
@@ -70,7 +70,7 @@ it('a creation gives its mint no more than was set aside for it, whatever a node
 });
 
 it('lamports that somebody sent to the address of a mint are no mint of ours, and no sign of a stolen seed', async () => {
-  const funded = { owner: SYSTEM_PROGRAM, supply: 0n, decimals: -1 };
+  const funded = { owner: SYSTEM_PROGRAM_ADDRESS, supply: 0n, decimals: -1 };
   const { prepared, signed } = prepare(funded);
   expect(await prepared).toEqual({ ok: false, reason: 'mint_address_funded' });
   expect(signed).toEqual([]);
