@@ -77,10 +77,10 @@ export function createDocumentChecker(document: ApiDocument): DocumentChecker {
   const absolute = (schema: unknown): unknown =>
     JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/'));
 
-  /** An exact status wins over a range such as 5XX. */
+  /** An exact status wins over `default`. */
   function responseAt(operationId: string, status: number): Operation['responses'][string] | undefined {
     const responses = operations.get(operationId)?.responses;
-    return responses?.[status] ?? responses?.[`${Math.floor(status / 100)}XX`];
+    return responses?.[status] ?? responses?.default;
   }
 
   function validator(operationId: string, status: number): ValidateFunction | undefined {

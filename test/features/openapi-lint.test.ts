@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { apiDocument } from '../../src/features/openapi/api-document.ts';
+import { type ApiDocument, apiDocument } from '../../src/features/openapi/api-document.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { asOpenApi31 } from '../../src/features/openapi/openapi-31.ts';
 
 const run = promisify(execFile);
 const noDeps = (): Deps => {
@@ -39,13 +40,20 @@ async function lint(document: unknown): Promise<Report['problems']> {
   }
 }
 
-it('redocly finds no error and no other warning than the two that are meant', {
-  timeout: 60_000,
-}, async () => {
-  const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
-  const problems = await lint(document);
-  expect(problems.filter(({ ruleId }) => !MEANT.includes(ruleId))).toEqual([]);
-});
+it.each([
+  ['3.0', (document: ApiDocument) => document],
+  ['3.1', asOpenApi31],
+])(
+  'redocly finds no error in OpenAPI %s and no other warning than the two that are meant',
+  {
+    timeout: 60_000,
+  },
+  async (_version, convert) => {
+    const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
+    const problems = await lint(convert(document));
+    expect(problems.filter(({ ruleId }) => !MEANT.includes(ruleId))).toEqual([]);
+  },
+);
 
 it('redocly would find an operation without answers', { timeout: 60_000 }, async () => {
   const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { ERROR_ACTIONS } from '../../src/core/errors.ts';
 import {
   type ApiDocument,
   apiDocument,
@@ -69,6 +72,89 @@ describe('the document', () => {
   });
 });
 
+describe('what generators read', () => {
+  const { schemas = {} } = document.components ?? {};
+
+  it.each([
+    ['ErrorCode', Object.fromEntries(Object.entries(ERRORS).map(([code, { meaning }]) => [code, meaning]))],
+    ['ErrorAction', ERROR_ACTIONS],
+  ])('%s lists every value with its text', (name, texts) => {
+    const found = schemas[name];
+    if (!found || '$ref' in found) throw new Error(`no schema ${name}`);
+    const values: string[] = found.enum ?? [];
+    expect([...values].sort()).toEqual(Object.keys(texts).sort());
+    expect(Reflect.get(found, 'x-enum-descriptions')).toEqual(
+      values.map((value) => Reflect.get(texts, value)),
+    );
+    for (const [value, text] of Object.entries(texts))
+      expect(found.description).toContain(`\`${value}\`: ${text}`);
+  });
+
+  it('error_code and action of every error refer to these lists', () => {
+    expect(schemas.Problem).toMatchObject({
+      properties: {
+        error_code: { $ref: '#/components/schemas/ErrorCode' },
+        action: { $ref: '#/components/schemas/ErrorAction' },
+      },
+    });
+  });
+
+  it('describes each tag, and no tag without an operation', () => {
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
+    const described = document.tags?.filter(({ description }) => description?.endsWith('.')) ?? [];
+    expect(described.map(({ name }) => name).sort()).toEqual([...used].sort());
+  });
+
+  it('names the server and its operator', () => {
+    expect(document.servers).toEqual([{ url: ORIGIN, description: 'This service' }]);
+    expect(document.info.contact).toEqual({ name: 'Operator of this service', url: ORIGIN });
+  });
+
+  it('declares exact statuses, and where a redirect leads', () => {
+    for (const { operation, path } of operations) {
+      const statuses = Object.keys(operation.responses);
+      expect([path, statuses.filter((status) => !/^(\d{3}|default)$/.test(status))]).toEqual([path, []]);
+      if (statuses.includes('307')) expect(operation.responses[307].headers).toHaveProperty('Location');
+    }
+  });
+});
+
+describe('the document in OpenAPI 3.1', async () => {
+  const answer = await app.request('/api/openapi-3.1.json');
+  const document31 = (await answer.json()) as ApiDocument;
+
+  it('has the same operations and says nothing in the words of 3.0', () => {
+    expect(document31).toMatchObject({ openapi: '3.1.1', info: document.info, tags: document.tags });
+    const ids = (of: ApiDocument) => operationsOf(of).map(({ operation }) => operation.operationId);
+    expect(ids(document31)).toEqual(ids(document));
+    const { examples: _, ...schemas } = { examples: 0, ...document31.components?.schemas };
+    expect(JSON.stringify(schemas)).not.toMatch(/"nullable"|"exclusiveM\w+":(true|false)|"example":/);
+  });
+
+  it('has schemas of JSON Schema 2020-12 that allow the recorded answers', () => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'document', components: { schemas: document31.components?.schemas } });
+    let checked = 0;
+    for (const { operation } of operationsOf(document31))
+      for (const response of Object.values(operation.responses)) {
+        const { schema, examples } = response?.content?.['application/json'] ?? {};
+        if (!schema) continue;
+        const absolute = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/');
+        const validate = ajv.compile(JSON.parse(absolute));
+        for (const { value } of Object.values(examples ?? {}) as { value: unknown }[]) {
+          checked++;
+          expect([operation.operationId, validate(value), validate.errors]).toEqual([
+            operation.operationId,
+            true,
+            null,
+          ]);
+        }
+      }
+    expect(checked).toBe(Object.values(EXAMPLES).reduce((sum, { responses }) => sum + responses.length, 0));
+  });
+});
+
 describe.each(named)('%s', (_name, { method, operation }) => {
   it('says what it is for, to which area it belongs, and how it can fail', () => {
     expect(operation.summary).toMatch(/\S{3}/);
@@ -99,7 +185,7 @@ describe('examples', () => {
   const withBody = named.filter(
     ([, { operation }]) =>
       operation.responses[200]?.content?.['application/json'] &&
-      operation.operationId !== 'getOpenApiDocument',
+      !['getOpenApiDocument', 'getOpenApi31Document'].includes(operation.operationId ?? ''),
   );
   it.each(withBody)('%s shows a real success; `npm run examples` records it', (_name, { operation }) => {
     const { examples } = operation.responses[200]?.content?.['application/json'] ?? {};

@@ -4,7 +4,7 @@
  * @module
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ErrorTable } from '../../core/errors.ts';
+import { ERROR_ACTIONS, type ErrorTable } from '../../core/errors.ts';
 import { problemSchema } from '../../http/router.ts';
 import type { Examples } from './examples.ts';
 
@@ -14,6 +14,7 @@ export type ApiDocument = ReturnType<Describe>;
 type PathItem = NonNullable<ApiDocument['paths'][string]>;
 export type Operation = NonNullable<PathItem['get']>;
 type Responses = Operation['responses'];
+type Schemas = NonNullable<NonNullable<ApiDocument['components']>['schemas']>;
 type ResponseEntry = Exclude<Responses[string], { $ref: string }>;
 
 export const API_VERSION = '1.1.0';
@@ -40,12 +41,39 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
   \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
 
+/** The areas of the API in the order of the document. */
+const TAGS: Readonly<Record<string, string>> = {
+  status: 'Health of the service: what works, what is paused, and which limits are used up.',
+  reserves: 'Addresses, balances, transactions and the signed ownership proof of the reserve.',
+  absr: 'ABSR, the token that stands for the satoshis of the reserve: prices, supply and mints.',
+  swap: 'Swaps of reserve SOL into BTC. The service signs; the caller only names an amount.',
+  tokens: 'Token creations and listings, each paid in SOL by an invoice, and the tokens that are listed.',
+  exchange: 'Exchanges between currencies by a provider: the caller pays in and is paid out.',
+  asry: 'ASRY rewards for deposits of USDC or USDT.',
+  pools: 'Pools of a decentralized exchange, read from its API or from the chain.',
+  nostr: 'Posts of kind 1111 from Nostr relays.',
+  analytics: 'Page views of the site and their public counts.',
+  documents: 'This description in its formats, and texts and pictures about the service.',
+};
+
+/** The text of an enum and of each of its values; `x-enum-descriptions` is read by generators. */
+const enumOf = (about: string, values: readonly (readonly [value: string, meaning: string])[]) => ({
+  type: 'string' as const,
+  enum: values.map(([value]) => value),
+  description: `${about}\n\n${values.map(([value, meaning]) => `- \`${value}\`: ${meaning}`).join('\n')}`,
+  'x-enum-descriptions': values.map(([, meaning]) => meaning),
+});
+
 const HEADERS = {
   'X-Request-Id': {
     description: 'Of this request; send your own to set it',
     schema: { type: 'string' as const },
   },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' as const, minimum: 0 } },
+  Location: {
+    description: 'Path of the pool',
+    schema: { type: 'string' as const, format: 'uri-reference' },
+  },
   ETag: { description: 'For If-None-Match', schema: { type: 'string' as const } },
   'Idempotency-Replayed': {
     description: '`true` when this is the stored answer of an earlier request with the same key',
@@ -91,11 +119,17 @@ export function apiDocument(
       version: API_VERSION,
       description: DESCRIPTION,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+      contact: { name: 'Operator of this service', ...(baseUrl ? { url: baseUrl } : {}) },
     },
-    servers: [{ url: baseUrl || '/' }],
+    servers: [{ url: baseUrl || '/', description: 'This service' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [],
   });
-  document.components = { ...document.components, headers: HEADERS };
+  document.components = {
+    ...document.components,
+    headers: HEADERS,
+    schemas: withErrorEnums(document.components?.schemas ?? {}, errors),
+  };
   for (const { method, operation } of operationsOf(document)) {
     if (method === 'get')
       operation.responses[304] = { description: 'What the ETag sent stands for still holds' };
@@ -105,6 +139,29 @@ export function apiDocument(
     addExamples(operation, examples[operation.operationId ?? '']);
   }
   return mended(document) as ApiDocument;
+}
+
+/** Gives `error_code` and `action` of every error their values, which are known only when all features are merged. */
+function withErrorEnums(schemas: Schemas, errors: ErrorTable): Schemas {
+  const { Problem: problem } = schemas;
+  if (!problem || '$ref' in problem) throw new Error('the schemas have no Problem');
+  const codes = Object.entries(errors).map(([code, { meaning }]) => [code, meaning] as const);
+  return {
+    ...schemas,
+    ErrorCode: enumOf(
+      'Stable code of an error. Codes are never renamed; later versions may add some.',
+      codes.sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    ErrorAction: enumOf('What to do next.', Object.entries(ERROR_ACTIONS)),
+    Problem: {
+      ...problem,
+      properties: {
+        ...problem.properties,
+        error_code: { $ref: '#/components/schemas/ErrorCode' },
+        action: { $ref: '#/components/schemas/ErrorAction' },
+      },
+    },
+  };
 }
 
 /** Every operation of a document, in its order. */
@@ -168,6 +225,7 @@ function completeResponse(
   response.headers = {
     ...response.headers,
     ...headers('X-Request-Id'),
+    ...(status === '307' ? headers('Location') : {}),
     ...(operation.responses[429] ? headers('RateLimit', 'RateLimit-Policy') : {}),
     ...(waits ? headers('Retry-After') : {}),
     ...(method === 'get' && (status === '200' || status === '304') ? headers('ETag') : {}),
@@ -182,7 +240,8 @@ function addExamples(operation: Operation, recorded: Examples[string] | undefine
   if (recorded.request?.body !== undefined && body && 'content' in body && body.content['application/json'])
     body.content['application/json'].example = recorded.request.body;
   for (const { status, name, body: value } of recorded.responses) {
-    const response: Responses[string] | undefined = operation.responses[status];
+    const response: Responses[string] | undefined =
+      operation.responses[status] ?? operation.responses.default;
     if (!response || !isInline(response)) continue;
     const content = response.content?.['application/json'];
     if (content) content.examples = { ...content.examples, [name]: { value } };

@@ -5,6 +5,7 @@ import { API_VERSION, type ApiDocument } from './api-document.ts';
 import { DOCS_POLICY, docsPage } from './docs-page.ts';
 import { EXAMPLES } from './examples.ts';
 import { llmsText } from './llms-text.ts';
+import { asOpenApi31 } from './openapi-31.ts';
 
 export type OpenApiDeps = {
   /** Origin of absolute links; empty where none is configured. */
@@ -34,6 +35,20 @@ const documentRoute = createRoute({
   },
 });
 
+const document31Route = createRoute({
+  method: 'get',
+  path: '/api/openapi-3.1.json',
+  operationId: 'getOpenApi31Document',
+  tags: ['documents'],
+  summary: 'This document, OpenAPI 3.1.1',
+  responses: {
+    200: jsonResponse(
+      z.looseObject({ openapi: z.literal('3.1.1') }).openapi('OpenApi31Document'),
+      'The same routes; schemas are JSON Schema 2020-12',
+    ),
+  },
+});
+
 const docsRoute = createRoute({
   method: 'get',
   path: '/docs',
@@ -54,13 +69,14 @@ const llmsRoute = createRoute({
 
 /** @param describe the document of the whole app, for an origin; asked once an origin */
 export function openApiRoutes(describe: (origin: string) => ApiDocument) {
-  const made = new Map<string, { readonly json: Tagged; readonly docs: Tagged; readonly llms: Tagged }>();
+  const made = new Map<string, Readonly<Record<'json' | 'json31' | 'docs' | 'llms', Tagged>>>();
 
   function texts(origin: string) {
     const known = made.get(origin);
     if (known) return known;
     const document = describe(origin);
     const fresh = {
+      json31: tagged(JSON.stringify(asOpenApi31(document))),
       json: tagged(JSON.stringify(document)),
       docs: tagged(docsPage(origin, document)),
       llms: tagged(llmsText(document, EXAMPLES)),
@@ -71,11 +87,16 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
 
   const router = newRouter<OpenApiDeps>();
   // Described, but not answered through the descriptions: the texts are not made anew for each answer.
-  for (const route of [documentRoute, docsRoute, llmsRoute]) router.openAPIRegistry.registerPath(route);
+  for (const route of [documentRoute, document31Route, docsRoute, llmsRoute])
+    router.openAPIRegistry.registerPath(route);
   return router
     .get(documentRoute.getRoutingPath(), (c) => {
       c.header('Cache-Control', CACHE_CONTROL);
       return keptBody(c, texts(c.var.deps.publicBaseUrl).json, 'application/json');
+    })
+    .get(document31Route.getRoutingPath(), (c) => {
+      c.header('Cache-Control', CACHE_CONTROL);
+      return keptBody(c, texts(c.var.deps.publicBaseUrl).json31, 'application/json');
     })
     .get(docsRoute.getRoutingPath(), (c) => {
       c.header('Cache-Control', CACHE_CONTROL);

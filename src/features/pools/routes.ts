@@ -96,8 +96,7 @@ const poolRoute = createRoute({
     429: passedOn(coded('RATE_LIMITED')),
     500: passedOn(coded('INTERNAL')),
     502: passedOn(coded('UPSTREAM_FAILED')),
-    '4XX': passedOn(),
-    '5XX': passedOn(),
+    default: passedOn(),
   },
 });
 
