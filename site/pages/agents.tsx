@@ -8,7 +8,7 @@ const TRANSCRIPT = [
   ['tool', 'swap_estimate {"amountSol": 0.5} → 61975 sats, at least 61355'],
   ['tool', 'swap_create {"amountSol": 0.5, "dry_run": true} → it would pass'],
   ['agent', 'The quote costs 0.84 %. I start it with one idempotency key.'],
-  ['tool', 'swap_create {"amountSol": 0.5, "idempotency_key": "…"} → waiting'],
+  ['tool', 'swap_create {"amountSol": 0.5, "idempotencyKey": "…"} → waiting'],
   ['agent', 'Started. I will check swap_status until the BTC is confirmed.'],
 ] as const;
 
