@@ -1,5 +1,6 @@
 import { createApp, type Deps, ERRORS } from '../src/app.ts';
 import { apiDocument } from '../src/features/openapi/api-document.ts';
+import { clientTypes } from './client-types.ts';
 import { configurationPage, exampleSettings } from './configuration-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
@@ -18,6 +19,7 @@ export function generatedPages(): Record<string, string> {
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),
     'SKILL.md': skill,
+    'packages/client/src/operations.ts': clientTypes(document),
     'src/mcp/skill-text.ts': skillModule(skill),
   };
 }

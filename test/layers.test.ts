@@ -10,7 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   custody: ['core', 'chain', 'providers', 'bridges'],
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
-  mcp: ['core', 'chain', 'providers', 'http/client.ts'],
+  mcp: ['core', 'chain', 'providers', 'http/client.ts', '../packages/client/src/index.ts'],
   wiring: [
     'core',
     'chain',

@@ -2,8 +2,17 @@
  * One call to the API of this origin, and its failures as words with a next step.
  * @module
  */
+import {
+  type Answer,
+  type Failure as ApiFailure,
+  type CallOptions,
+  createClient,
+  type Input,
+  type KeyStore,
+  type OperationName,
+} from '../../packages/client/src/index.ts';
 
-/** What a visitor is told when something did not work. */
+/** What a visitor reads when something did not work. */
 export type Failure = {
   readonly code: string;
   /** What happened. */
@@ -11,8 +20,6 @@ export type Failure = {
   /** What to do now. */
   readonly next: string;
   readonly retryAfterSeconds: number | null;
-  /** The same idempotency key will never bring another answer: the next try needs a new one. */
-  readonly needsNewKey: boolean;
   /** For the operator's log; null when the service was not reached. */
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
@@ -27,8 +34,28 @@ export class CallFailed extends Error {
   }
 }
 
-/** The service answers within 25 s even when it waits for a chain; what takes longer is lost. */
-const PATIENCE_MS = 40_000;
+const KEY_PREFIX = 'sluice:key:';
+/** Keys of calls whose outcome is unknown survive a reload of this tab: the repeat moves nothing twice. */
+const tabKeys: KeyStore = {
+  get: (call) => inStorage((storage) => storage.getItem(KEY_PREFIX + call)) ?? undefined,
+  set: (call, key) => inStorage((storage) => storage.setItem(KEY_PREFIX + call, key)),
+  delete: (call) => inStorage((storage) => storage.removeItem(KEY_PREFIX + call)),
+};
+
+/** Undefined in a browser that blocks storage: only a reload during a call loses its key there. */
+function inStorage<T>(use: (storage: Storage) => T): T | undefined {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return undefined;
+  }
+}
+
+const client = createClient({
+  baseUrl: '',
+  keys: tabKeys,
+  fetch: (url, init) => fetch(url, { ...init, credentials: 'omit' }),
+});
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   check_id: 'Check the id: it is the one that this site or the API gave you.',
@@ -45,38 +72,38 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   use_another_deposit: 'This deposit cannot earn a reward. Use another one.',
 };
 
-type Body = Readonly<Record<string, unknown>>;
-const isBody = (value: unknown): value is Body =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
 const unreached = (text: string): Failure => ({
   code: 'NOT_REACHED',
   text,
   next: 'Check your connection and try again. Your money is safe: nothing is sent twice.',
   retryAfterSeconds: null,
-  needsNewKey: false,
   requestId: null,
   details: {},
 });
 
-export function failureOf(status: number, headers: Headers, body: unknown): Failure {
-  if (!isBody(body) || textOf(body.error_code) === undefined)
+const TRANSFER_FAILURES = {
+  network: 'The service cannot be reached.',
+  timeout: 'The service did not answer in time.',
+  aborted: 'The call was stopped.',
+} as const;
+
+export function failureOf(failure: ApiFailure): Failure {
+  if (failure.kind === 'unreachable') return unreached(TRANSFER_FAILURES[failure.reason]);
+  if (failure.kind !== 'refused')
     return {
-      ...unreached(`The service did not answer as it should (status ${status}).`),
+      ...unreached(`The service did not answer as it should (status ${failure.status}).`),
       code: 'NO_ANSWER',
       next: 'It may be starting or down. Try again in a moment.',
     };
-  const wait = typeof body.retry_after_s === 'number' ? body.retry_after_s : null;
-  const step = NEXT_STEPS[textOf(body.action) ?? ''] ?? 'Try again in a moment.';
+  const { error_code: code, error, action, request_id: requestId, retry_after_s: wait, details } = failure;
+  const step = NEXT_STEPS[action ?? ''] ?? 'Try again in a moment.';
   return {
-    code: textOf(body.error_code) ?? 'UNKNOWN',
-    text: textOf(body.error) ?? 'The service refused.',
-    next: wait === null ? step : `${step} The service asks to wait ${waitText(wait)}.`,
-    retryAfterSeconds: wait,
-    needsNewKey: body.action === 'retry_with_new_key',
-    requestId: textOf(body.request_id) ?? headers.get('x-request-id'),
-    details: isBody(body.details) ? body.details : {},
+    code,
+    text: error,
+    next: wait === undefined ? step : `${step} The service asks to wait ${waitText(wait)}.`,
+    retryAfterSeconds: wait ?? null,
+    requestId: requestId || null,
+    details: details ?? {},
   };
 }
 
@@ -87,49 +114,31 @@ function waitText(seconds: number): string {
     : `about ${Math.ceil(seconds / 3600)} hours`;
 }
 
-export type Answered<T> = { readonly value: T; readonly headers: Headers };
-
-export type Send = {
-  readonly body?: unknown;
-  readonly idempotencyKey?: string;
+export type Answered<Name extends OperationName> = {
+  readonly value: Answer<Name>;
+  readonly headers: Headers;
 };
 
 /** @throws CallFailed, and nothing else */
-export async function call<T>(path: string, send?: Send): Promise<Answered<T>> {
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (send?.body !== undefined) headers['content-type'] = 'application/json';
-  if (send?.idempotencyKey !== undefined) headers['idempotency-key'] = send.idempotencyKey;
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(path, {
-      method: send === undefined ? 'GET' : 'POST',
-      headers,
-      credentials: 'omit',
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      ...(send?.body === undefined ? {} : { body: JSON.stringify(send.body) }),
-    });
-    text = await response.text();
-  } catch (cause) {
-    const slow = cause instanceof DOMException && cause.name === 'TimeoutError';
-    throw new CallFailed(
-      unreached(slow ? 'The service did not answer in time.' : 'The service cannot be reached.'),
-    );
-  }
-  const body = parsed(text);
-  if (!response.ok || body === undefined)
-    throw new CallFailed(failureOf(response.status, response.headers, body));
-  // Shape by contract: the same schemas check the answer on the other side.
-  return { value: body as T, headers: response.headers };
+export async function call<Name extends OperationName>(
+  name: Name,
+  input: Input<Name>,
+  options: CallOptions = {},
+): Promise<Answered<Name>> {
+  const result = await client.call(name, input, options);
+  if (!result.ok) throw new CallFailed(failureOf(result.failure));
+  return result;
 }
 
-/** Undefined for what is no JSON, such as the page of a proxy that stands in for the service. */
-function parsed(text: string): unknown {
+/** A file that is deployed with the pages. @throws CallFailed */
+export async function readSiteFile<T>(path: string): Promise<T> {
   try {
-    return JSON.parse(text);
+    const response = await fetch(path, { credentials: 'omit' });
+    if (response.ok) return await response.json();
   } catch {
-    return undefined;
+    // As for a status that is no success.
   }
+  throw new CallFailed(unreached(TRANSFER_FAILURES.network));
 }
 
 export const failureFrom = (thrown: unknown): Failure =>

@@ -3,9 +3,10 @@
  * @module
  */
 import { useEffect, useRef, useState } from 'hono/jsx';
+import type { Answer, Input, OperationName } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from './call.ts';
 
-export type Answer<T> = {
+export type LiveAnswer<T> = {
   /** Null until the first answer. Kept when a later refresh fails. */
   readonly value: T | null;
   readonly headers: Headers | null;
@@ -15,17 +16,17 @@ export type Answer<T> = {
   refresh(): void;
 };
 
-type State<T> = Omit<Answer<T>, 'refresh'> & {
-  /** The path that the answer belongs to: it is never shown for a different path. */
+type State<T> = Omit<LiveAnswer<T>, 'refresh'> & {
+  /** The request that the answer belongs to: it is never shown for a different one. */
   readonly of: string | null;
 };
 
-const unasked = <T>(path: string | null): State<T> => ({
-  of: path,
+const unasked = <T>(request: string | null): State<T> => ({
+  of: request,
   value: null,
   headers: null,
   failure: null,
-  loading: path !== null,
+  loading: request !== null,
 });
 
 const CHANGED = 'sluice:changed';
@@ -35,41 +36,52 @@ const REFRESH_AFTER_MS = [0, 1500, 3500];
 /** Refreshes every answer on the page after a swap, payment, mint or claim has changed figures. */
 export const announceChange = (): boolean => window.dispatchEvent(new Event(CHANGED));
 
+/** How long the service may hold a repeated request of an answer that is not final. */
+const WAIT_SECONDS = 25;
+
 /**
- * @param path  null while there is nothing to fetch
- * @param pollMs pause between an answer and the next request; absent: no polling
+ * @param input  null while there is nothing to fetch
+ * @param pollMs pause between an answer and the next request; absent: no polling. None where the service waits for a change
  * @param isOver whether an answer is final
  */
-export function useAnswer<T>(
-  path: string | null,
+export function useAnswer<Name extends OperationName>(
+  name: Name,
+  input: Input<Name> | null,
   pollMs?: number,
-  isOver: (value: T) => boolean = () => false,
-): Answer<T> {
-  const [state, setState] = useState<State<T>>(unasked(path));
+  isOver?: (value: Answer<Name>) => boolean,
+): LiveAnswer<Answer<Name>> {
+  const request = input === null ? null : `${name} ${JSON.stringify(input)}`;
+  const [state, setState] = useState<State<Answer<Name>>>(unasked(request));
   const [round, setRound] = useState(0);
-  const kept = useRef<State<T> | null>(null);
+  const kept = useRef<State<Answer<Name>> | null>(null);
 
   useEffect(() => {
-    if (path === null) return;
-    let over = false;
+    if (input === null) return;
+    const ended = new AbortController();
+    const { signal } = ended;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timers: ReturnType<typeof setTimeout>[] = [];
-    const before = (): State<T> => (kept.current?.of === path ? kept.current : unasked(path));
-    const show = (change: Partial<State<T>>): void => {
-      if (over) return;
+    const before = (): State<Answer<Name>> =>
+      kept.current?.of === request ? kept.current : unasked(request);
+    const show = (change: Partial<State<Answer<Name>>>): void => {
+      if (signal.aborted) return;
       kept.current = { ...before(), ...change };
       setState(kept.current);
     };
     let final = false;
     let asking = false;
     let again = false;
+    let isHeld = false;
     const ask = async (): Promise<void> => {
       try {
-        const { value, headers } = await call<T>(path);
+        const waits = isOver !== undefined && kept.current?.of === request && kept.current.value !== null;
+        const { value, headers } = await call(name, input, { signal, ...(waits && { wait: WAIT_SECONDS }) });
+        isHeld = headers.has('preference-applied');
         // Before it is shown: what shows a final answer may announce a change at once.
-        final = isOver(value);
+        final = isOver?.(value) ?? false;
         show({ value, headers, failure: null, loading: false });
       } catch (thrown) {
+        isHeld = false;
         show({ failure: failureFrom(thrown), loading: false });
       }
     };
@@ -80,13 +92,14 @@ export function useAnswer<T>(
       asking = true;
       do {
         again = false;
-        if (!over && !final) await ask();
+        if (!signal.aborted && !final) await ask();
       } while (again);
       asking = false;
     };
     const poll = async (): Promise<void> => {
       await fetchOnce();
-      if (!over && !final && pollMs !== undefined) timer = setTimeout(() => whenVisible(poll), pollMs);
+      if (!signal.aborted && !final && pollMs !== undefined)
+        timer = setTimeout(() => whenVisible(poll), isHeld ? 0 : pollMs);
     };
     const refetch = (): void => {
       if (!final)
@@ -96,15 +109,15 @@ export function useAnswer<T>(
     void poll();
     window.addEventListener(CHANGED, refetch);
     return () => {
-      over = true;
+      ended.abort();
       window.removeEventListener(CHANGED, refetch);
       for (const pending of [timer, ...timers]) clearTimeout(pending);
     };
-  }, [path, round]);
+  }, [request, round]);
 
   const { of, ...shown } = state;
   return {
-    ...(of === path ? shown : unasked<T>(path)),
+    ...(of === request ? shown : unasked<Answer<Name>>(request)),
     refresh: () => setRound((count) => count + 1),
   };
 }

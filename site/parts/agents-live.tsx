@@ -57,25 +57,25 @@ export function CurlSnippets() {
 }
 
 const CALLS = [
-  ['/api/reserves', 'get_reserves'],
-  ['/api/swap/min', 'swap_min'],
-  ['/api/swap/estimate?amountSol=0.5', 'swap_estimate'],
+  ['get_reserves', () => call('getReserves', {})],
+  ['swap_min', () => call('getSwapMinimum', {})],
+  ['swap_estimate', () => call('getSwapEstimate', { amountSol: 0.5 })],
 ] as const;
 
 /** Read-only tools to try: the page shows the answer that an agent gets. */
 export function TryIt() {
   const [shown, setShown] = useState<{ readonly name: string; readonly text: string } | null>(null);
   const { busy, failure, attempt } = useAttempt<'call'>();
-  const run = (path: string, name: string) =>
+  const run = (name: string, read: () => Promise<{ readonly value: object }>) =>
     attempt('call', async () => {
       setShown(null);
-      setShown({ name, text: JSON.stringify((await call(path)).value, undefined, 2) });
+      setShown({ name, text: JSON.stringify((await read()).value, undefined, 2) });
     });
   return (
     <div class="stack">
       <p class="row">
-        {CALLS.map(([path, name]) => (
-          <button type="button" class="quiet" disabled={busy !== null} onClick={() => run(path, name)}>
+        {CALLS.map(([name, read]) => (
+          <button type="button" class="quiet" disabled={busy !== null} onClick={() => run(name, read)}>
             {name}
           </button>
         ))}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
+import type { AsryClaim, AsryClaimRecord } from '../../packages/client/src/index.ts';
 import { parseAmount } from '../../src/core/amount.ts';
-import type { AsryClaim, AsryClaimRecord, AsryEpochs } from '../api/answers.ts';
 import { CallFailed, call, type Failure } from '../api/call.ts';
 import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
@@ -31,9 +31,11 @@ const ASSETS = [
   ['USDT', 'USDT'],
 ] as const;
 
+const assetOf = (text: string): 'USDC' | 'USDT' => (text === 'USDT' ? 'USDT' : 'USDC');
+
 /** ASRY atoms as whole ASRY; as atoms until an epoch has told the decimals. */
 function useAsryText(): (atoms: string) => string {
-  const epochs = useAnswer<AsryEpochs>('/api/asry/epoch').value;
+  const epochs = useAnswer('getAsryEpoch', {}).value;
   const decimals = (epochs?.current ?? epochs?.past[0])?.asryDecimals;
   return (atoms) =>
     decimals === undefined ? `${units(atoms, 0)} atoms of ASRY` : `${units(atoms, decimals)} ASRY`;
@@ -76,11 +78,7 @@ const isPaid = ({ payouts }: AsryClaimRecord): boolean =>
   payouts.length > 0 && payouts.every(({ paid_at: paidAt }) => paidAt !== null);
 
 function ClaimRecord({ signature }: { signature: string }) {
-  const answer = useAnswer<AsryClaimRecord>(
-    `/api/asry/claims/${encodeURIComponent(signature)}`,
-    POLL_MS,
-    isPaid,
-  );
+  const answer = useAnswer('getAsryClaim', { signature }, POLL_MS, isPaid);
   const asry = useAsryText();
   const record = answer.value;
   const paid = record !== null && isPaid(record);
@@ -141,7 +139,7 @@ const failed = (thrown: unknown): Failure | null => (thrown instanceof CallFaile
 async function claimWhenFinal(asset: string, depositTxSignature: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await call('/api/asry/claim-from-deposit', { body: { asset, depositTxSignature } });
+      await call('claimFromDeposit', { asset: assetOf(asset), depositTxSignature });
       return;
     } catch (thrown) {
       const failure = failed(thrown);
@@ -186,7 +184,7 @@ function ClaimDeposit({
 }
 
 function DepositForm({ sent }: { sent: (asset: string, signature: string) => void }) {
-  const epochs = useAnswer<AsryEpochs>('/api/asry/epoch').value;
+  const epochs = useAnswer('getAsryEpoch', {}).value;
   const [draft, setDraft, forget] = useDraft('deposit', { asset: 'USDC', amount: '25' });
   const { asset, amount } = draft;
   const fault = amountFault(amount, USD_DECIMALS, asset);
@@ -263,8 +261,10 @@ function SignatureForm({ follow }: { follow: (signature: string) => void }) {
       ? null
       : `Not a Solana signature: 64 to 88 letters and digits are needed, ${signature.length} were entered.`;
   const send = (skipReward: boolean) =>
-    call<AsryClaim>('/api/asry/claim-from-deposit', {
-      body: { asset: draft.asset, depositTxSignature: signature, skipReward },
+    call('claimFromDeposit', {
+      asset: assetOf(draft.asset),
+      depositTxSignature: signature,
+      skipReward,
     });
   const orFollow = async (run: () => Promise<void>): Promise<void> => {
     try {

@@ -1,6 +1,6 @@
+import type { AsryEpochs } from '../../packages/client/src/index.ts';
 import { formatAmount } from '../../src/core/amount.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
-import type { AsryEpochs } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { AsryCurveChart } from './asry-curve-chart.tsx';
 import { count, counted, grouped, instant, rounded, significant, units } from './format.ts';
@@ -33,7 +33,7 @@ const Asry = ({ atoms, epoch }: { atoms: string; epoch: Epoch }) => (
 );
 
 export function AsryEpoch() {
-  const answer = useAnswer<AsryEpochs>('/api/asry/epoch', POLL_MS);
+  const answer = useAnswer('getAsryEpoch', {}, POLL_MS);
   const epoch = answer.value?.current;
   if (answer.value === null && answer.failure !== null)
     return <Failed failure={answer.failure} retry={answer.refresh} />;
@@ -73,7 +73,7 @@ export function AsryEpoch() {
 }
 
 export function AsryCurveView() {
-  const answer = useAnswer<AsryEpochs>('/api/asry/epoch', POLL_MS);
+  const answer = useAnswer('getAsryEpoch', {}, POLL_MS);
   const epoch = answer.value?.current;
   if (epoch) return <AsryCurveChart curve={curveOf(epoch)} />;
   return answer.value === null && answer.failure === null ? (
@@ -114,7 +114,7 @@ export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) 
 }
 
 export function PastEpochs() {
-  const answer = useAnswer<AsryEpochs>('/api/asry/epoch');
+  const answer = useAnswer('getAsryEpoch', {});
   if (answer.value === null) return answer.failure === null ? <Waiting what="Reading past epochs." /> : null;
   return (
     <Table

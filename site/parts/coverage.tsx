@@ -1,4 +1,4 @@
-import type { AbsrSummary, Reserves } from '../api/answers.ts';
+import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
 import { sats } from './format.ts';
 import { Age } from './freshness.tsx';
 

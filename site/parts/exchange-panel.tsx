@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { ExchangeCreated, ExchangeEstimate, ExchangeMinimum, ExchangeStatus } from '../api/answers.ts';
+import type { ExchangeEstimate, ExchangeStatus } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
@@ -48,8 +48,9 @@ export function PayInTo({ exchange }: { exchange: Pick<ExchangeStatus, 'provider
 }
 
 function Progress({ id }: { id: string }) {
-  const status = useAnswer<ExchangeStatus>(
-    `/api/exchange/status/${encodeURIComponent(id)}`,
+  const status = useAnswer(
+    'getExchangeStatus',
+    { id },
     POLL_MS,
     (answer) => answer.status !== 'waiting' && answer.status !== 'pending',
   );
@@ -117,42 +118,32 @@ export function ExchangePanel() {
   const [agreed, setAgreed] = useState(false);
   const [estimate, setEstimate] = useState<ExchangeEstimate | null>(null);
   const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
-  const [key, setKey] = useState<string | null>(null);
   const [id, setId] = useState<string | null>(null);
-  const pair = from === to ? null : `from=${from}&to=${to}`;
-  const range = useAnswer<ExchangeMinimum>(pair === null ? null : `/api/exchange/min?${pair}`);
+  const pair = from === to ? null : { from, to };
+  const range = useAnswer('getExchangeMinimum', pair);
   useEffect(() => setId(fromAddressBar('exchange')), []);
 
   const quote = () =>
     attempt('quote', async () => {
-      const path = `/api/exchange/estimate?${pair}&amount=${encodeURIComponent(amount.trim())}`;
-      setEstimate((await call<ExchangeEstimate>(path)).value);
+      setEstimate((await call('getExchangeEstimate', { from, to, amount: amount.trim() })).value);
     });
-  const create = async (): Promise<void> => {
-    const failed = await attempt('create', async () => {
-      const idempotencyKey = key ?? crypto.randomUUID();
-      setKey(idempotencyKey);
-      const body = {
+  const create = () =>
+    attempt('create', async () => {
+      const { value } = await call('createExchange', {
         from,
         to,
         amount: amount.trim(),
         payoutAddress: payout.trim(),
         refundAddress: refund.trim(),
-      };
-      const { value } = await call<ExchangeCreated>('/api/exchange/create', { body, idempotencyKey });
-      setKey(null);
+      });
       forget();
       toAddressBar('exchange', value.id);
       setId(value.id);
     });
-    if (failed?.needsNewKey) setKey(null);
-  };
   const set =
     (name: keyof typeof EMPTY) =>
     (text: string): void => {
       setDraft({ ...draft, [name]: text });
-      // A changed order is a new request and needs a new idempotency key.
-      setKey(null);
       if (name !== 'payout' && name !== 'refund') setEstimate(null);
     };
   const fault = amountFault(amount, MAX_DECIMALS, from.toUpperCase());

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
+import type { Invoice } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
-import type { Invoice } from '../api/answers.ts';
 import { call } from '../api/call.ts';
 import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
@@ -13,6 +13,8 @@ import { type Payment, PaymentCard } from './payment-card.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { Foreign } from './token-text.tsx';
 
+/** The service waits this long for finality and creation before it answers. */
+const CONFIRM_WAIT_SECONDS = 25;
 const POLL_MS = 2000;
 /** `seen` means that less than the price has arrived. */
 const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
@@ -118,7 +120,11 @@ function ReportPayment({ id }: { id: string }) {
   const { busy, failure, attempt } = useAttempt<'confirm'>();
   const confirm = () =>
     attempt('confirm', async () => {
-      await call('/api/invoices/confirm', { body: { invoice_id: id, tx_signature: signature.trim() } });
+      await call(
+        'confirmInvoice',
+        { invoice_id: id, tx_signature: signature.trim() },
+        { wait: CONFIRM_WAIT_SECONDS },
+      );
     });
   return (
     <details>
@@ -142,7 +148,7 @@ function ReportPayment({ id }: { id: string }) {
 }
 
 export function InvoicePanel({ id }: { id: string }) {
-  const answer = useAnswer<Invoice>(`/api/invoices/${encodeURIComponent(id)}`, POLL_MS, isSettled);
+  const answer = useAnswer('getInvoice', { id }, POLL_MS, isSettled);
   const invoice = answer.value;
   const [sent, setSent] = useState<string | null>(null);
   const detail = invoice?.detail;

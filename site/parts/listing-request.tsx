@@ -1,4 +1,4 @@
-import type { ListingRequested, TokenView } from '../api/answers.ts';
+import type { ListingRequested } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
@@ -10,8 +10,9 @@ import { useDraft } from './use-draft.ts';
 const POLL_MS = 2000;
 
 function Awaited({ request }: { request: ListingRequested }) {
-  const token = useAnswer<TokenView>(
-    `/api/tokens/${request.token_id}`,
+  const token = useAnswer(
+    'getToken',
+    { id: String(request.token_id) },
     POLL_MS,
     ({ listed_at: listedAt }) => listedAt !== null,
   );
@@ -44,7 +45,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
   const ask = () =>
     attempt('request', async () => {
       const body = tokenId === undefined ? { mint_address: mint.trim() } : { token_id: tokenId };
-      const { value } = await call<ListingRequested>('/api/listings/request', { body });
+      const { value } = await call('requestListing', body);
       setDraft({ mint, request: value });
     });
   if (request !== null)

@@ -1,5 +1,5 @@
 import { useState } from 'hono/jsx';
-import type { NostrFeed } from '../api/answers.ts';
+import type { Input, NostrFeed } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Check, Field, Form } from './field.tsx';
@@ -35,8 +35,13 @@ const Relays = ({ relays }: { relays: Page['relay_status'] }) => (
   </details>
 );
 
-function Posts({ path }: { path: string }) {
-  const first = useAnswer<Page>(path);
+type Feed =
+  | { readonly name: 'getNostrFeed'; readonly input: Input<'getNostrFeed'> }
+  | { readonly name: 'getNostrPosts'; readonly input: Input<'getNostrPosts'> };
+
+function Posts({ feed: { name, input } }: { feed: Feed }) {
+  const of = JSON.stringify(input);
+  const first = useAnswer<Feed['name']>(name, input);
   const [more, setMore] = useState<{
     readonly of: string;
     readonly posts: Post[];
@@ -44,7 +49,7 @@ function Posts({ path }: { path: string }) {
   } | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
-  const page = first.value;
+  const page: Page | null = first.value;
   if (page === null)
     return first.failure === null ? (
       <div class="card">
@@ -54,16 +59,14 @@ function Posts({ path }: { path: string }) {
       <Failed failure={first.failure} retry={first.refresh} />
     );
   if (!page.ok) return <Notice kind="info" title={page.error ?? 'No posts can be shown.'} />;
-  const extra = more?.of === path ? more : null;
+  const extra = more?.of === of ? more : null;
   const cursor = extra ? extra.next : page.next_cursor;
   const older = async (): Promise<void> => {
     setBusy(true);
     setFailure(null);
     try {
-      const { value } = await call<Page>(
-        `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor ?? '')}`,
-      );
-      setMore({ of: path, posts: [...(extra?.posts ?? []), ...value.posts], next: value.next_cursor });
+      const { value } = await call<Feed['name']>(name, { ...input, cursor: cursor ?? '' });
+      setMore({ of, posts: [...(extra?.posts ?? []), ...value.posts], next: value.next_cursor });
     } catch (thrown) {
       setFailure(failureFrom(thrown));
     }
@@ -97,11 +100,9 @@ function Posts({ path }: { path: string }) {
 export function NostrFeedView() {
   const [labels, setLabels] = useState('ai, blockchain, defi');
   const [all, setAll] = useState(false);
-  const [path, setPath] = useState('/api/nostr/feed?limit=10');
-  const show = (everything: boolean): void => {
-    const query = everything ? 'ai_only=false' : `topic_labels=${encodeURIComponent(labels.trim())}`;
-    setPath(`/api/nostr/feed?limit=10&${query}`);
-  };
+  const [input, setInput] = useState<Input<'getNostrFeed'>>({ limit: 10 });
+  const show = (everything: boolean): void =>
+    setInput({ limit: 10, ...(everything ? { ai_only: 'false' } : { topic_labels: labels.trim() }) });
   return (
     <>
       <div class="card">
@@ -129,9 +130,9 @@ export function NostrFeedView() {
           </button>
         </Form>
       </div>
-      <Posts path={path} />
+      <Posts feed={{ name: 'getNostrFeed', input }} />
     </>
   );
 }
 
-export const OwnPosts = () => <Posts path="/api/nostr/posts?limit=5" />;
+export const OwnPosts = () => <Posts feed={{ name: 'getNostrPosts', input: { limit: 5 } }} />;

@@ -1,4 +1,4 @@
-import type { NostrFeed } from '../api/answers.ts';
+import type { NostrFeed } from '../../packages/client/src/index.ts';
 import { CopyButton } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
 import { fromUnixSeconds, shortened } from './format.ts';

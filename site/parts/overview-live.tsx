@@ -2,12 +2,11 @@ import { useEffect, useRef } from 'hono/jsx';
 import type {
   AbsrSummary,
   AbsrTransactions,
-  Proof,
   ProofHistory,
   Reserves,
   Status,
   SwapHistory,
-} from '../api/answers.ts';
+} from '../../packages/client/src/index.ts';
 import type { Failure } from '../api/call.ts';
 import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { Canal, type CanalView } from './canal.tsx';
@@ -119,11 +118,11 @@ const isRecent = (blockTime: number | null | undefined): boolean =>
 
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply: the hero of the overview. */
 export function Flow() {
-  const reserves = useAnswer<Reserves>('/api/reserves', POLL_MS);
-  const absr = useAnswer<AbsrSummary>('/api/arbitrage/summary', POLL_MS);
-  const swaps = useAnswer<SwapHistory>('/api/exchanges/transactions', POLL_MS);
-  const events = useAnswer<AbsrTransactions>('/api/arbitrage/transactions', POLL_MS);
-  const proof = useAnswer<Proof>('/api/proof', PROOF_POLL_MS);
+  const reserves = useAnswer('getReserves', {}, POLL_MS);
+  const absr = useAnswer('getAbsrSummary', {}, POLL_MS);
+  const swaps = useAnswer('listSwaps', {}, POLL_MS);
+  const events = useAnswer('listAbsrTransactions', {}, POLL_MS);
+  const proof = useAnswer('getProof', {}, PROOF_POLL_MS);
 
   const last = useRef<string | null>(null);
   const newest = events.value?.transactions[0]?.signature ?? null;
@@ -219,7 +218,7 @@ export function Flow() {
 }
 
 export function OverviewChart() {
-  const history = useAnswer<ProofHistory>('/api/proof/history?limit=100', PROOF_POLL_MS);
+  const history = useAnswer('listProofs', { limit: 100 }, PROOF_POLL_MS);
   if (history.value === null && history.failure !== null)
     return <Failed failure={history.failure} retry={history.refresh} />;
   if (history.value === null)
@@ -291,8 +290,8 @@ const ICONS = {
 } as const;
 
 export function RecentEvents() {
-  const events = useAnswer<AbsrTransactions>('/api/arbitrage/transactions', POLL_MS);
-  const history = useAnswer<ProofHistory>('/api/proof/history?limit=100', PROOF_POLL_MS);
+  const events = useAnswer('listAbsrTransactions', {}, POLL_MS);
+  const history = useAnswer('listProofs', { limit: 100 }, PROOF_POLL_MS);
   if (events.value === null && events.failure !== null)
     return <Failed failure={events.failure} retry={events.refresh} />;
   if (events.value === null) return <Waiting what="Reading the last events." />;
@@ -330,8 +329,8 @@ export function RecentEvents() {
 }
 
 export function ServiceState() {
-  const status = useAnswer<Status>('/api/status', 4 * POLL_MS);
-  const reserves = useAnswer<Reserves>('/api/reserves');
+  const status = useAnswer('getStatus', {}, 4 * POLL_MS);
+  const reserves = useAnswer('getReserves', {});
   if (status.value === null)
     return status.failure === null ? (
       <Waiting what="Reading the service status." />

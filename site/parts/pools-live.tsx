@@ -113,8 +113,10 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
   );
 }
 
-function PoolView({ path }: { path: string }) {
-  const answer = useAnswer<Pool>(path, POLL_MS);
+type Name = 'getDefaultPool' | 'getSaethSausdPool' | 'getSausdUsdcPool';
+
+function PoolView({ name }: { name: Name }) {
+  const answer = useAnswer(name, {}, POLL_MS);
   return (
     <li class="pool">
       {answer.value === null ? (
@@ -124,7 +126,7 @@ function PoolView({ path }: { path: string }) {
           <Failed failure={answer.failure} retry={answer.refresh} />
         )
       ) : (
-        <PoolCard pool={answer.value} headers={answer.headers} away={answer.failure !== null} />
+        <PoolCard pool={answer.value as Pool} headers={answer.headers} away={answer.failure !== null} />
       )}
     </li>
   );
@@ -132,8 +134,8 @@ function PoolView({ path }: { path: string }) {
 
 export const Pools = () => (
   <ul class="pools" aria-label="Pools">
-    <PoolView path="/api/dex/pool-default" />
-    <PoolView path="/api/dex/pool-saeth-sausd-default" />
-    <PoolView path="/api/dex/pool-sausd-usdc-default" />
+    <PoolView name="getDefaultPool" />
+    <PoolView name="getSaethSausdPool" />
+    <PoolView name="getSausdUsdcPool" />
   </ul>
 );

@@ -1,4 +1,4 @@
-import type { ProofHistory } from '../api/answers.ts';
+import type { ProofHistory } from '../../packages/client/src/index.ts';
 import { Chart } from './chart.tsx';
 import { count, fromUnixSeconds, instant } from './format.ts';
 

@@ -1,12 +1,4 @@
-import type {
-  AbsrSummary,
-  BitcoinTransactions,
-  Proof,
-  ProofHistory,
-  Reserves,
-  SolanaTransactions,
-  Treasury,
-} from '../api/answers.ts';
+import type { ProofHistory, Reserves } from '../../packages/client/src/index.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import {
@@ -24,9 +16,9 @@ import { Table } from './table.tsx';
 const POLL_MS = 30_000;
 
 export function Wallets() {
-  const reserves = useAnswer<Reserves>('/api/reserves', POLL_MS);
-  const summary = useAnswer<AbsrSummary>('/api/arbitrage/summary', POLL_MS);
-  const treasury = useAnswer<Treasury>('/api/explorer/treasury');
+  const reserves = useAnswer('getReserves', {}, POLL_MS);
+  const summary = useAnswer('getAbsrSummary', {}, POLL_MS);
+  const treasury = useAnswer('getTreasury', {});
   if (reserves.value === null)
     return reserves.failure === null ? (
       <div class="card">
@@ -146,7 +138,7 @@ const WalletAddress = ({ address, url, label }: { address: string; url: string; 
 );
 
 export function SignedMessage() {
-  const proof = useAnswer<Proof>('/api/proof');
+  const proof = useAnswer('getProof', {});
   if (proof.value === null)
     return proof.failure === null ? (
       <div class="card">
@@ -191,7 +183,7 @@ export function SignedMessage() {
 }
 
 export function ProofArchive() {
-  const history = useAnswer<ProofHistory>('/api/proof/history?limit=20');
+  const history = useAnswer('listProofs', { limit: 20 });
   if (history.value === null)
     return history.failure === null ? (
       <div class="card">
@@ -239,8 +231,8 @@ export function ArchiveTable({ proofs }: Pick<ProofHistory, 'proofs'>) {
 }
 
 export function ChainTransactions() {
-  const bitcoin = useAnswer<BitcoinTransactions>('/api/transactions/bitcoin', POLL_MS);
-  const solana = useAnswer<SolanaTransactions>('/api/transactions/solana', POLL_MS);
+  const bitcoin = useAnswer('listBitcoinTransactions', {}, POLL_MS);
+  const solana = useAnswer('listSolanaTransactions', {}, POLL_MS);
   return (
     <div class="columns">
       <div class="stack">

@@ -1,4 +1,4 @@
-import type { Status } from '../api/answers.ts';
+import type { Status } from '../../packages/client/src/index.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { count, sats, sol } from './format.ts';
@@ -171,7 +171,7 @@ export function StatusReport({ status }: { status: Status }) {
 }
 
 export function StatusLive() {
-  const answer = useAnswer<Status>('/api/status', POLL_MS);
+  const answer = useAnswer('getStatus', {}, POLL_MS);
   return (
     <>
       {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}

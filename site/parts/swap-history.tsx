@@ -1,4 +1,3 @@
-import type { SwapHistory as History } from '../api/answers.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
 import { fromUnixSeconds, sats, sol } from './format.ts';
@@ -10,7 +9,7 @@ import { Table } from './table.tsx';
 const MARKS = { finished: 'good', failed: 'bad', waiting: 'warn' } as const;
 
 export function SwapHistory() {
-  const history = useAnswer<History>('/api/exchanges/transactions', 15_000);
+  const history = useAnswer('listSwaps', {}, 15_000);
   if (history.value === null)
     return history.failure === null ? (
       <div class="card">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
+import type { AbsrSummary, SwapCreated, SwapEstimate, SwapMinimum } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
-import type { AbsrSummary, SwapCreated, SwapEstimate, SwapMinimum } from '../api/answers.ts';
 import { call, type Failure } from '../api/call.ts';
 import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
@@ -122,15 +122,14 @@ function presets(minimum: SwapMinimum | null): readonly (readonly [name: string,
 
 /** Quote, then start, then progress. A rehearsal does everything but reserve and sign. */
 export function SwapPanel() {
-  const minimum = useAnswer<SwapMinimum>('/api/swap/min', POLL_MS);
-  const summary = useAnswer<AbsrSummary>('/api/arbitrage/summary');
+  const minimum = useAnswer('getSwapMinimum', {}, POLL_MS);
+  const summary = useAnswer('getAbsrSummary', {});
   const [draft, setDraft] = useDraft('swap', { amount: '0.5' });
   const { amount } = draft;
   const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
   const [dryRun, setDryRun] = useState<SwapCreated | null>(null);
   const [agreed, setAgreed] = useState(false);
   const { busy, failure, attempt } = useAttempt<'quote' | 'dry' | 'create'>();
-  const [key, setKey] = useState<string | null>(null);
   const [id, setId] = useState<string | null>(null);
   useEffect(() => setId(fromAddressBar('swap')), []);
 
@@ -141,34 +140,25 @@ export function SwapPanel() {
     attempt('quote', async () => {
       setDryRun(null);
       setEstimate(null);
-      const path = `/api/swap/estimate?amountSol=${encodeURIComponent(amount.trim())}`;
-      setEstimate((await call<SwapEstimate>(path)).value);
+      setEstimate((await call('getSwapEstimate', { amountSol: amount.trim() })).value);
     });
   const rehearse = () =>
     attempt('dry', async () => {
-      const body = { amountSol: amount.trim(), dry_run: true };
-      setDryRun((await call<SwapCreated>('/api/swap/create', { body })).value);
+      setDryRun((await call('createSwap', { amountSol: amount.trim(), dry_run: true })).value);
     });
-  const start = async (): Promise<void> => {
-    const failed = await attempt('create', async () => {
-      // One key until an answer is known: pressing again can never move money twice.
-      const idempotencyKey = key ?? crypto.randomUUID();
-      setKey(idempotencyKey);
-      const body = { amountSol: amount.trim() };
-      const { value } = await call<SwapCreated>('/api/swap/create', { body, idempotencyKey });
-      setKey(null);
+  const start = () =>
+    attempt('create', async () => {
+      // The client keeps one key until the outcome is known: pressing again never moves money twice.
+      const { value } = await call('createSwap', { amountSol: amount.trim() });
       announceChange();
       if (value.id === null) return;
       toAddressBar('swap', value.id);
       setId(value.id);
     });
-    if (failed?.needsNewKey) setKey(null);
-  };
   const change = (text: string): void => {
     setDraft({ amount: text });
     setEstimate(null);
     setDryRun(null);
-    setKey(null);
   };
 
   if (id !== null)

@@ -1,5 +1,5 @@
 import { useEffect } from 'hono/jsx';
-import type { SwapStatus } from '../api/answers.ts';
+import type { SwapStatus } from '../../packages/client/src/index.ts';
 import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
 import { sats, sol } from './format.ts';
@@ -71,11 +71,7 @@ export function swapSteps(swap: SwapStatus): Step[] {
 }
 
 export function SwapProgress({ id }: { id: string }) {
-  const status = useAnswer<SwapStatus>(
-    `/api/swap/status/${encodeURIComponent(id)}`,
-    POLL_MS,
-    (answer) => answer.status !== 'waiting',
-  );
+  const status = useAnswer('getSwapStatus', { id }, POLL_MS, ({ status }) => status !== 'waiting');
   const swap = status.value;
   const phase = swap?.detail;
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { ListingList, TokenView } from '../api/answers.ts';
+import type { Token } from '../../packages/client/src/index.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
@@ -27,7 +27,7 @@ const Authority = ({
   return address === null ? <span>none</span> : <Identifier text={address} label={label} ends={8} />;
 };
 
-export function TokenFacts({ token }: { token: TokenView }) {
+export function TokenFacts({ token }: { token: Token }) {
   return (
     <>
       <div class="token-head">
@@ -113,8 +113,8 @@ export function TokenFacts({ token }: { token: TokenView }) {
 export function TokenDetail() {
   const [id, setId] = useState<string | null | undefined>(undefined);
   useEffect(() => setId(fromAddressBar('id')), []);
-  const token = useAnswer<TokenView>(id ? `/api/tokens/${encodeURIComponent(id)}` : null);
-  const listings = useAnswer<ListingList>(token.value ? `/api/listings?token_id=${token.value.id}` : null);
+  const token = useAnswer('getToken', id ? { id } : null);
+  const listings = useAnswer('listListings', token.value ? { token_id: token.value.id } : null);
   if (id === null)
     return (
       <Notice kind="warn" title="No token is named in the address.">

@@ -121,7 +121,7 @@ export function invoiceBody(draft: TokenDraft) {
   return {
     name: draft.name,
     symbol: draft.symbol,
-    decimals: decimalsOf(draft),
+    decimals: decimalsOf(draft) ?? undefined,
     supply: supplyAtoms(draft)?.toString(),
     description: draft.description,
     ...(image === '' ? {} : { image }),

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
 import { formatAmount } from '../../src/core/amount.ts';
-import type { InvoiceCreated } from '../api/answers.ts';
 import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
@@ -114,7 +113,7 @@ export function TokenCreator() {
       return;
     }
     await attempt('price', async () => {
-      const { value } = await call<InvoiceCreated>('/api/invoices', { body: invoiceBody(draft) });
+      const { value } = await call('createInvoice', invoiceBody(draft));
       forget();
       toAddressBar('invoice', value.invoice_id);
       setInvoice(value.invoice_id);

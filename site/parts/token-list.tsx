@@ -1,12 +1,12 @@
 import { useState } from 'hono/jsx';
-import type { TokenList as List, TokenSearch, TokenView } from '../api/answers.ts';
+import type { Token } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { grouped, instant, shortened } from './format.ts';
 import { Failed, Waiting } from './notice.tsx';
 import { Foreign, Initial } from './token-text.tsx';
 
-export const TokenBadges = ({ token }: { token: TokenView }) => (
+export const TokenBadges = ({ token }: { token: Token }) => (
   <span class="badges">
     {token.listed_at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>}
     {token.as_of === null ? null : (
@@ -24,7 +24,7 @@ export const TokenBadges = ({ token }: { token: TokenView }) => (
   </span>
 );
 
-export const TokenRow = ({ token }: { token: TokenView }) => (
+export const TokenRow = ({ token }: { token: Token }) => (
   <li class="token-row">
     <Initial symbol={token.symbol} />
     <span class="who">
@@ -53,13 +53,12 @@ export function TokenBrowser() {
   const [asked, setAsked] = useState('');
   const [more, setMore] = useState<{
     readonly of: string;
-    readonly tokens: TokenView[];
+    readonly tokens: Token[];
     readonly next: string | null;
   } | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const newest = useAnswer<List>('/api/tokens', 15_000);
-  const search = `/api/listings/search?q=${encodeURIComponent(asked)}`;
-  const found = useAnswer<TokenSearch>(asked === '' ? null : search);
+  const newest = useAnswer('listTokens', {}, 15_000);
+  const found = useAnswer('searchTokens', asked === '' ? null : { q: asked });
 
   const type = (typedText: string): void => {
     setText(typedText);
@@ -71,7 +70,7 @@ export function TokenBrowser() {
   const next = async (): Promise<void> => {
     setFailure(null);
     try {
-      const { value } = await call<TokenSearch>(`${search}&cursor=${encodeURIComponent(cursor ?? '')}`);
+      const { value } = await call('searchTokens', { q: asked, cursor: cursor ?? '' });
       setMore({ of: asked, tokens: [...(extra?.tokens ?? []), ...value.tokens], next: value.next_cursor });
     } catch (thrown) {
       setFailure(failureFrom(thrown));

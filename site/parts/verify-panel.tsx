@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-check.ts';
-import type { Proof } from '../api/answers.ts';
-import { call, type Failure, failureFrom } from '../api/call.ts';
+import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
 import type { Sources } from '../build/host-files.ts';
 import { CopyButton } from './copyable.tsx';
 import { instant } from './format.ts';
@@ -38,7 +37,7 @@ export function VerifyPanel() {
   const [state, setState] = useState<State>({ type: 'idle' });
   const [signed, setSigned] = useState<readonly CheckLine[]>([]);
   useEffect(() => {
-    Promise.all([import('../verify/evidence.ts'), call<Proof>('/api/proof')])
+    Promise.all([import('../verify/evidence.ts'), call('getProof', {})])
       .then(([{ checkSignatures }, proof]) => setSigned(checkSignatures(proof.value)))
       .catch((thrown: unknown) => setState({ type: 'failed', failure: failureFrom(thrown) }));
   }, []);
@@ -48,10 +47,10 @@ export function VerifyPanel() {
     try {
       const [{ verify }, proof, sources] = await Promise.all([
         import('../verify/evidence.ts'),
-        call<Proof>('/api/proof'),
-        call<Sources>('/verify-sources.json'),
+        call('getProof', {}),
+        readSiteFile<Sources>('/verify-sources.json'),
       ]);
-      const lines = await verify(proof.value, sources.value, tell);
+      const lines = await verify(proof.value, sources, tell);
       setState({ type: 'done', lines, at: new Date().toISOString() });
     } catch (thrown) {
       setState({ type: 'failed', failure: failureFrom(thrown) });

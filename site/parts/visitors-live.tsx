@@ -1,4 +1,4 @@
-import type { Stats } from '../api/answers.ts';
+import type { AnalyticsStats } from '../../packages/client/src/index.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from './chart.tsx';
 import { count, fromUnixSeconds } from './format.ts';
@@ -13,7 +13,7 @@ const TOP = 12;
 
 const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1000);
 
-export function VisitorReport({ stats }: { stats: Stats }) {
+export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
   const { totals, by_path: paths, by_referrer: referrers, recent, series } = stats;
   return (
     <>
@@ -90,7 +90,7 @@ export function VisitorReport({ stats }: { stats: Stats }) {
 }
 
 export function Visitors() {
-  const answer = useAnswer<Stats>('/api/analytics/stats', POLL_MS);
+  const answer = useAnswer('getAnalyticsStats', {}, POLL_MS);
   return (
     <>
       {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}

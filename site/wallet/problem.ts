@@ -71,7 +71,6 @@ export class WalletProblem extends Error {
       text: this.message,
       next: TEXTS[this.kind][1],
       retryAfterSeconds: null,
-      needsNewKey: false,
       requestId: null,
       details: {},
     };

@@ -27,7 +27,7 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
-import { call } from '../api/call.ts';
+import { readSiteFile } from '../api/call.ts';
 import type { Sources } from '../build/host-files.ts';
 import { WalletProblem } from './problem.ts';
 import { type Connected, signAndSend } from './wallets.ts';
@@ -57,8 +57,8 @@ type Rpc = ReturnType<typeof rpcAt>;
 
 /** Runs on the first public node that responds. @throws WalletProblem no_node */
 async function withNode<T>(read: (rpc: Rpc) => Promise<T>): Promise<T> {
-  const { value } = await call<Sources>('/verify-sources.json');
-  for (const url of value.rpcUrls) {
+  const { rpcUrls } = await readSiteFile<Sources>('/verify-sources.json');
+  for (const url of rpcUrls) {
     try {
       return await read(rpcAt(url));
     } catch (cause) {

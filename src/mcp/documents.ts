@@ -20,6 +20,7 @@ type Document = {
 };
 
 const MINUTES_MS = 60_000;
+const json = ({ value }: { readonly value: unknown }): string => JSON.stringify(value);
 
 export const DOCUMENTS: readonly Document[] = [
   {
@@ -29,7 +30,7 @@ export const DOCUMENTS: readonly Document[] = [
     description: 'OpenAPI 3.0.3: every route of the HTTP API with its schemas and error codes',
     mimeType: 'application/json',
     ttlMs: 5 * MINUTES_MS,
-    read: (api, signal) => api.text('/api/openapi.json', signal),
+    read: async (api, signal) => json(await api.call('getOpenApiDocument', {}, { signal })),
   },
   {
     name: 'routes',
@@ -38,7 +39,7 @@ export const DOCUMENTS: readonly Document[] = [
     description: 'The HTTP API as one page of text, shorter than the API document',
     mimeType: 'text/markdown',
     ttlMs: 5 * MINUTES_MS,
-    read: (api, signal) => api.text('/llms.txt', signal),
+    read: async (api, signal) => (await api.call('getLlmsText', {}, { signal })).value,
   },
   {
     name: 'skill',
@@ -56,7 +57,7 @@ export const DOCUMENTS: readonly Document[] = [
     description: 'The newest signed proof as published; the tool verify_reserve_proof checks it',
     mimeType: 'application/json',
     ttlMs: MINUTES_MS,
-    read: (api, signal) => api.text('/api/proof', signal),
+    read: async (api, signal) => json(await api.call('getProof', {}, { signal })),
   },
 ];
 

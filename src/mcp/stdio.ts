@@ -5,7 +5,6 @@
  */
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
-import { createKeyMemory } from './key-memory.ts';
 import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
 import { createServer } from './server.ts';
 import { createProofVerifier } from './verify-proof.ts';
@@ -37,13 +36,12 @@ function start(): void {
     fetch,
     unreachableRepair: `Check that the service runs and that API_BASE_URL (now ${origin}) is its origin, then make the same call.`,
   });
-  const keys = createKeyMemory();
   const verifyProof = createProofVerifier()({
     sources: { explorerUrls, rpcUrl, fetch },
     host,
     now: Date.now,
   });
-  const connection = serveStdio(() => createServer({ api, keys, verifyProof, client: 'stdio' }), {
+  const connection = serveStdio(() => createServer({ api, verifyProof }), {
     onerror: complain,
   });
   /** Flushes what was written; open sockets to the service do not keep the process alive. */

@@ -46,9 +46,7 @@ export function createProofVerifier(): (options: VerifyProofOptions) => VerifyPr
 
   return (options) => async (api, signal) => {
     const { host, now, sources } = options;
-    const proof = Proof.parse(
-      (await api.call({ method: 'GET', path: '/api/proof', ...(signal && { signal }) })).body,
-    );
+    const proof = Proof.parse((await api.call('getProof', {}, { signal })).value);
     const message = parsed(proof.message);
     const asked = [...sources.explorerUrls, sources.rpcUrl].map((url) => new URL(url).host);
     if (typeof message === 'string')

@@ -3,9 +3,9 @@
  * holds no key and no state.
  * @module
  */
-import { createApi } from './api-client.ts';
+import { memoryKeys } from '../../packages/client/src/index.ts';
+import { createApi, keysOf } from './api-client.ts';
 import { createHttpHandler } from './http-handler.ts';
-import { createKeyMemory } from './key-memory.ts';
 import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
 import { createServer } from './server.ts';
 import { createProofVerifier } from './verify-proof.ts';
@@ -24,7 +24,8 @@ type McpEnv = {
 
 const PATH = '/mcp';
 
-const keys = createKeyMemory();
+/** Shared by the requests of an isolate, so it is best effort. */
+const keys = memoryKeys();
 const verifierFor = createProofVerifier();
 
 const list = (text: string): string[] =>
@@ -54,11 +55,12 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
       const api = createApi({
         origin,
         fetch: (input, init) => env.API.fetch(input, init),
+        keys: keysOf(client, keys),
         // The API counts its limits by the client, not by this Worker.
         headers: address === null ? {} : { 'cf-connecting-ip': address },
         unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
       });
-      return createServer({ api, keys, verifyProof, client });
+      return createServer({ api, verifyProof });
     },
     log: (line) => console.log(JSON.stringify(line)),
   });

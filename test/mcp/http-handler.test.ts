@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createApi } from '../../src/mcp/api-client.ts';
 import { createHttpHandler } from '../../src/mcp/http-handler.ts';
-import { createKeyMemory } from '../../src/mcp/key-memory.ts';
 import { createServer, VERSION } from '../../src/mcp/server.ts';
 
 const ORIGIN = 'https://sluice.test';
@@ -34,9 +33,9 @@ function handler({
     publicOrigin: ORIGIN,
     allowedOrigins,
     admit,
-    createServer(client) {
+    createServer() {
       if (broken) throw new Error('broken');
-      return createServer({ api, client, keys: createKeyMemory(), verifyProof: async () => ({}) });
+      return createServer({ api, verifyProof: async () => ({}) });
     },
     log: (line) => logged.push(line),
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { memoryKeys } from '../../packages/client/src/index.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
 import { API_VERSION, apiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
-import { createApi } from '../../src/mcp/api-client.ts';
+import { createApi, keysOf } from '../../src/mcp/api-client.ts';
 import { nextStep } from '../../src/mcp/failure.ts';
-import { createKeyMemory } from '../../src/mcp/key-memory.ts';
 import { callTool, VERSION } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 
@@ -65,16 +65,20 @@ const OWN_MEMBERS = [
 /** What a tool gets besides the API. */
 const contextOf = (api: ReturnType<typeof createApi>) => ({
   api,
-  keys: KEYS,
-  client: 'test',
   verifyProof: async () => ({}),
 });
-const KEYS = createKeyMemory();
+const KEYS = memoryKeys();
 
 /** A service that gives these answers in turn; an Error is a broken connection. */
 function service(...answers: (Answer | Error)[]) {
+  return serviceFor('test', ...answers);
+}
+
+/** As one client of several meets it. */
+function serviceFor(client: string, ...answers: (Answer | Error)[]) {
   const sent: Sent[] = [];
   const api = createApi({
+    keys: keysOf(client, KEYS),
     origin: 'http://sluice.test',
     unreachableRepair: 'Check API_BASE_URL, then make the same call.',
     fetch: async (input, init) => {
@@ -361,7 +365,7 @@ describe('swap_create', () => {
       for (const member of ['id', 'status', 'solanaSignature', 'statusUrl'])
         expect(body).not.toHaveProperty(member);
       expect(JSON.stringify(body)).not.toMatch(/waiting|null/);
-      expect(body.idempotencyKey).toMatch(/^mcp-[\x21-\x7e]{16,}$/);
+      expect(body.idempotencyKey).toMatch(/^[\x21-\x7e]{16,128}$/);
     }
   });
 
@@ -431,10 +435,11 @@ describe('swap_create', () => {
   });
 
   it('never gives the unresolved key of one client to another client', async () => {
-    const { api, sent } = service(new TypeError('fetch failed'), { body: CREATED });
-    for (const client of ['198.51.100.1', '198.51.100.2'])
-      await callTool(toolNamed('swap_create'), { amountSol: '0.66' }, { ...contextOf(api), client });
-    expect(keyOf(sent, 1)).not.toBe(keyOf(sent, 0));
+    const lost = serviceFor('198.51.100.1', new TypeError('fetch failed'));
+    const other = serviceFor('198.51.100.2', { body: CREATED });
+    for (const { api } of [lost, other])
+      await callTool(toolNamed('swap_create'), { amountSol: '0.66' }, contextOf(api));
+    expect(keyOf(other.sent)).not.toBe(keyOf(lost.sent));
   });
 
   it('keeps the key of a call that the host has given up, whatever it brought', async () => {

@@ -14,15 +14,15 @@ function answering(answer: () => Promise<Response>) {
   return sent;
 }
 
-const failed = async (path: string) => {
-  const thrown = await call(path).catch((error: unknown) => error);
+const failed = async () => {
+  const thrown = await call('getReserves', {}).catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(CallFailed);
   return failureFrom(thrown);
 };
 
-it('a call that spends carries its key and its body, and nothing that tells who asks', async () => {
+it('sends the key and body of a creation, and nothing that identifies the visitor', async () => {
   const sent = answering(async () => Response.json({ ok: true }));
-  await call('/api/swap/create', { body: { amountSol: '0.5' }, idempotencyKey: '0123456789abcdef' });
+  await call('createSwap', { amountSol: '0.5' }, { idempotencyKey: '0123456789abcdef' }).catch(() => null);
   expect(sent[0]?.init).toMatchObject({
     method: 'POST',
     credentials: 'omit',
@@ -31,10 +31,29 @@ it('a call that spends carries its key and its body, and nothing that tells who 
   });
 });
 
+it('sends the same key after a reload while the outcome of a creation is unknown', async () => {
+  const stored = new Map<string, string>();
+  vi.stubGlobal('sessionStorage', {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, value: string) => stored.set(name, value),
+    removeItem: (name: string) => stored.delete(name),
+  });
+  const keys: unknown[] = [];
+  for (let load = 0; load < 2; load++) {
+    vi.resetModules();
+    const page = await import('../../site/api/call.ts');
+    const sent = answering(() => Promise.reject(new TypeError('fetch failed')));
+    await page.call('createSwap', { amountSol: '0.5' }).catch(() => null);
+    keys.push(new Headers(sent[0]?.init.headers).get('idempotency-key'));
+  }
+  expect(keys[0]).toMatch(/^[\x21-\x7e]{16,128}$/);
+  expect(keys[1]).toBe(keys[0]);
+});
+
 describe('failures are words with a next step', () => {
   it('no connection', async () => {
     answering(() => Promise.reject(new TypeError('fetch failed')));
-    expect(await failed('/api/reserves')).toMatchObject({
+    expect(await failed()).toMatchObject({
       text: 'The service cannot be reached.',
       next: expect.stringContaining('Check your connection'),
       requestId: null,
@@ -43,7 +62,7 @@ describe('failures are words with a next step', () => {
 
   it('no answer in time', async () => {
     answering(() => Promise.reject(new DOMException('too slow', 'TimeoutError')));
-    expect((await failed('/api/reserves')).text).toBe('The service did not answer in time.');
+    expect((await failed()).text).toBe('The service did not answer in time.');
   });
 
   it.each([
@@ -53,37 +72,27 @@ describe('failures are words with a next step', () => {
     ['nothing at all', new Response(null, { status: 500 }), 500],
   ])('%s', async (_name, response, status) => {
     answering(async () => response);
-    expect((await failed('/api/reserves')).text).toBe(
-      `The service did not answer as it should (status ${status}).`,
-    );
+    expect((await failed()).text).toBe(`The service did not answer as it should (status ${status}).`);
   });
 
-  it('a wait that the service asks for is told in people’s units', () => {
-    const body = { error_code: 'SWAP_LIMIT_REACHED', error: 'x', action: 'retry_later', retry_after_s: 1800 };
-    expect(failureOf(503, new Headers(), body).next).toContain('about 30 minutes');
-    expect(failureOf(503, new Headers(), { ...body, retry_after_s: 5 }).next).toContain('5 seconds');
+  const refused = {
+    kind: 'refused',
+    status: 503,
+    error_code: 'SWAP_LIMIT_REACHED',
+    error: 'x',
+    action: 'retry_later',
+    retryable: true,
+    request_id: 'r-1',
+  } as const;
+
+  it('names a wait that the service asks for in minutes or seconds', () => {
+    expect(failureOf({ ...refused, retry_after_s: 1800 }).next).toContain('about 30 minutes');
+    expect(failureOf({ ...refused, retry_after_s: 5 }).next).toContain('5 seconds');
   });
 
-  it.each([
-    ['retry_with_new_key', true],
-    ['retry_later', false],
-    ['fix_request', false],
-    [undefined, false],
-  ])('after %s the next try needs a new key: %s', (action, needsNewKey) => {
-    const body = { error_code: 'X', error: 'x', action };
-    expect(failureOf(502, new Headers(), body)).toMatchObject({ needsNewKey });
-    expect(failureOf(502, new Headers(), 'no JSON')).toMatchObject({ needsNewKey: false });
-  });
-
-  it('every action that the service knows has words of its own', () => {
-    const unknown = failureOf(500, new Headers(), {
-      error_code: 'X',
-      error: 'x',
-      action: 'no_such_action',
-    }).next;
-    for (const { action } of Object.values(ERRORS)) {
-      const { next } = failureOf(500, new Headers(), { error_code: 'X', error: 'x', action });
-      expect(next, action).not.toBe(unknown);
-    }
+  it('has a next step for every action that the service knows', () => {
+    const unknown = failureOf({ ...refused, action: 'no_such_action' }).next;
+    for (const { action } of Object.values(ERRORS))
+      expect(failureOf({ ...refused, action }).next, action).not.toBe(unknown);
   });
 });

@@ -91,8 +91,10 @@ const status = (text: string): Parameters<typeof StatusReport>[0]['status'] => {
 };
 
 const failure = (text: string) =>
-  failureOf(500, new Headers(), {
-    error_code: text,
+  failureOf({
+    kind: 'refused',
+    status: 500,
+    error_code: text as 'INTERNAL',
     error: text,
     action: text,
     request_id: text,

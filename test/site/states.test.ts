@@ -48,7 +48,7 @@ describe('the service on the overview', () => {
 });
 
 it('figures that stand together are as old as the oldest, and as doubtful as the most doubtful', () => {
-  const failure = failureOf(502, new Headers(), undefined);
+  const failure = failureOf({ kind: 'unreadable', status: 502 });
   const answer = (as_of: string | null, more = {}, failed = false) => ({
     value: as_of === '' ? null : { as_of, stale: false, ...more },
     failure: failed ? failure : null,
@@ -88,13 +88,17 @@ it.each([
   [7200, 'about 2 hours'],
   [86_400, 'about 24 hours'],
 ])('a wait of %i s is said in its own measure', (seconds, text) => {
-  const body = {
+  const refused = {
+    kind: 'refused',
+    status: 503,
     error_code: 'SWAP_LIMIT_REACHED',
     error: 'Full.',
     action: 'retry_later',
+    retryable: true,
+    request_id: 'r-1',
     retry_after_s: seconds,
-  };
-  expect(failureOf(503, new Headers(), body).next).toContain(`wait ${text}.`);
+  } as const;
+  expect(failureOf(refused).next).toContain(`wait ${text}.`);
 });
 
 it('a row of the archive leads to its own proof or nowhere', () => {

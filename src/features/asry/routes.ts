@@ -202,8 +202,9 @@ const epochRoute = createRoute({
     200: jsonResponse(
       z
         .object({
-          current: Epoch.nullable(),
+          // First: the document takes the component's type from its first use.
           past: z.array(Epoch),
+          current: Epoch.nullable(),
           deposit: z
             .object({
               address: z

@@ -17,15 +17,6 @@ const reward = z.looseObject({
   how_to_get: z.string().nullable().describe('What to do while it is owed'),
 });
 
-const Claim = z.object({
-  reward: z.looseObject({
-    recipient: z.string(),
-    mint: z.string(),
-    entitlementAtomic: z.string(),
-    remainingAtomic: z.string(),
-  }),
-});
-
 const asryClaim = tool({
   name: 'asry_claim',
   title: 'Claim ASRY for a deposit',
@@ -60,12 +51,8 @@ const asryClaim = tool({
     message: z.string(),
   }),
   run: async ({ asset, depositTxSignature, amount, dry_run: rehearse = false }, { api, signal }) => {
-    const { body } = await api.call({
-      method: 'POST',
-      path: '/api/asry/claim-from-deposit',
-      body: { asset, depositTxSignature, amount, skipReward: rehearse },
-      ...(signal && { signal }),
-    });
+    const deposit = { asset, depositTxSignature, amount, skipReward: rehearse };
+    const { value: body } = await api.call('claimFromDeposit', deposit, { signal });
     if (!rehearse)
       return {
         ...body,
@@ -73,8 +60,7 @@ const asryClaim = tool({
         message:
           'The deposit is claimed. reward says whether the ASRY is sent; asry_claim_status reads it again.',
       };
-    const { reward: offered } = Claim.parse(body);
-    const { reward: _reward, ...terms } = body;
+    const { reward: offered, ...terms } = body;
     const { recipient, mint, entitlementAtomic, remainingAtomic } = offered;
     return {
       ...terms,
@@ -109,7 +95,7 @@ const asryClaimStatus = tool({
     ),
     claimed_at: z.string().nullable(),
   }),
-  run: ({ depositTxSignature }, context) => read(`/api/asry/claims/${depositTxSignature}`, context),
+  run: ({ depositTxSignature }, context) => read('getAsryClaim', { signature: depositTxSignature }, context),
 });
 
 const epoch = z.looseObject({
@@ -130,7 +116,7 @@ const asryEpoch = tool({
   annotations: READS,
   input: z.strictObject({}),
   output: z.looseObject({ current: epoch.nullable(), past: z.array(epoch), as_of: z.string() }),
-  run: (_input, context) => read('/api/asry/epoch', context),
+  run: (_input, context) => read('getAsryEpoch', {}, context),
 });
 
 export const ASRY_TOOLS = [asryClaim, asryClaimStatus, asryEpoch];

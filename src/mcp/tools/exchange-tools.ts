@@ -1,8 +1,7 @@
 import * as z from 'zod';
+import { newKey } from '../../../packages/client/src/index.ts';
 import { coinAmount, currency, dryRun, idempotencyKey, recordId } from '../arguments.ts';
-import { createOnce } from '../create-once.ts';
-import { newKey } from '../key-memory.ts';
-import { CREATES, dryRunMark, freshness, READS, read, tool, withQuery } from './tool.ts';
+import { CREATES, dryRunMark, freshness, READS, read, tool } from './tool.ts';
 
 const pair = {
   from: currency.describe('Currency that is paid in, such as sol, btc or usdterc20'),
@@ -27,7 +26,7 @@ const exchangeMin = tool({
     maxAmountExact: z.string().nullable(),
     ...freshness,
   }),
-  run: (query, context) => read(withQuery('/api/exchange/min', query), context),
+  run: (query, context) => read('getExchangeMinimum', query, context),
 });
 
 const exchangeEstimate = tool({
@@ -48,7 +47,7 @@ const exchangeEstimate = tool({
     minutes: z.string().nullable().describe('How long it may take'),
     ...freshness,
   }),
-  run: (query, context) => read(withQuery('/api/exchange/estimate', query), context),
+  run: (query, context) => read('getExchangeEstimate', query, context),
 });
 
 const address = z
@@ -59,11 +58,6 @@ const memo = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters')
   .optional();
-
-const Estimate = z.object({
-  estimatedAmount: z.number().nullable(),
-  estimatedAmountExact: z.string().nullable(),
-});
 
 const exchangeCreate = tool({
   name: 'exchange_create',
@@ -101,15 +95,14 @@ const exchangeCreate = tool({
       .describe('Keep it until the outcome is known. From a dry run: for the real call'),
     replayed: z.boolean().optional(),
   }),
-  run: async ({ dry_run: rehearse, idempotencyKey: key, ...order }, context) => {
+  run: async ({ dry_run: rehearse, idempotencyKey: key, ...order }, { api, signal }) => {
     if (!rehearse)
       return {
-        ...(await createOnce({ path: '/api/exchange/create', body: order, idempotencyKey: key }, context)),
+        ...(await api.create('createExchange', order, { idempotencyKey: key, signal })),
         created: true,
       };
     const { from, to, amount, payoutAddress } = order;
-    const body = await read(withQuery('/api/exchange/estimate', { from, to, amount }), context);
-    const { estimatedAmount, estimatedAmountExact } = Estimate.parse(body);
+    const { value } = await api.call('getExchangeEstimate', { from, to, amount }, { signal });
     return {
       created: false,
       dry_run: true,
@@ -117,8 +110,8 @@ const exchangeCreate = tool({
       to,
       amount,
       payoutAddress,
-      expectedAmount: estimatedAmount,
-      expectedAmountExact: estimatedAmountExact,
+      expectedAmount: value.estimatedAmount,
+      expectedAmountExact: value.estimatedAmountExact,
       message:
         'Dry run: pair and amount are possible now. No exchange exists; the provider checks payoutAddress when it is created.',
       idempotencyKey: key ?? newKey(),
@@ -134,7 +127,7 @@ const exchangeStatus = tool({
   input: z.strictObject({ id: recordId.describe('The id that exchange_create returned') }),
   example: { id: 'the id that exchange_create returned' },
   output: z.looseObject({ id: z.string(), status: z.string() }),
-  run: ({ id }, context) => read(`/api/exchange/status/${encodeURIComponent(id)}`, context),
+  run: ({ id }, context) => read('getExchangeStatus', { id }, context),
 });
 
 export const EXCHANGE_TOOLS = [exchangeMin, exchangeEstimate, exchangeCreate, exchangeStatus];

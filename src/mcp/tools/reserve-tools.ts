@@ -24,7 +24,7 @@ export const getReserves = tool({
     as_of: freshness.as_of.nullable(),
     stale: freshness.stale,
   }),
-  run: (_input, context) => read('/api/reserves', context),
+  run: (_input, context) => read('getReserves', {}, context),
 });
 
 export const verifyReserveProof = tool({

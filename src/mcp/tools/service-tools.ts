@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { solanaAddress } from '../arguments.ts';
-import { freshness, get, READS, read, tool } from './tool.ts';
+import { freshness, READS, read, tool } from './tool.ts';
 
 const NAMED_POOLS = {
-  default: '/api/dex/pool-default',
-  'saeth-sausd': '/api/dex/pool-saeth-sausd-default',
-  'sausd-usdc': '/api/dex/pool-sausd-usdc-default',
+  default: 'getDefaultPool',
+  'saeth-sausd': 'getSaethSausdPool',
+  'sausd-usdc': 'getSausdUsdcPool',
 } as const;
 
 const poolGet = tool({
@@ -30,10 +30,11 @@ const poolGet = tool({
     stale: z.boolean().describe('true when the source is down and an older value is shown'),
   }),
   run: async ({ address, pool = 'default' }, { api, signal }) => {
-    const path = address === undefined ? NAMED_POOLS[pool] : `/api/dex/pool/${address}`;
-    const { body, headers } = await api.call(get(path, signal));
+    const { value, headers } = await (address === undefined
+      ? api.call(NAMED_POOLS[pool], {}, { signal })
+      : api.call('getPool', { address }, { signal }));
     return {
-      ...body,
+      ...value,
       source: headers.get('x-data-source'),
       as_of: headers.get('x-data-as-of'),
       stale: headers.get('x-data-stale') === 'true',
@@ -56,7 +57,7 @@ const serviceStatus = tool({
     backing: z.looseObject({ ok: z.boolean() }),
     ...freshness,
   }),
-  run: (_input, context) => read('/api/status', context),
+  run: (_input, context) => read('getStatus', {}, context),
 });
 
 export const SERVICE_TOOLS = [poolGet, serviceStatus];

@@ -1,8 +1,7 @@
 import * as z from 'zod';
+import { newKey } from '../../../packages/client/src/index.ts';
 import { amountSol, dryRun, idempotencyKey, recordId } from '../arguments.ts';
-import { createOnce } from '../create-once.ts';
-import { newKey } from '../key-memory.ts';
-import { atoms, dryRunMark, freshness, READS, read, tool, withQuery } from './tool.ts';
+import { atoms, dryRunMark, freshness, READS, read, tool } from './tool.ts';
 
 const swapMin = tool({
   name: 'swap_min',
@@ -23,7 +22,7 @@ const swapMin = tool({
     nextAvailableAt: z.string().nullable().describe('When to try again, ISO 8601'),
     ...freshness,
   }),
-  run: (_input, context) => read('/api/swap/min', context),
+  run: (_input, context) => read('getSwapMinimum', {}, context),
 });
 
 const swapEstimate = tool({
@@ -43,7 +42,7 @@ const swapEstimate = tool({
     etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
     ...freshness,
   }),
-  run: (input, context) => read(withQuery('/api/swap/estimate', { amountSol: input.amountSol }), context),
+  run: (input, context) => read('getSwapEstimate', input, context),
 });
 
 const swapCreate = tool({
@@ -79,16 +78,10 @@ const swapCreate = tool({
       .optional()
       .describe('true when this is the outcome of an earlier call with the same key'),
   }),
-  run: async ({ amountSol: amount, dry_run: rehearse, idempotencyKey: key }, context) => {
-    const path = '/api/swap/create';
-    if (!rehearse) return createOnce({ path, body: { amountSol: amount }, idempotencyKey: key }, context);
-    const { body } = await context.api.call({
-      method: 'POST',
-      path,
-      body: { amountSol: amount, dry_run: true },
-      ...(context.signal && { signal: context.signal }),
-    });
-    const { id: _id, status: _status, solanaSignature: _signature, statusUrl: _url, ...terms } = body;
+  run: async ({ amountSol: amount, dry_run: rehearse, idempotencyKey: key }, { api, signal }) => {
+    if (!rehearse) return api.create('createSwap', { amountSol: amount }, { idempotencyKey: key, signal });
+    const { value } = await api.call('createSwap', { amountSol: amount, dry_run: true }, { signal });
+    const { id: _id, status: _status, solanaSignature: _signature, statusUrl: _url, ...terms } = value;
     return {
       ...terms,
       dry_run: true,
@@ -123,7 +116,7 @@ const swapStatus = tool({
       .nullable()
       .describe('Seconds to wait before the next call; null when it is over'),
   }),
-  run: ({ id }, context) => read(`/api/swap/status/${encodeURIComponent(id)}`, context),
+  run: ({ id }, context) => read('getSwapStatus', { id }, context),
 });
 
 export const SWAP_TOOLS = [swapMin, swapEstimate, swapCreate, swapStatus];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { recordId, solanaAddress } from '../arguments.ts';
-import { CREATES, READS, read, tool, withQuery } from './tool.ts';
+import { CREATES, READS, read, tool } from './tool.ts';
 
 const token = z.looseObject({
   id: z.number().describe('For token_get'),
@@ -40,8 +40,7 @@ const tokenSearch = tool({
     tokens: z.array(token),
     next_cursor: z.string().nullable().describe('For the next page; null on the last one'),
   }),
-  run: ({ query, limit, cursor }, context) =>
-    read(withQuery('/api/listings/search', { q: query, limit, cursor }), context),
+  run: ({ query, limit, cursor }, context) => read('searchTokens', { q: query, limit, cursor }, context),
 });
 
 const tokenGet = tool({
@@ -55,7 +54,7 @@ const tokenGet = tool({
   }),
   example: { id: 1 },
   output: token,
-  run: ({ id }, context) => read(`/api/tokens/${id}`, context),
+  run: ({ id }, context) => read('getToken', { id: String(id) }, context),
 });
 
 const payment = {
@@ -120,8 +119,7 @@ const tokenInvoiceCreate = tool({
     creator_address: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2',
   },
   output: invoice.extend({ message: z.string() }),
-  run: async (body, { api, signal }) =>
-    (await api.call({ method: 'POST', path: '/api/invoices', body, ...(signal && { signal }) })).body,
+  run: async (order, { api, signal }) => (await api.call('createInvoice', order, { signal })).value,
 });
 
 const tokenInvoiceStatus = tool({
@@ -136,7 +134,7 @@ const tokenInvoiceStatus = tool({
   }),
   example: { invoice_id: 'the invoice_id that token_invoice_create returned' },
   output: invoice,
-  run: ({ invoice_id: id }, context) => read(`/api/invoices/${encodeURIComponent(id)}`, context),
+  run: ({ invoice_id: id }, context) => read('getInvoice', { id }, context),
 });
 
 export const TOKEN_TOOLS = [tokenSearch, tokenGet, tokenInvoiceCreate, tokenInvoiceStatus];

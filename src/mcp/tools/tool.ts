@@ -1,15 +1,11 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import type { Api, ApiRequest } from '../api-client.ts';
-import type { KeyMemory } from '../key-memory.ts';
+import type { Input } from '../../../packages/client/src/index.ts';
+import type { Api, JsonOperation } from '../api-client.ts';
 import type { VerifyProof } from '../verify-proof.ts';
 
 export type ToolContext = {
   readonly api: Api;
-  /** Idempotency keys whose outcome the caller does not know. */
-  readonly keys: KeyMemory;
-  /** Separates the keys of clients that share a process: the caller's address over HTTP, one constant over stdio. */
-  readonly client: string;
   readonly verifyProof: VerifyProof;
   readonly signal?: AbortSignal;
 };
@@ -53,26 +49,12 @@ export const CREATES = {
   openWorldHint: true,
 };
 
-/** The body of a GET. */
-export const read = async (path: string, { api, signal }: ToolContext): Promise<Answer> =>
-  (await api.call(get(path, signal))).body;
-
-export const get = (path: string, signal: AbortSignal | undefined): ApiRequest => ({
-  method: 'GET',
-  path,
-  ...(signal && { signal }),
-});
-
-/** A path with the given query parameters; undefined ones are left out. */
-export function withQuery(
-  path: string,
-  query: Readonly<Record<string, string | number | undefined>>,
-): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
-}
+/** The answer of an operation that only reads. */
+export const read = async <Name extends JsonOperation>(
+  name: Name,
+  input: Input<Name>,
+  { api, signal }: ToolContext,
+): Promise<Answer> => ({ ...(await api.call(name, input, { signal })).value });
 
 export const atoms = (unit: string) => z.string().describe(`The same in ${unit}, exact`);
 export const freshness = {

@@ -1,0 +1,46 @@
+/**
+ * Idempotency keys whose outcome has not reached the caller. A repeat of the same call sends the same key, so that it
+ * moves nothing twice.
+ * @module
+ */
+
+/** Keys by call. A `Map` is one; a wrapper of `sessionStorage` survives a reload. */
+export type KeyStore = {
+  get(call: string): string | undefined;
+  set(call: string, key: string): unknown;
+  delete(call: string): unknown;
+};
+
+/** A flood of calls without an outcome must not fill the memory. */
+const MAX_KEYS = 1_000;
+
+export function memoryKeys(): KeyStore {
+  const unresolved = new Map<string, string>();
+  return {
+    get: (call) => unresolved.get(call),
+    delete: (call) => unresolved.delete(call),
+    set(call, key) {
+      // Inserted again, so that the oldest call is always the first.
+      unresolved.delete(call);
+      unresolved.set(call, key);
+      for (const oldest of unresolved.keys()) {
+        if (unresolved.size <= MAX_KEYS) break;
+        unresolved.delete(oldest);
+      }
+    },
+  };
+}
+
+export const newKey = (): string => `sluice-${crypto.randomUUID()}`;
+
+/** The unresolved key of this call, or a new one. */
+export function takeKey(keys: KeyStore, call: string): string {
+  const key = keys.get(call) ?? newKey();
+  keys.set(call, key);
+  return key;
+}
+
+/** Forgets a key once its outcome is known. */
+export function releaseKey(keys: KeyStore, call: string, key: string | undefined): void {
+  if (keys.get(call) === key) keys.delete(call);
+}

@@ -1,0 +1,1524 @@
+/**
+ * Schemas and operations of the API. `npm run docs` writes this file from the API document.
+ * @module
+ */
+
+export type Health = {
+  ok: true;
+  /** The release that answers */
+  release: {
+    /** Version of the package */
+    version: string | null;
+    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */
+    commit: string | null;
+    /** Id of the deployed Worker version */
+    id: string | null;
+    /** When that version was uploaded */
+    deployedAt: string | null;
+  };
+  as_of: string;
+};
+
+export type Ready = {
+  ok: boolean;
+  checks: Array<{
+    name: string;
+    ok: boolean;
+    reason: string | null;
+  }>;
+  as_of: string;
+};
+
+export type Status = {
+  ok: boolean;
+  /** The release that answers */
+  release: {
+    /** Version of the package */
+    version: string | null;
+    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */
+    commit: string | null;
+    /** Id of the deployed Worker version */
+    id: string | null;
+    /** When that version was uploaded */
+    deployedAt: string | null;
+  };
+  upstreams: Array<{
+    name: string;
+    ok: boolean;
+    /** Whether money waits for it; only these turn ok of the status */
+    needed: boolean;
+    /** Milliseconds to answer */
+    ms: number;
+  }>;
+  /** Null when it cannot be read */
+  cron: Array<{
+    trigger: "minute" | "daily";
+    lastRunAt: string | null;
+    /** Whether it ran within its time */
+    ok: boolean;
+  }> | null;
+  custody: {
+    /** Why nothing is signed */
+    frozen: string | null;
+    /** Why nothing new begins */
+    paused: string | null;
+    /** Not yet over */
+    openOperations: number;
+    /** Waiting for the operator */
+    heldOperations: number;
+    /** The day's mint of ABSR */
+    mint: {
+      day: string;
+      state: "scheduled" | "waiting" | "minted" | "none" | "failed";
+      reason: string | null;
+      ok: boolean;
+    } | null;
+    mirrorBehindSince: string | null;
+    /** unsettled is the exposure: SOL sent whose BTC has not arrived */
+    caps: {
+      hour: {
+        /** SOL used */
+        usedSol: string;
+        /** SOL that the cap allows */
+        maximumSol: string;
+        /** SOL left */
+        leftSol: string;
+      };
+      day: {
+        /** SOL used */
+        usedSol: string;
+        /** SOL that the cap allows */
+        maximumSol: string;
+        /** SOL left */
+        leftSol: string;
+      };
+      unsettled: {
+        /** SOL used */
+        usedSol: string;
+        /** SOL that the cap allows */
+        maximumSol: string;
+        /** SOL left */
+        leftSol: string;
+      };
+      cost_day: {
+        /** SOL used */
+        usedSol: string;
+        /** SOL that the cap allows */
+        maximumSol: string;
+        /** SOL left */
+        leftSol: string;
+      };
+    };
+    /** Every cap that the custodian enforces */
+    limits: Array<{
+      name: string;
+      unit: "lamports" | "count";
+      /** Null for what is open */
+      windowSeconds: number | null;
+      used: string;
+      maximum: string;
+      left: string;
+      /** Null while there is room */
+      availableAt: string | null;
+    }>;
+    /** How far the Solana nodes agree */
+    nodes: {
+      configured: number;
+      /** Nodes that must agree on what moves money */
+      quorum: number;
+      /** When two nodes last gave different finalized data, within the last hour */
+      disagreementAt: string | null;
+      quorumMissingSince: string | null;
+    };
+  } | null;
+  /** The reserve against the ABSR supply */
+  backing: {
+    /** False while tokens are not covered */
+    ok: boolean;
+    /** Confirmed sats in the reserve */
+    reserveSatoshis: string | null;
+    /** Atoms of ABSR, finalized */
+    supplyAtoms: string | null;
+    /** Sats in the reserve beyond the supply; null when not known */
+    gapSatoshis: string | null;
+    /** Sats for each ABSR */
+    ratio: number | null;
+  };
+  /** What the operator was called for, as of the last minute; null when unread */
+  alarms: Array<string> | null;
+  database: {
+    /** Fingerprint of its columns, as `npm run doctor` knows it */
+    schema: string;
+    /** Bridge quotes that reads took in the current two hours */
+    quotes: {
+      /** Quotes */
+      used: number;
+      /** Quotes */
+      maximum: number;
+      /** Quotes */
+      left: number;
+    };
+  } | null;
+  /** The newest first; null when they cannot be read */
+  operations: Array<{
+    kind: string;
+    status: "waiting" | "finished" | "failed";
+    detail: string;
+    reason: string | null;
+    /** Solana signature once it is signed */
+    signature: string | null;
+    /** Lamports that it moves */
+    amountLamports: string | null;
+    createdAt: string;
+    updatedAt: string;
+  }> | null;
+  as_of: string;
+  stale: boolean;
+};
+
+export type Reserves = {
+  bitcoin: {
+    address: string | null;
+    /** Confirmed BTC */
+    balanceBtc: number | null;
+    /** Confirmed sats */
+    balanceSat: number | null;
+    /** Confirmed sats as text */
+    balanceSatoshis: string | null;
+    /** What the mempool would add, may be negative */
+    pendingSatoshis: string | null;
+    /** The service does not hold the key */
+    watchOnly: boolean;
+    /** Whether every source that answered says the same; null when only one did. The lowest is shown. */
+    agreed: boolean | null;
+    sources: Array<{
+      name: string;
+      balanceSatoshis: string | null;
+    }>;
+    /** The upstream that answered */
+    source: string | null;
+  };
+  solana: {
+    address: string | null;
+    /** Finalized SOL */
+    balanceSol: number | null;
+    /** Finalized lamports as text */
+    balanceLamports: string | null;
+    /** The slot of this balance */
+    slot: string | null;
+    /** The upstream that answered */
+    source: string | null;
+  };
+  /** When the older half was read */
+  as_of: string | null;
+  /** True when a source is down and an older value is shown */
+  stale: boolean;
+  errors?: Array<{
+    part: "bitcoin" | "solana";
+    error_code: string;
+  }>;
+};
+
+export type BitcoinTransactions = {
+  transactions: Array<{
+    txid: string;
+    /** Unix seconds, null in the mempool */
+    blockTime: number | null;
+    blockHeight: number | null;
+    /** Sats that the reserve gains, below zero when it spends */
+    netSatoshis: string;
+  }>;
+  /** When the list was read */
+  as_of: string;
+  /** True when every source is down and an older list is shown */
+  stale: boolean;
+  /** The upstream that answered */
+  source: string;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type SolanaTransactions = {
+  transactions: Array<{
+    signature: string;
+    /** Unix seconds */
+    blockTime: number | null;
+    /** Null for a success, else what the chain says */
+    err?: unknown;
+    slot: string;
+  }>;
+  /** When the list was read */
+  as_of: string;
+  /** True when every source is down and an older list is shown */
+  stale: boolean;
+  /** The upstream that answered */
+  source: string;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type Treasury = {
+  treasury_address: string;
+};
+
+export type CurrentProof = Proof & {
+  as_of: string;
+  stale: boolean;
+};
+
+export type Proof = {
+  /** What both keys have signed, to the byte */
+  message: string;
+  /** The time in the message */
+  timestamp: string;
+  /** What the next proof names as the one before it */
+  hash: string;
+  bitcoin: {
+    address: string;
+    signature: string;
+    scheme: string;
+    /** The same for verifiers from before the prefixes of 2026 */
+    signatureUnprefixed: string | null;
+    /** The service does not hold this key */
+    watchOnly: boolean;
+    /** Signed outside the service */
+    offline: boolean;
+  };
+  solana: {
+    address: string;
+    signature: string;
+    scheme: string;
+  };
+  /** What the message says, read back from it */
+  figures: {
+    service: string;
+    reserveSatoshis: string;
+    solanaLamports: string;
+    absrMint: string | null;
+    absrSupplyAtoms: string | null;
+    absrDecimals: number | null;
+    bitcoinTipHeight: number;
+    bitcoinTipHash: string;
+    solanaSlot: string;
+    solanaBlockhash: string;
+    previousProof: string | null;
+  };
+  /** What is not counted */
+  exclusions: Array<string>;
+};
+
+export type ProofHistory = {
+  proofs: Array<{
+    timestamp: string;
+    hash: string;
+    figures: {
+      service: string;
+      reserveSatoshis: string;
+      solanaLamports: string;
+      absrMint: string | null;
+      absrSupplyAtoms: string | null;
+      absrDecimals: number | null;
+      bitcoinTipHeight: number;
+      bitcoinTipHash: string;
+      solanaSlot: string;
+      solanaBlockhash: string;
+      previousProof: string | null;
+    };
+  }>;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type AbsrSummary = {
+  /** USD for 1 BTC */
+  btcPriceUsd: number | null;
+  /** USD for 1 SOL */
+  solPriceUsd: number | null;
+  /** Venue of the price shown */
+  priceSource: string | null;
+  /** Latest price of every venue */
+  priceVenues: Array<{
+    name: string;
+    btcPriceUsd: number;
+    solPriceUsd: number;
+    /** Whether another venue confirms it within 1 % */
+    agreed: boolean | null;
+  }>;
+  /** Confirmed sats of the reserve: what the supply may be */
+  absrSupplySats: number | null;
+  /** The same as text */
+  absrSupplySatoshis: string | null;
+  /** The same in USD */
+  absrSupplyUsd: number | null;
+  /** ABSR on chain, finalized; null without a mint */
+  absrTokenSupply: number | null;
+  /** The same in the token's smallest units */
+  absrTokenSupplyAtoms: string | null;
+  absrDecimals: number | null;
+  /** Sats in the reserve for each ABSR, rounded down; null without a token */
+  ratio: number | null;
+  /** Sats beyond the supply, below zero when tokens are not covered */
+  gapSats: number | null;
+  /** The same as text */
+  gapSatoshis: string | null;
+  /** When the oldest part was read */
+  as_of: string;
+  stale: boolean;
+  errors?: Array<{
+    part: "prices" | "reserve" | "supply";
+    error_code: string;
+  }>;
+};
+
+export type AbsrTransactions = {
+  transactions: Array<{
+    /** Solana signature */
+    signature: string;
+    /** Bitcoin txid that paid an issue; null for a mint */
+    txId: string | null;
+    type: "mint" | "issue";
+    amountSats: number;
+    /** At the price when it was signed; null when none was known */
+    amountUsd: number | null;
+    /** Unix seconds */
+    blockTime: number | null;
+    amountSatoshis: string;
+  }>;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type SwapMinimum = {
+  /** Smallest SOL whose cost stays under the limit */
+  minAmountSol: number;
+  /** The same in lamports */
+  minAmountLamports: string;
+  /** Reserve SOL, finalized; null when unknown */
+  balanceSol: number | null;
+  /** The same in lamports */
+  balanceLamports: string | null;
+  /** Largest SOL that the caps allow now; 0 when none */
+  maxAmountSol: number;
+  /** The same in lamports */
+  maxAmountLamports: string;
+  available: boolean;
+  /** Code of why no swap can start now */
+  reason: string | null;
+  nextAvailableAt: string | null;
+  /** When the figures were read from their sources */
+  as_of: string;
+  /** True when a source is down and an older value is shown */
+  stale: boolean;
+};
+
+export type SwapEstimate = {
+  amountSol: number;
+  /** Sats expected, fees of the bridge included */
+  estimatedBtcSats: number;
+  /** Lamports asked about */
+  amountLamports: string;
+  /** The estimate as text */
+  estimatedSatoshis: string;
+  /** Sats that the bridge guarantees */
+  minimumSatoshis: string;
+  /** Lamports of the quote that the estimate was scaled from: the 1, 2 or 5 times a power of ten below the amount */
+  quotedAmountLamports: string;
+  etaSeconds: number | null;
+  /** Whether a create of this amount would pass now */
+  creatable?: boolean;
+  /** Code of the refusal that a create would get; null when creatable */
+  reason?: string | null;
+  /** The route that quoted */
+  source: string;
+  /** When the figures were read from their sources */
+  as_of: string;
+  /** True when a source is down and an older value is shown */
+  stale: boolean;
+};
+
+export type SwapCreated = {
+  initiated: boolean;
+  /** Solana signature; null on a dry run */
+  id: string | null;
+  amountSol: number;
+  expectedBtcSats: number;
+  solanaSignature: string | null;
+  status: "waiting";
+  statusUrl: string | null;
+  message: string;
+  /** Lamports swapped */
+  amountLamports: string;
+  /** Sats expected */
+  expectedSatoshis: string;
+  /** Sats guaranteed */
+  minimumSatoshis: string;
+  route: string;
+  dry_run?: boolean;
+};
+
+export type SwapCreate = {
+  /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood. */
+  amountSol: number | string;
+  /** Do everything but reserve and sign */
+  dry_run?: boolean;
+};
+
+export type SwapStatus = {
+  id: string;
+  status: "waiting" | "finished" | "failed";
+  amountSol: number | null;
+  /** Sats that arrived */
+  btcSats: number | null;
+  /** Finer state: sent, landed, settling, refunded, partial, expired, held ... */
+  detail: string;
+  reason: string | null;
+  /** Lamports swapped */
+  amountLamports: string;
+  expectedSatoshis: string | null;
+  btcSatoshis: string | null;
+  /** Bitcoin txid that paid */
+  txId: string | null;
+  /** When to ask again; null when it is over */
+  nextPollSeconds: number | null;
+};
+
+export type SwapHistory = {
+  transactions: Array<{
+    signature: string;
+    txId: string | null;
+    solAmount: number;
+    btcSats: number | null;
+    /** Unix seconds */
+    blockTime: number | null;
+    status: "waiting" | "finished" | "failed";
+    detail: string;
+    amountLamports: string;
+    btcSatoshis: string | null;
+  }>;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type InvoiceCreated = Invoice & {
+  message: string;
+};
+
+export type Invoice = {
+  invoice_id: string;
+  status: "pending" | "completed";
+  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
+  detail: string;
+  reason: string | null;
+  treasury_address: string;
+  /** SOL to pay; the last four digits of fee_lamports are this request’s own */
+  fee_sol: number;
+  fee_lamports: number;
+  /** The same SOL as text */
+  amount: string;
+  currency: "SOL";
+  /** Solana Pay reference key */
+  reference: string;
+  solana_pay_url: string;
+  created_at: string;
+  expires_at: string;
+  received_lamports: string;
+  /** Lamports by part */
+  fee_breakdown: Record<string, string> | null;
+  payment_tx_signature: string | null;
+  token_id: number | null;
+  mint_address: string | null;
+  paid_at: string | null;
+  completed_at: string | null;
+  name: string | null;
+  symbol: string | null;
+  decimals: number;
+  /** Smallest units */
+  supply: string | null;
+  creator_address: string | null;
+  description?: string;
+  image?: string | null;
+  token_program?: "token-2022" | "token";
+  metaplex_metadata?: boolean;
+  revoke_mint_authority?: boolean;
+  revoke_freeze_authority?: boolean;
+  revoke_update_authority?: boolean;
+  refunds: Array<{
+    signature: string;
+    lamports: string;
+    payer: string | null;
+    reason: string;
+    status: "due" | "paid";
+    /** The transaction that paid it back */
+    refund_signature: string | null;
+  }>;
+};
+
+export type InvoiceCreate = {
+  /** At most 32 bytes of UTF-8 */
+  name: string;
+  /** At most 10 bytes of UTF-8 */
+  symbol: string;
+  /** Default 9 */
+  decimals?: number;
+  /** Smallest units, up to u64; default 0 */
+  supply?: string;
+  description?: string;
+  /** https URL, never fetched by the service */
+  image?: string | null;
+  creator_address: string;
+  revoke_freeze_authority?: boolean;
+  revoke_mint_authority?: boolean;
+  revoke_update_authority?: boolean;
+  metaplex_metadata?: boolean;
+  token_program?: "token-2022" | "token";
+};
+
+export type InvoiceConfirmed = {
+  ok: true;
+  status: "completed";
+  token_id: number;
+  mint_address: string;
+  message: string;
+};
+
+export type InvoiceConfirm = {
+  invoice_id?: string;
+  invoiceId?: string;
+  tx_signature?: string;
+  txSignature?: string;
+};
+
+export type Tokens = {
+  tokens: Array<Token>;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type Token = {
+  id: number;
+  name: string;
+  symbol: string;
+  decimals: number;
+  /** Smallest units */
+  supply: string;
+  /** Whole tokens */
+  supply_ui: string;
+  mint_address: string;
+  creator_address: string | null;
+  token_program: "token" | "token-2022";
+  /** Address that may mint more; null beside an as_of: renounced */
+  mint_authority: string | null;
+  /** Address that may freeze token accounts; null beside an as_of: renounced */
+  freeze_authority: string | null;
+  /** Address that may change name, symbol and uri; null beside an as_of: renounced */
+  update_authority: string | null;
+  /** When supply and authorities were read from the chain; null when they could not be */
+  as_of: string | null;
+  description: string;
+  image: string | null;
+  uri: string | null;
+  created_at: string;
+  listed_at: string | null;
+  warning: "well_known_name" | null | null;
+};
+
+export type TokenMetadata = {
+  name: string;
+  symbol: string;
+  description: string;
+  image?: string;
+};
+
+export type TokenSearch = {
+  tokens: Array<Token>;
+  next_cursor: string | null;
+};
+
+export type Listings = {
+  listings: Array<Listing>;
+  /** cursor of the next page; null after the last one */
+  next_cursor?: string | null;
+};
+
+export type Listing = {
+  listing_request_id: string;
+  token_id: number;
+  fee_sol: number;
+  fee_lamports: number;
+  status: "pending" | "confirmed";
+  payment_tx_signature: string | null;
+  created_at: string;
+  confirmed_at: string | null;
+};
+
+export type ListingRequested = {
+  listing_request_id: string;
+  token_id: number;
+  /** confirmed: listed already, with a fee of 0 */
+  status?: "pending" | "confirmed";
+  listing?: Listing;
+  treasury_address: string;
+  /** SOL to pay; the last four digits of fee_lamports are this request’s own */
+  fee_sol: number;
+  fee_lamports: number;
+  /** The same SOL as text */
+  amount: string;
+  currency: "SOL";
+  /** Solana Pay reference key */
+  reference: string;
+  solana_pay_url: string;
+  created_at: string;
+  expires_at: string;
+  message: string;
+};
+
+export type ListingRequest = {
+  /** Number or text */
+  token_id?: number;
+  /** Number or text */
+  tokenId?: number;
+  mint_address?: string;
+  mintAddress?: string;
+};
+
+export type ListingConfirmed = {
+  ok: true;
+  listing: Listing;
+  message: string;
+};
+
+export type ListingConfirm = {
+  listing_request_id?: string;
+  listingRequestId?: string;
+  tx_signature?: string;
+  txSignature?: string;
+};
+
+export type ExchangeMinimum = {
+  from: string;
+  to: string;
+  /** In whole coins of `from`; null when the provider does not exchange the pair now */
+  minAmount: number | null;
+  minAmountExact: string | null;
+  /** null when there is no upper bound */
+  maxAmount: number | null;
+  maxAmountExact: string | null;
+  as_of: string;
+  stale: boolean;
+  source: "changenow";
+};
+
+export type ExchangeEstimate = {
+  from: string;
+  to: string;
+  amount: number;
+  amountExact: string;
+  /** In whole coins of `to`; null when the provider does not exchange the pair now */
+  estimatedAmount: number | null;
+  estimatedAmountExact: string | null;
+  /** How long it may take; null when not known */
+  minutes: string | null;
+  as_of: string;
+  stale: boolean;
+  source: "changenow";
+};
+
+export type Exchange = {
+  /** The provider’s id; poll it at /api/exchange/status/{id} */
+  id: string;
+  /** Where to pay `payinAmount` */
+  payinAddress: string;
+  /** Memo or tag that the payment must carry; without it the deposit is lost */
+  payinExtraId: string | null;
+  payinAmount: number;
+  /** payinAmount to the last digit */
+  payinAmountExact: string;
+  payinCurrency: string;
+  payinNetwork: string;
+  payoutCurrency: string;
+  payoutAddress: string;
+  /** What the provider expects to pay out; the rate is not locked */
+  expectedAmount: number | null;
+  expectedAmountExact: string | null;
+  refundAddress: string | null;
+  status: "waiting";
+  /** The provider’s own tracker page */
+  statusUrl: string;
+  message: string;
+};
+
+export type ExchangeRequest = {
+  /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
+  from: string;
+  /** Currency that is paid out */
+  to: string;
+  /** Amount of `from` in whole coins; digits after the eighteenth are dropped */
+  amount: number | string;
+  /** Address that receives `to` */
+  payoutAddress: string;
+  /** Memo or tag of payoutAddress, on chains that have them */
+  payoutExtraId?: string;
+  /** Address of `from` that a refund goes to */
+  refundAddress?: string;
+  refundExtraId?: string;
+};
+
+export type ExchangeStatus = {
+  id: string;
+  /** All but waiting and pending are final */
+  status: "waiting" | "pending" | "finished" | "failed" | "refunded" | "expired";
+  /** The provider’s own word */
+  providerStatus: string;
+  /** The provider holds the deposit until a check is passed */
+  hold: boolean;
+  from: string;
+  fromNetwork: string;
+  to: string;
+  toNetwork: string;
+  /** SOL received, or expected until then; null when another coin is paid in */
+  amountSol: number | null;
+  /** Sats paid out; null until then, and when another coin is paid out */
+  btcSats: number | null;
+  /** Received, in whole coins */
+  amountFrom: string | null;
+  /** Paid out, in whole coins */
+  amountTo: string | null;
+  expectedAmountFrom: string | null;
+  expectedAmountTo: string | null;
+  payinAddress: string;
+  payinExtraId: string | null;
+  /** Transaction that paid in */
+  payinHash: string | null;
+  /** Transaction that paid out */
+  payoutHash: string | null;
+  refundHash: string | null;
+  statusUrl: string;
+  as_of: string;
+  stale: boolean;
+  source: "changenow";
+};
+
+export type Pageview = {
+  /** Query and fragment are not kept */
+  path: string;
+  /** May be empty; kept without its query */
+  referrer?: string;
+};
+
+export type AnalyticsStats = {
+  ok: true;
+  totals: {
+    pageviews: number;
+    /** The running UTC hour and the 23 before it */
+    last_24h: number;
+    /** The running UTC hour and the 167 before it */
+    last_7d: number;
+    /** Distinct visitors since 00:00 UTC */
+    visitors_24h: number;
+    /** Views of crawlers, in no other figure */
+    filtered_bots: number;
+  };
+  /** The 100 most viewed */
+  by_path: Array<{
+    path: string;
+    count: number;
+  }>;
+  /** The 100 hosts that sent most views */
+  by_referrer: Array<{
+    host: string;
+    count: number;
+  }>;
+  /** The last 50 views */
+  recent: Array<{
+    t: string;
+    path: string;
+    referrer: string;
+    /** The /24 or /48 of the visitor; null when not known or no longer kept */
+    ip: string | null;
+  }>;
+  /** The last 30 UTC days, oldest first */
+  series: Array<{
+    day: string;
+    pageviews: number;
+    visitors: number;
+  }>;
+  /** The last 48 UTC hours, oldest first */
+  series_hourly: Array<{
+    hour: string;
+    pageviews: number;
+  }>;
+  as_of: string;
+};
+
+export type AsryClaim = {
+  asset: "USDC" | "USDT";
+  /** Who sent the deposit, from chain data; the reward goes there */
+  senderPubkey: string | null;
+  /** Receive fee in basis points */
+  feeBps: number;
+  /** Receive fee, rounded up */
+  feeAtomic: string;
+  receive: {
+    /** The transaction's first signature */
+    depositTxSignature: string;
+    slot: number;
+    /** Unix seconds; decides the epoch */
+    blockTime: number;
+    /** What the treasury's own account gained */
+    creditedAtomic: string;
+    /** Receive fee */
+    feeAtomic: string;
+    /** Credited less the fee: what earns */
+    netAtomic: string;
+    epoch: number;
+  };
+  reward: {
+    /** sent: signed and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent once it can be; skipped: nothing was asked for */
+    status: "sent" | "pending" | "skipped" | "owed";
+    /** Solana signature of the payout */
+    signature: string | null;
+    /** ASRY of this payout */
+    asryAtomic: string;
+    recipient: string;
+    /** All that the deposit earns */
+    entitlementAtomic: string;
+    /** Of it, still to be claimed */
+    remainingAtomic: string;
+    /** The ASRY mint */
+    mint: string;
+    /** Why it is owed */
+    reason: string | null;
+    /** What to do about it */
+    how_to_get: string | null;
+  };
+};
+
+export type AsryClaimRequest = {
+  asset: "USDC" | "USDT";
+  /** Signature of the deposit transaction */
+  depositTxSignature: string;
+  /** Expected receive amount in human units */
+  amount?: string;
+  /** Expected receive amount in atomic units */
+  amountAtomic?: string;
+  /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left */
+  rewardUsd?: number | string;
+  /** Validate only: nothing is consumed or paid */
+  skipReward?: boolean;
+};
+
+export type AsryClaimRecord = AsryClaim & ({
+  payouts: Array<{
+    part: number;
+    status: "sent" | "pending" | "owed";
+    signature: string | null;
+    asryAtomic: string;
+    reason: string | null;
+    created_at: string;
+    /** When it was final on the chain */
+    paid_at: string | null;
+  }>;
+  claimed_at: string | null;
+});
+
+export type AsryEpochs = {
+  past: Array<AsryEpoch>;
+  current: AsryEpoch;
+  /** What a wallet needs to send a deposit */
+  deposit: {
+    /** Owner of the accounts that deposits go to */
+    address: string | null;
+    mints: {
+      USDC: string;
+      USDT: string;
+    };
+    decimals: number;
+  };
+  as_of: string;
+};
+
+export type AsryEpoch = {
+  epoch: number;
+  starts_at: string;
+  ends_at: string;
+  /** E: ASRY that the epoch gives out at most */
+  capAtomic: string;
+  /** K: deposits that take half of the cap */
+  depthAtomic: string;
+  /** C: net deposits claimed so far */
+  depositsAtomic: string;
+  /** E * C / (C + K): ASRY that these deposits have earned */
+  entitledAtomic: string;
+  /** Of it, final on the chain */
+  paidAtomic: string;
+  claims: number;
+  /** ASRY atoms for the next deposit atom, unrounded */
+  nextUnitAsryAtomic: string;
+  /** ASRY atoms for the next dollar, before the fee */
+  nextDollarAsryAtomic: string;
+  asryDecimals: number;
+  /** What rewardUsd is priced by */
+  asryPriceUsd: string | null;
+};
+
+export type Pool = {
+  data: {
+    /** Pool account */
+    address?: string;
+    /** Whole B for one whole A */
+    price?: string;
+    tokenMintA?: string;
+    tokenMintB?: string;
+    tokenVaultA?: string;
+    tokenVaultB?: string;
+    /** Atoms of A in its vault */
+    tokenBalanceA?: string;
+    /** Atoms of B in its vault */
+    tokenBalanceB?: string;
+    /** Fee in 1e-6 of the input */
+    feeRate?: number;
+    /** USD; absent when read from the chain */
+    tvlUsdc?: string | null;
+    /** Volumes and fees; absent when read from the chain */
+    stats?: unknown;
+    /** feeRate as a percentage; only when read from the chain */
+    swapFeePercentDisplay?: string;
+    /** Present when the pool was read from the chain */
+    poolDataSource?: "chain_rpc";
+    /** Present when the pool API had zero for both balances and the vaults were read */
+    vault_balances_source?: "chain_rpc";
+  } & Record<string, unknown>;
+} & Record<string, unknown>;
+
+export type Problem = {
+  /** Stable machine-readable code */
+  error_code: string;
+  /** What happened, for people */
+  error: string;
+  /** What to do next */
+  action?: string;
+  /** As in the header X-Request-Id */
+  request_id: string;
+  /** The same request can succeed later */
+  retryable: boolean;
+  /** Seconds to wait, as in Retry-After */
+  retry_after_s?: number;
+  /** What the meaning of the code promises */
+  details?: Record<string, unknown>;
+};
+
+export type UpstreamPoolError = Record<string, unknown>;
+
+export type NostrFeed = {
+  ok: boolean;
+  error: string | null;
+  error_code?: string;
+  action?: string;
+  retryable?: boolean;
+  request_id?: string;
+  relays: Array<string>;
+  posts: Array<NostrPost>;
+  limit: number;
+  until: number | null;
+  /** May repeat posts of one second; next_cursor does not */
+  next_until: number | null;
+  next_cursor: string | null;
+  relay_status: Array<RelayStatus>;
+  as_of: string | null;
+  stale: boolean;
+  ai_only: boolean;
+  topic_labels: Array<string> | null;
+};
+
+export type NostrPost = {
+  id: string;
+  pubkey: string;
+  /** Unix seconds */
+  created_at: number;
+  /** Plain text of a stranger: escape it */
+  content: string;
+  kind: number;
+  /** Topic labels of the note */
+  labels: Array<string>;
+  /** Reason to hide the note until asked for */
+  content_warning: string | null;
+  /** What the thread is about (NIP-22) */
+  root: {
+    tag: "I" | "E" | "A";
+    value: string;
+    kind: string | null;
+    /** The root as an http(s) link, when it is one */
+    url: string | null;
+  } | null;
+  /** NIP-19 link with relay hints */
+  nevent: string;
+};
+
+export type RelayStatus = {
+  relay: string;
+  /** Its posts are in the answer without a gap */
+  ok: boolean;
+  state: "eose" | "closed" | "unreachable" | "lost" | "timeout" | "too_large" | "forged";
+  events: number;
+  /** It has posts that it could not be made to send */
+  partial: boolean;
+  /** Events refused: forged, malformed or not asked for */
+  rejected: number;
+};
+
+export type NostrPosts = {
+  ok: boolean;
+  error: string | null;
+  error_code?: string;
+  action?: string;
+  retryable?: boolean;
+  request_id?: string;
+  relays: Array<string>;
+  posts: Array<NostrPost>;
+  limit: number;
+  until: number | null;
+  /** May repeat posts of one second; next_cursor does not */
+  next_until: number | null;
+  next_cursor: string | null;
+  relay_status: Array<RelayStatus>;
+  as_of: string | null;
+  stale: boolean;
+  code: string | null;
+  npub: string | null;
+  pubkey: string | null;
+};
+
+export type OpenApiDocument = {
+  openapi: "3.0.3";
+  info: {
+    title: string;
+    version: "1.1.0";
+  } & Record<string, unknown>;
+  paths: Record<string, unknown>;
+  components: Record<string, unknown>;
+} & Record<string, unknown>;
+
+/** Input, answer and error codes of each operation. */
+export type Operations = {
+  /** Shows that the process runs, and which release; calls no upstream */
+  getHealth: {
+    input: Record<string, never>;
+    answer: Health;
+    code: 'INTERNAL';
+  };
+  /** Configuration, database and custodian, each checked */
+  getReady: {
+    input: Record<string, never>;
+    answer: Ready;
+    code: 'INTERNAL';
+  };
+  /** Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations */
+  getStatus: {
+    input: Record<string, never>;
+    answer: Status;
+    code: 'INTERNAL';
+  };
+  /** Reserve addresses and balances on both chains */
+  getReserves: {
+    input: Record<string, never>;
+    answer: Reserves;
+    code: 'INTERNAL' | 'UPSTREAM_FAILED';
+  };
+  /** The reserve's Bitcoin transactions, newest first */
+  listBitcoinTransactions: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+    };
+    answer: BitcoinTransactions;
+    code: 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
+  };
+  /** The reserve's finalized Solana transactions, newest first */
+  listSolanaTransactions: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+    };
+    answer: SolanaTransactions;
+    code: 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
+  };
+  /** The Solana address that receives fees, deposits and minted ABSR */
+  getTreasury: {
+    input: Record<string, never>;
+    answer: Treasury;
+    code: 'INTERNAL' | 'NOT_CONFIGURED';
+  };
+  /** The newest signed proof that the service controls both reserve keys */
+  getProof: {
+    input: Record<string, never>;
+    answer: CurrentProof;
+    code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Every proof that was signed, newest first */
+  listProofs: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+      /** Only proofs from before this time */
+      before?: string;
+    };
+    answer: ProofHistory;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** The last proof of a UTC date */
+  getProofOfDay: {
+    input: {
+      date: string;
+    };
+    answer: Proof;
+    code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Reserve sats, ABSR supply and prices */
+  getAbsrSummary: {
+    input: Record<string, never>;
+    answer: AbsrSummary;
+    code: 'INTERNAL' | 'UPSTREAM_FAILED';
+  };
+  /** Mints of ABSR and swaps that brought sats, newest first; as CSV too */
+  listAbsrTransactions: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+    };
+    answer: AbsrTransactions;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Smallest and largest swap now */
+  getSwapMinimum: {
+    input: Record<string, never>;
+    answer: SwapMinimum;
+    code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
+  };
+  /** What an amount of SOL would bring in sats */
+  getSwapEstimate: {
+    input: {
+      /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood. */
+      amountSol: number | string;
+    };
+    answer: SwapEstimate;
+    code: 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
+  };
+  /** Swap reserve SOL into BTC; the service signs */
+  createSwap: {
+    input: SwapCreate;
+    answer: SwapCreated;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT';
+  };
+  /** The state of a swap; polling it costs no upstream call */
+  getSwapStatus: {
+    input: {
+      /** Solana signature */
+      id: string;
+    };
+    answer: SwapStatus;
+    code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
+  };
+  /** Every swap that landed on Solana, newest first; as CSV too */
+  listSwaps: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+    };
+    answer: SwapHistory;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Ask for a token; answers what to pay and where */
+  createInvoice: {
+    input: InvoiceCreate;
+    answer: InvoiceCreated;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED';
+  };
+  /** An invoice, what was ordered, and its state */
+  getInvoice: {
+    input: {
+      id: string;
+    };
+    answer: Invoice;
+    code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
+  };
+  /** Confirm the payment and wait for the token; payments are found without this call too */
+  confirmInvoice: {
+    input: InvoiceConfirm;
+    answer: InvoiceConfirmed;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
+  };
+  /** Listed tokens, newest first */
+  listTokens: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+      /** Only of this creator */
+      creator?: string;
+    };
+    answer: Tokens;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** What the on-chain uri points to; it never changes */
+  getTokenMetadata: {
+    input: {
+      mint_address: string;
+    };
+    answer: TokenMetadata;
+    code: 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** One token, by its id or its mint address */
+  getToken: {
+    input: {
+      /** Numeric id, or mint address */
+      id: string;
+    };
+    answer: Token;
+    code: 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Listed tokens by symbol, name, mint or creator */
+  searchTokens: {
+    input: {
+      /** Any part of name or symbol, or the start of an address; without it the newest tokens */
+      q?: string;
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+    };
+    answer: TokenSearch;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Listing records, newest first */
+  listListings: {
+    input: {
+      /** Rows of one page */
+      limit?: number;
+      /** next_cursor of the previous page; opaque */
+      cursor?: string;
+      token_id?: number;
+    };
+    answer: Listings;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Ask for the listing of a token made elsewhere; answers what to pay and where */
+  requestListing: {
+    input: ListingRequest;
+    answer: ListingRequested;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
+  };
+  /** Confirm the payment of a listing and wait for it; payments are found without this call too */
+  confirmListing: {
+    input: ListingConfirm;
+    answer: ListingConfirmed;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
+  };
+  /** Smallest and largest amount of a currency pair */
+  getExchangeMinimum: {
+    input: {
+      /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
+      from: string;
+      /** Currency that is paid out */
+      to: string;
+    };
+    answer: ExchangeMinimum;
+    code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
+  };
+  /** What an amount would bring, fees deducted; the rate is not locked */
+  getExchangeEstimate: {
+    input: {
+      /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
+      from: string;
+      /** Currency that is paid out */
+      to: string;
+      /** Amount of `from` in whole coins; digits after the eighteenth are dropped */
+      amount: number | string;
+    };
+    answer: ExchangeEstimate;
+    code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
+  };
+  /** Opens an exchange: pay in at the returned address, receive at payoutAddress */
+  createExchange: {
+    input: ExchangeRequest;
+    answer: Exchange;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE';
+  };
+  /** State of an exchange */
+  getExchangeStatus: {
+    input: {
+      id: string;
+    };
+    answer: ExchangeStatus;
+    code: 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
+  };
+  /** Logs and counts a page view */
+  addPageview: {
+    input: Pageview;
+    answer: null;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED' | 'INTERNAL';
+  };
+  /** Page views: totals, top paths and referrers, the last views, daily and hourly series */
+  getAnalyticsStats: {
+    input: Record<string, never>;
+    answer: AnalyticsStats;
+    code: 'ANALYTICS_READ_FAILED' | 'INTERNAL';
+  };
+  /** Reward a USDC or USDT deposit to the treasury with ASRY, once */
+  claimFromDeposit: {
+    input: AsryClaimRequest;
+    answer: AsryClaim;
+    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED' | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL' | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS' | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED';
+  };
+  /** What became of a claimed deposit */
+  getAsryClaim: {
+    input: {
+      /** Signature of the deposit */
+      signature: string;
+    };
+    answer: AsryClaimRecord;
+    code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
+  };
+  /** The current epoch of ASRY rewards, and the past ones, newest first */
+  getAsryEpoch: {
+    input: Record<string, never>;
+    answer: AsryEpochs;
+    code: 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
+  };
+  /** A pool as the pool API has it, or as the chain has it */
+  getPool: {
+    input: {
+      address: string;
+    };
+    answer: Pool;
+    code: 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED';
+  };
+  /** Redirects to the pool of POOL_DEFAULT_ADDRESS */
+  getDefaultPool: {
+    input: Record<string, never>;
+    answer: Pool;
+    code: 'INTERNAL' | 'NOT_CONFIGURED';
+  };
+  /** Redirects to the pool of POOL_SAETH_SAUSD_ADDRESS */
+  getSaethSausdPool: {
+    input: Record<string, never>;
+    answer: Pool;
+    code: 'INTERNAL' | 'NOT_CONFIGURED';
+  };
+  /** Redirects to the pool of POOL_SAUSD_USDC_ADDRESS */
+  getSausdUsdcPool: {
+    input: Record<string, never>;
+    answer: Pool;
+    code: 'INTERNAL' | 'NOT_CONFIGURED';
+  };
+  /** Comments (kind 1111) on a topic, newest first */
+  getNostrFeed: {
+    input: {
+      /** Posts a page, 1 to 100 */
+      limit?: number;
+      /** Unix seconds, exclusive; next_until of the page before */
+      until?: number;
+      /** next_cursor of the page before: each post comes once */
+      cursor?: string;
+      /** Only notes with a label of the list; default true */
+      ai_only?: "0" | "1" | "true" | "yes" | "false";
+      /** Labels, comma or space separated, of which a note must have one; default ai, blockchain, defi */
+      topic_labels?: string;
+    };
+    answer: NostrFeed;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED';
+  };
+  /** Comments (kind 1111) by the server identity, newest first */
+  getNostrPosts: {
+    input: {
+      /** Posts a page, 1 to 500 */
+      limit?: number;
+      /** Unix seconds, exclusive; next_until of the page before */
+      until?: number;
+      /** next_cursor of the page before: each post comes once */
+      cursor?: string;
+    };
+    answer: NostrPosts;
+    code: 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED';
+  };
+  /** This document, OpenAPI 3.0.3 */
+  getOpenApiDocument: {
+    input: Record<string, never>;
+    answer: OpenApiDocument;
+    code: 'INTERNAL';
+  };
+  /** The API document as a page */
+  getDocsPage: {
+    input: Record<string, never>;
+    answer: string;
+    code: 'INTERNAL';
+  };
+  /** Every route on one page of text */
+  getLlmsText: {
+    input: Record<string, never>;
+    answer: string;
+    code: 'INTERNAL';
+  };
+};
+
+/**
+ * What the client needs to know of each operation. `once`: it takes an Idempotency-Key, and its answer has these members.
+ * `waits`: it takes `Prefer: wait`. `text`: it answers text instead of JSON.
+ */
+export const OPERATIONS = {
+  getHealth: { method: 'GET', path: '/api/health' },
+  getReady: { method: 'GET', path: '/api/ready' },
+  getStatus: { method: 'GET', path: '/api/status' },
+  getReserves: { method: 'GET', path: '/api/reserves' },
+  listBitcoinTransactions: { method: 'GET', path: '/api/transactions/bitcoin' },
+  listSolanaTransactions: { method: 'GET', path: '/api/transactions/solana' },
+  getTreasury: { method: 'GET', path: '/api/explorer/treasury' },
+  getProof: { method: 'GET', path: '/api/proof' },
+  listProofs: { method: 'GET', path: '/api/proof/history' },
+  getProofOfDay: { method: 'GET', path: '/api/proof/{date}' },
+  getAbsrSummary: { method: 'GET', path: '/api/arbitrage/summary' },
+  listAbsrTransactions: { method: 'GET', path: '/api/arbitrage/transactions' },
+  getSwapMinimum: { method: 'GET', path: '/api/swap/min' },
+  getSwapEstimate: { method: 'GET', path: '/api/swap/estimate' },
+  createSwap: { method: 'POST', path: '/api/swap/create', once: ['initiated', 'id', 'amountSol', 'expectedBtcSats', 'solanaSignature', 'status', 'statusUrl', 'message', 'amountLamports', 'expectedSatoshis', 'minimumSatoshis', 'route'] },
+  getSwapStatus: { method: 'GET', path: '/api/swap/status/{id}' },
+  listSwaps: { method: 'GET', path: '/api/exchanges/transactions' },
+  createInvoice: { method: 'POST', path: '/api/invoices' },
+  getInvoice: { method: 'GET', path: '/api/invoices/{id}' },
+  confirmInvoice: { method: 'POST', path: '/api/invoices/confirm', waits: true },
+  listTokens: { method: 'GET', path: '/api/tokens' },
+  getTokenMetadata: { method: 'GET', path: '/api/tokens/{mint_address}/metadata.json' },
+  getToken: { method: 'GET', path: '/api/tokens/{id}' },
+  searchTokens: { method: 'GET', path: '/api/listings/search' },
+  listListings: { method: 'GET', path: '/api/listings' },
+  requestListing: { method: 'POST', path: '/api/listings/request' },
+  confirmListing: { method: 'POST', path: '/api/listings/confirm', waits: true },
+  getExchangeMinimum: { method: 'GET', path: '/api/exchange/min' },
+  getExchangeEstimate: { method: 'GET', path: '/api/exchange/estimate' },
+  createExchange: { method: 'POST', path: '/api/exchange/create', once: ['id', 'payinAddress', 'payinExtraId', 'payinAmount', 'payinAmountExact', 'payinCurrency', 'payinNetwork', 'payoutCurrency', 'payoutAddress', 'expectedAmount', 'expectedAmountExact', 'refundAddress', 'status', 'statusUrl', 'message'] },
+  getExchangeStatus: { method: 'GET', path: '/api/exchange/status/{id}' },
+  addPageview: { method: 'POST', path: '/api/analytics/pageview' },
+  getAnalyticsStats: { method: 'GET', path: '/api/analytics/stats' },
+  claimFromDeposit: { method: 'POST', path: '/api/asry/claim-from-deposit', once: ['asset', 'senderPubkey', 'feeBps', 'feeAtomic', 'receive', 'reward'] },
+  getAsryClaim: { method: 'GET', path: '/api/asry/claims/{signature}' },
+  getAsryEpoch: { method: 'GET', path: '/api/asry/epoch' },
+  getPool: { method: 'GET', path: '/api/dex/pool/{address}' },
+  getDefaultPool: { method: 'GET', path: '/api/dex/pool-default' },
+  getSaethSausdPool: { method: 'GET', path: '/api/dex/pool-saeth-sausd-default' },
+  getSausdUsdcPool: { method: 'GET', path: '/api/dex/pool-sausd-usdc-default' },
+  getNostrFeed: { method: 'GET', path: '/api/nostr/feed' },
+  getNostrPosts: { method: 'GET', path: '/api/nostr/posts' },
+  getOpenApiDocument: { method: 'GET', path: '/api/openapi.json' },
+  getDocsPage: { method: 'GET', path: '/docs', text: true },
+  getLlmsText: { method: 'GET', path: '/llms.txt', text: true },
+} as const;
