@@ -30,7 +30,7 @@ const unasked = <T>(request: string | null): State<T> => ({
 });
 
 const CHANGED = 'sluice:changed';
-/** The API caches reads for a few seconds: one refresh at once could miss the change. */
+/** A node may see the change a moment later than the service: one refresh at once could miss it. */
 const REFRESH_AFTER_MS = [0, 1500, 3500];
 
 /** Refreshes every answer on the page after a swap, payment, mint or claim has changed figures. */
@@ -70,30 +70,37 @@ export function useAnswer<Name extends OperationName>(
     };
     let final = false;
     let asking = false;
-    let again = false;
+    let next: { readonly fresh: boolean } | null = null;
     let isHeld = false;
-    const ask = async (): Promise<void> => {
+    const ask = async (fresh: boolean): Promise<void> => {
       try {
         const waits = isOver !== undefined && kept.current?.of === request && kept.current.value !== null;
-        const { value, headers } = await call(name, input, { signal, ...(waits && { wait: WAIT_SECONDS }) });
+        const { value, headers } = await call(name, input, {
+          signal,
+          fresh,
+          ...(waits && { wait: WAIT_SECONDS }),
+        });
         isHeld = headers.has('preference-applied');
         // Before it is shown: what shows a final answer may announce a change at once.
         final = isOver?.(value) ?? false;
-        show({ value, headers, failure: null, loading: false });
+        // Another instance of the service may still have older figures than those shown.
+        const isOlder = timeOf(value) < timeOf(before().value);
+        show({ failure: null, loading: false, ...(isOlder ? {} : { value, headers }) });
       } catch (thrown) {
         isHeld = false;
         show({ failure: failureFrom(thrown), loading: false });
       }
     };
     /** One request at a time: what is wanted meanwhile is asked once more after it, unless it was final. */
-    const fetchOnce = async (): Promise<void> => {
-      again = asking;
+    const fetchOnce = async (fresh = false): Promise<void> => {
+      next = { fresh: fresh || (next?.fresh ?? false) };
       if (asking) return;
       asking = true;
-      do {
-        again = false;
-        if (!signal.aborted && !final) await ask();
-      } while (again);
+      while (next !== null) {
+        const wanted: { readonly fresh: boolean } = next;
+        next = null;
+        if (!signal.aborted && !final) await ask(wanted.fresh);
+      }
       asking = false;
     };
     const poll = async (): Promise<void> => {
@@ -103,7 +110,7 @@ export function useAnswer<Name extends OperationName>(
     };
     const refetch = (): void => {
       if (!final)
-        for (const delay of REFRESH_AFTER_MS) timers.push(setTimeout(() => void fetchOnce(), delay));
+        for (const delay of REFRESH_AFTER_MS) timers.push(setTimeout(() => void fetchOnce(true), delay));
     };
     show({ failure: null, loading: true });
     void poll();
@@ -120,6 +127,12 @@ export function useAnswer<Name extends OperationName>(
     ...(of === request ? shown : unasked<Answer<Name>>(request)),
     refresh: () => setRound((count) => count + 1),
   };
+}
+
+/** The time of figures as ISO 8601; empty for an answer without one. */
+function timeOf(value: unknown): string {
+  const time: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'as_of') : undefined;
+  return typeof time === 'string' ? time : '';
 }
 
 /** A page in the background makes no requests until it is visible again. */

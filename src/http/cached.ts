@@ -12,6 +12,8 @@ export type CachePolicy = {
   readonly revalidateMs: number;
   /** The oldest value that may be served, marked stale, while the upstream fails. */
   readonly staleMs: number;
+  /** Unix ms. A value that was read earlier is read again, however young it is. */
+  readonly notBefore?: number;
 };
 
 /**
@@ -90,11 +92,13 @@ export function createCache({ kv, now, defer }: CacheOptions) {
      * @throws what `read` threw, when nothing young enough is known
      */
     async read<T>(key: string, policy: CachePolicy, read: () => Promise<T>): Promise<Cached<T>> {
-      const age = (entry: Entry | undefined) => (entry ? now() - entry.asOf : Number.POSITIVE_INFINITY);
+      const { notBefore = 0 } = policy;
+      const age = (entry: Entry | undefined) =>
+        entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
       let known = memory.get(key);
       if (age(known) >= policy.freshMs) {
         const shared = await readKv(key);
-        if (shared && age(shared) < age(known)) remember(key, shared);
+        if (shared && shared.asOf > (known?.asOf ?? -1)) remember(key, shared);
         known = memory.get(key);
       }
       if (known && age(known) < policy.freshMs + policy.revalidateMs) {
@@ -104,7 +108,7 @@ export function createCache({ kv, now, defer }: CacheOptions) {
       try {
         return (await loadOnce(key, policy, read)) as Cached<T>;
       } catch (error) {
-        if (known && age(known) < policy.staleMs)
+        if (known && now() - known.asOf < policy.staleMs)
           return { value: known.value as T, asOf: known.asOf, stale: true };
         throw error;
       }

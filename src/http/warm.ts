@@ -7,6 +7,13 @@ import type { CachePolicy } from './cached.ts';
 /** A minute and the time that a cron tick may take; then an isolate helps itself, in the background at first. */
 export const warm = (staleMs: number): CachePolicy => ({ freshMs: 75_000, revalidateMs: 45_000, staleMs });
 
-/** The same with whatever is known read anew; the last good value still stands in while the source fails. */
-export const refreshing = (policy: CachePolicy, refresh: boolean): CachePolicy =>
-  refresh ? { ...policy, freshMs: 0, revalidateMs: 0 } : policy;
+/** True: read anew. A time in Unix ms: read anew what was read before it. */
+export type Refresh = boolean | number;
+
+/** The same policy with a refresh. The last good value is still served, marked stale, while the source fails. */
+export const refreshing = (policy: CachePolicy, refresh: Refresh): CachePolicy =>
+  typeof refresh === 'number'
+    ? { ...policy, notBefore: refresh }
+    : refresh
+      ? { ...policy, freshMs: 0, revalidateMs: 0 }
+      : policy;

@@ -11,7 +11,7 @@ let lostAnswers = 0;
 const keys: (string | null)[] = [];
 
 beforeAll(async () => {
-  world = await startWorld({ blockMs: 300, settleDelayMs: 300 });
+  world = await startWorld();
   sluice = createClient({
     baseUrl: world.url,
     async fetch(url, init) {

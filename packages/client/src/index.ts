@@ -54,6 +54,8 @@ export type CallOptions = {
   readonly signal?: AbortSignal;
   /** Seconds that the service may wait for a change before it answers, at most 55. Ignored where it does not wait. */
   readonly wait?: number;
+  /** Figures as of the last operation, past every cache. For a caller that has just watched one end. */
+  readonly fresh?: boolean;
   /** Replaces the key that the client would make, 16 to 128 visible ASCII characters. */
   readonly idempotencyKey?: string;
 };
@@ -122,7 +124,7 @@ export function createClient({
   timeoutMs = DEFAULT_TIMEOUT_MS,
 }: ClientOptions): Client {
   /** The complete response, or why there is none. */
-  async function transfer(spec: Spec, input: Body, { signal, wait, idempotencyKey }: CallOptions) {
+  async function transfer(spec: Spec, input: Body, { signal, wait, fresh, idempotencyKey }: CallOptions) {
     const waits = spec.waits && wait !== undefined;
     const late = AbortSignal.timeout(waits ? Math.max(timeoutMs, wait * 1_000 + WAIT_MARGIN_MS) : timeoutMs);
     const { path, rest } = fillPath(spec.path, input);
@@ -139,6 +141,7 @@ export function createClient({
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         },
         ...(isPost && { body: JSON.stringify(rest) }),
+        ...(fresh && { cache: 'no-cache' }),
       });
       return { response, text: await response.text() };
     } catch (cause) {

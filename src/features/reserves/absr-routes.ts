@@ -8,8 +8,9 @@ import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
 import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
+import { type LastChangeDeps, refreshFor } from './last-change.ts';
 
-export type AbsrDeps = SummaryDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
+export type AbsrDeps = SummaryDeps & LastChangeDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
 
 const number = (description: string) => z.number().nullable().openapi({ description });
 const text = (description: string) => z.string().nullable().openapi({ description });
@@ -101,7 +102,7 @@ const summaryJson = keptJson(summaryOf);
 
 export const absrRoutes = newRouter<AbsrDeps>()
   .openapi(summaryRoute, async (c) => {
-    const parts = await readSummary(c.var.deps);
+    const parts = await readSummary(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control')));
     c.header('Cache-Control', 'public, max-age=10');
     return summaryJson(c, ...parts);
   })

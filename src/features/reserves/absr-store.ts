@@ -57,9 +57,18 @@ export type AbsrKey = readonly [blockTime: number, seq: number];
 export const absrKey = ({ blockTime, seq }: AbsrTransaction): AbsrKey => [blockTime ?? 0, seq];
 const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];
 
+/** Old operations rarely change: the newest ones decide when anything changed. */
+const LAST_CHANGE = `SELECT MAX(updated_at) AS at FROM
+  (SELECT updated_at FROM operations ORDER BY seq DESC LIMIT 50)`;
+
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
 export const createAbsrStore = (db: D1Database) => ({
+  /** Unix ms at which one of the newest 50 operations changed last; 0 without one. */
+  async lastChange(): Promise<number> {
+    const at = await db.prepare(LAST_CHANGE).first<string>('at');
+    return at === null ? 0 : Date.parse(at);
+  },
   /** Newest first. @param after key of the last row shown */
   async newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> {
     const [at, seq] = after;

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { refreshing, warm } from '../../http/warm.ts';
+import { type Refresh, refreshing, warm } from '../../http/warm.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { type BitcoinView, chooseBalance } from './choose-balance.ts';
 
@@ -47,7 +47,7 @@ export type Reserves = {
 export function readBitcoinReserve(
   d: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
   address: string,
-  refresh: boolean,
+  refresh: Refresh,
 ): Promise<Cached<StoredBitcoin>> {
   return d.cache.read(
     'reserves:bitcoin',
@@ -77,7 +77,7 @@ export function readBitcoinReserve(
 function readSolanaReserve(
   d: Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'>,
   address: string,
-  refresh: boolean,
+  refresh: Refresh,
 ): Promise<Cached<StoredSolana>> {
   return d.cache.read(
     'reserves:solana',
@@ -106,7 +106,7 @@ function readSolanaReserve(
  * Both balances. A half whose sources all fail is its last good value, marked stale, or null with its error.
  * @throws AppError UPSTREAM_FAILED (503) when nothing that is configured can be told
  */
-export async function getReserves(d: ReservesDeps, refresh = false): Promise<Reserves> {
+export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Promise<Reserves> {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [bitcoin, solana] = await Promise.all([
     bitcoinAddress === null ? absent : attempt(readBitcoinReserve(d, bitcoinAddress, refresh)),

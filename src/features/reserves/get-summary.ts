@@ -4,7 +4,7 @@ import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import { divergenceBps, MAX_DIVERGENCE_BPS, USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import type { Cached } from '../../http/cached.ts';
-import { refreshing, warm } from '../../http/warm.ts';
+import { type Refresh, refreshing, warm } from '../../http/warm.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { backingOf, RATIO_DECIMALS, type Supply } from './backing.ts';
 import { type ReadPriceDeps, readPrice, readVenues, reportOf, type VenuePrice } from './read-price.ts';
@@ -18,7 +18,7 @@ export type SummaryDeps = ReadPriceDeps & {
     tokenSupply(mint: string, commitment: 'finalized'): Promise<Supply & { readonly slot: bigint }>;
   }[];
   /** Confirmed sats of the reserve as decimal text; null while no address is configured. */
-  readonly readReserve: ((refresh: boolean) => Promise<Cached<{ readonly confirmed: string }>>) | null;
+  readonly readReserve: ((refresh: Refresh) => Promise<Cached<{ readonly confirmed: string }>>) | null;
   readonly sleep: (ms: number) => Promise<void>;
 };
 
@@ -29,7 +29,7 @@ type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
 /** The finalized supply as the node that is furthest sees it. */
-function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
+function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cached<StoredSupply>> {
   return d.cache.read('absr:supply', refreshing(SUPPLY_POLICY, refresh), async (): Promise<StoredSupply> => {
     const asks = d.supplySources.map((node) => ({
       name: node.name,
@@ -64,13 +64,15 @@ export type SummaryParts = readonly [
  * Reserve, supply and prices. A part that cannot be read is its last good value, marked stale, or null with its error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
-export async function readSummary(d: SummaryDeps, refresh = false): Promise<SummaryParts> {
+export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Promise<SummaryParts> {
   const { absrMint, readReserve } = d;
-  // The venues first: the price is chosen among what they have just said.
-  const venuesRead = readVenues(d, refresh).catch(() => null);
+  // Prices do not change with an operation, so a time after one refreshes the other parts only.
+  const prices = refresh === true;
+  // The venues first: the price is chosen among their newest answers.
+  const venuesRead = readVenues(d, prices).catch(() => null);
   const [venues, price, reserve, supply] = await Promise.all([
     venuesRead,
-    venuesRead.then(() => attempt('prices', readPrice(d, refresh))),
+    venuesRead.then(() => attempt('prices', readPrice(d, prices))),
     readReserve === null ? absent : attempt('reserve', readReserve(refresh)),
     absrMint === null ? absent : attempt('supply', readSupply(d, absrMint, refresh)),
   ]);

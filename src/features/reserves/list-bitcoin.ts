@@ -3,7 +3,7 @@ import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { refreshing } from '../../http/warm.ts';
+import { type Refresh, refreshing } from '../../http/warm.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
 import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
 
@@ -35,7 +35,10 @@ const MAX_PAGES = 10;
  * or from the next one.
  * @throws AppError UPSTREAM_FAILED when no index gives a whole list; NOT_CONFIGURED without an address
  */
-export async function listBitcoin(d: ListBitcoinDeps, refresh = false): Promise<Cached<BitcoinList>> {
+export async function listBitcoin(
+  d: ListBitcoinDeps,
+  refresh: Refresh = false,
+): Promise<Cached<BitcoinList>> {
   const address = d.reserve.bitcoinAddress;
   if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
   const policy = refreshing(RESERVE_POLICY, refresh);

@@ -1,7 +1,7 @@
 import { notConfigured } from '../../core/errors.ts';
 import { failureOf, gather } from '../../core/gather.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { refreshing } from '../../http/warm.ts';
+import { type Refresh, refreshing } from '../../http/warm.ts';
 import { asUpstreamFailure, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
 import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
 import { LATER_POLICY, LIST_LIMIT } from './list-bitcoin.ts';
@@ -29,7 +29,7 @@ export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readon
  * newest is shown: one that lags or keeps no history has less to tell.
  * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
  */
-export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Cached<SolanaList>> {
+export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): Promise<Cached<SolanaList>> {
   const address = d.reserve.solanaAddress;
   if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
   const policy = refreshing(RESERVE_POLICY, refresh);

@@ -8,6 +8,7 @@ import { decodeCursor, encodeCursor, nextCursor, pageParams } from '../../http/p
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
+import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import {
   type BitcoinEntry,
   bitcoinAfter,
@@ -18,6 +19,7 @@ import {
 import { type ListSolanaDeps, listSolana, type SolanaEntry, solanaAfter } from './list-solana.ts';
 
 export type ReservesRouteDeps = ReservesDeps &
+  LastChangeDeps &
   ListBitcoinDeps &
   ListSolanaDeps & {
     /** Of this isolate only: callers choose its keys. */
@@ -241,7 +243,10 @@ const treasuryJson = keptJson((address: string) => ({ treasury_address: address 
 export const reservesRoutes = newRouter<ReservesRouteDeps>()
   .openapi(reservesRoute, async (c) => {
     const { deps } = c.var;
-    const { bitcoin, solana, errors } = await getReserves(deps);
+    const { bitcoin, solana, errors } = await getReserves(
+      deps,
+      await refreshFor(c.var.deps, c.req.header('cache-control')),
+    );
     const { bitcoinAddress, solanaAddress } = deps.reserve;
     c.header('Cache-Control', 'public, max-age=10');
     return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, deps.holdsBitcoinKey);
@@ -251,14 +256,22 @@ export const reservesRoutes = newRouter<ReservesRouteDeps>()
     const after = decodeCursor(BITCOIN, BitcoinKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
     if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(c.var.deps, after), limit), 200);
-    return bitcoinJson(c, await listBitcoin(c.var.deps), limit);
+    return bitcoinJson(
+      c,
+      await listBitcoin(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control'))),
+      limit,
+    );
   })
   .openapi(solanaListRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(SOLANA, SolanaKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
     if (after !== undefined) return c.json(solanaPage(await solanaAfter(c.var.deps, after), limit), 200);
-    return solanaJson(c, await listSolana(c.var.deps), limit);
+    return solanaJson(
+      c,
+      await listSolana(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control'))),
+      limit,
+    );
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.treasuryAddress;

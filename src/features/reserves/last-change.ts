@@ -1,0 +1,42 @@
+/**
+ * Current figures for a page that has just watched an operation end. `Cache-Control: no-cache` in a request refreshes only
+ * what was read before the last operation changed, so repeating it causes no upstream call.
+ * @module
+ */
+import type { Cache } from '../../http/cached.ts';
+import type { Refresh } from '../../http/warm.ts';
+
+export type LastChangeDeps = {
+  /** Of this isolate only. */
+  readonly memory: Cache;
+  /** Unix ms. */
+  readonly now: () => number;
+  readonly absr: {
+    /** Unix ms of the last change of an operation; 0 without one. */
+    lastChange(): Promise<number>;
+  };
+};
+
+/** Requests cause at most one query and one refresh per isolate in this time. */
+const PAUSE_MS = 1_000;
+const POLICY = { freshMs: PAUSE_MS, revalidateMs: 0, staleMs: 0 };
+/** A read may have begun so long before its time, while the operation was still changing the chain. */
+const READ_MS = 2_000;
+/** What `fetch` sends with `cache: 'no-cache'`, and what a caller may send itself. */
+const NO_CACHE = /\b(no-cache|max-age=0)\b/i;
+
+/**
+ * What must be read anew for a request: nothing, unless the caller wants current figures.
+ * @param cacheControl header of the request
+ */
+export async function refreshFor(
+  { memory, absr, now }: LastChangeDeps,
+  cacheControl: string | undefined,
+): Promise<Refresh> {
+  if (!NO_CACHE.test(cacheControl ?? '')) return false;
+  // Without the database the usual freshness applies.
+  const changed = await memory
+    .read('reserves:last-change', POLICY, () => absr.lastChange())
+    .catch(() => ({ value: 0 }));
+  return Math.min(changed.value + READ_MS, now() - PAUSE_MS);
+}
