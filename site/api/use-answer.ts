@@ -37,7 +37,7 @@ const REFRESH_AFTER_MS = [0, 1500, 3500];
 export const announceChange = (): boolean => window.dispatchEvent(new Event(CHANGED));
 
 /** How long the service may hold a repeated request of an answer that is not final. */
-const WAIT_SECONDS = 25;
+const WAIT_SECONDS = 10;
 
 /**
  * @param input  null while there is nothing to fetch
@@ -104,9 +104,13 @@ export function useAnswer<Name extends OperationName>(
       asking = false;
     };
     const poll = async (): Promise<void> => {
+      const startedAt = Date.now();
       await fetchOnce();
       if (!signal.aborted && !final && pollMs !== undefined)
-        timer = setTimeout(() => whenVisible(poll), isHeld ? 0 : pollMs);
+        timer = setTimeout(
+          () => whenVisible(poll),
+          isHeld ? Math.max(0, startedAt + pollMs - Date.now()) : pollMs,
+        );
     };
     const refetch = (): void => {
       if (!final)

@@ -3,7 +3,12 @@ import { type Client, createClient, type Failure, memoryKeys } from '../../packa
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
-type Reply = { readonly status?: number; readonly body?: unknown; readonly headers?: Record<string, string> };
+type Reply = {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly afterMs?: number;
+};
 
 const exampleOf = (operationId: string): object =>
   Object(EXAMPLES[operationId]?.responses.find(({ name }) => name === 'ok')?.body);
@@ -33,7 +38,8 @@ function service(...replies: (Reply | Error)[]): { sluice: Client; sent: Sent[] 
       const reply = replies.shift();
       if (reply === undefined) throw new Error(`no reply for ${String(input)}`);
       if (reply instanceof Error) throw reply;
-      const { status = 200, body = {}, headers = {} } = reply;
+      const { status = 200, body = {}, headers = {}, afterMs } = reply;
+      if (afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, afterMs));
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       return new Response(status === 204 ? null : text, { status, headers });
     },
@@ -217,11 +223,26 @@ describe('until', () => {
 
   it('reads again at once after an answer that the service has waited for', async () => {
     const held = { 'preference-applied': 'wait=25' };
-    const { sluice, sent } = service({ body: WAITING, headers: held }, { body: FINISHED, headers: held });
+    const { sluice, sent } = service(
+      { body: WAITING, headers: held, afterMs: 2_000 },
+      { body: FINISHED, headers: held },
+    );
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
-    await vi.advanceTimersByTimeAsync(1);
+    await vi.advanceTimersByTimeAsync(2_001);
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
     expect(sent).toHaveLength(2);
+    expect(headerOf(sent, 'prefer')).toBe('wait=25');
+  });
+
+  it('reads at most once a second when the service takes a state for final and the caller does not', async () => {
+    const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
+    const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
+    const stop = new AbortController();
+    const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { signal: stop.signal });
+    await vi.advanceTimersByTimeAsync(5_500);
+    stop.abort();
+    await ended;
+    expect(sent.length).toBeLessThanOrEqual(6);
   });
 
   it('polls after the pause that the answer names where the service does not wait', async () => {

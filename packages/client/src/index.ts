@@ -105,6 +105,8 @@ const WAIT_MARGIN_MS = 15_000;
 const MAX_CHARS = 2_000_000;
 const UNTIL_WAIT_SECONDS = 25;
 const POLL_MS = 3_000;
+/** Between the starts of two reads that the service has waited for. */
+const MIN_ROUND_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 type Body = Readonly<Record<string, unknown>>;
@@ -190,11 +192,12 @@ export function createClient({
       const ends = [signal, limit].filter((end) => end !== undefined);
       for (let failures = 0; ; ) {
         const options: CallOptions = { wait: UNTIL_WAIT_SECONDS, ...(signal && { signal }) };
+        const startedAt = Date.now();
         const result = await call(name, input, options);
         const isDone = result.ok ? isOver(result.value) : !canPass(result.failure);
         if (isDone || ends.some(({ aborted }) => aborted)) return result;
         failures = result.ok ? 0 : failures + 1;
-        await sleep(result.ok ? pauseMs(result) : backOffMs(result.failure, failures), ends);
+        await sleep(result.ok ? pauseMs(result, startedAt) : backOffMs(result.failure, failures), ends);
         if (ends.some(({ aborted }) => aborted)) return result;
       }
     },
@@ -267,9 +270,15 @@ function canPass(failure: Failure): boolean {
   }
 }
 
-/** Nothing after an answer that the service has waited for; else what the answer asks for. */
-function pauseMs({ value, headers }: { readonly value: unknown; readonly headers: Headers }): number {
-  if (headers.has('preference-applied')) return 0;
+/**
+ * What the answer asks for. Less after an answer that the service has waited for: it answers at once for a state that is
+ * final to it, which `isOver` may not be satisfied by.
+ */
+function pauseMs(
+  { value, headers }: { readonly value: unknown; readonly headers: Headers },
+  startedAt: number,
+): number {
+  if (headers.has('preference-applied')) return Math.max(0, startedAt + MIN_ROUND_MS - Date.now());
   const seconds =
     typeof value === 'object' && value !== null ? Reflect.get(value, 'nextPollSeconds') : undefined;
   return typeof seconds === 'number' ? Math.min(seconds * 1_000, MAX_PAUSE_MS) : POLL_MS;

@@ -235,7 +235,7 @@ export type BitcoinTransactions = {
   /** The upstream that answered */
   source: string;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type SolanaTransactions = {
@@ -254,7 +254,7 @@ export type SolanaTransactions = {
   /** The upstream that answered */
   source: string;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type Treasury = {
@@ -326,7 +326,7 @@ export type ProofHistory = {
     };
   }>;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type AbsrSummary = {
@@ -385,7 +385,7 @@ export type AbsrTransactions = {
     amountSatoshis: string;
   }>;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type SwapMinimum = {
@@ -425,9 +425,9 @@ export type SwapEstimate = {
   quotedAmountLamports: string;
   etaSeconds: number | null;
   /** Whether a create of this amount would pass now */
-  creatable?: boolean;
+  creatable: boolean;
   /** Code of the refusal that a create would get; null when creatable */
-  reason?: string | null;
+  reason: string | null;
   /** The route that quoted */
   source: string;
   /** When the figures were read from their sources */
@@ -496,7 +496,7 @@ export type SwapHistory = {
     btcSatoshis: string | null;
   }>;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type InvoiceCreated = Invoice & {
@@ -535,13 +535,13 @@ export type Invoice = {
   /** Smallest units */
   supply: string | null;
   creator_address: string | null;
-  description?: string;
-  image?: string | null;
-  token_program?: "token-2022" | "token";
-  metaplex_metadata?: boolean;
-  revoke_mint_authority?: boolean;
-  revoke_freeze_authority?: boolean;
-  revoke_update_authority?: boolean;
+  description: string;
+  image: string | null;
+  token_program: "token-2022" | "token";
+  metaplex_metadata: boolean;
+  revoke_mint_authority: boolean;
+  revoke_freeze_authority: boolean;
+  revoke_update_authority: boolean;
   refunds: Array<{
     signature: string;
     lamports: string;
@@ -591,7 +591,7 @@ export type InvoiceConfirm = {
 export type Tokens = {
   tokens: Array<Token>;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type Token = {
@@ -637,7 +637,7 @@ export type TokenSearch = {
 export type Listings = {
   listings: Array<Listing>;
   /** cursor of the next page; null after the last one */
-  next_cursor?: string | null;
+  next_cursor: string | null;
 };
 
 export type Listing = {
@@ -655,8 +655,8 @@ export type ListingRequested = {
   listing_request_id: string;
   token_id: number;
   /** confirmed: listed already, with a fee of 0 */
-  status?: "pending" | "confirmed";
-  listing?: Listing;
+  status: "pending" | "confirmed";
+  listing: Listing;
   treasury_address: string;
   /** SOL to pay; the last four digits of fee_lamports are this request’s own */
   fee_sol: number;
@@ -861,7 +861,8 @@ export type AsryClaim = {
   receive: {
     /** The transaction's first signature */
     depositTxSignature: string;
-    slot: number;
+    /** Slot of the deposit */
+    slot: string;
     /** Unix seconds; decides the epoch */
     blockTime: number;
     /** What the treasury's own account gained */
@@ -1217,7 +1218,7 @@ export type Operations = {
     answer: SwapCreated;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT';
   };
-  /** The state of a swap; polling it costs no upstream call */
+  /** The state of a swap; neither polling nor waiting costs an upstream call */
   getSwapStatus: {
     input: {
       /** Solana signature */
@@ -1491,10 +1492,10 @@ export const OPERATIONS = {
   getSwapMinimum: { method: 'GET', path: '/api/swap/min' },
   getSwapEstimate: { method: 'GET', path: '/api/swap/estimate' },
   createSwap: { method: 'POST', path: '/api/swap/create', once: ['initiated', 'id', 'amountSol', 'expectedBtcSats', 'solanaSignature', 'status', 'statusUrl', 'message', 'amountLamports', 'expectedSatoshis', 'minimumSatoshis', 'route'] },
-  getSwapStatus: { method: 'GET', path: '/api/swap/status/{id}' },
+  getSwapStatus: { method: 'GET', path: '/api/swap/status/{id}', waits: true },
   listSwaps: { method: 'GET', path: '/api/exchanges/transactions' },
   createInvoice: { method: 'POST', path: '/api/invoices' },
-  getInvoice: { method: 'GET', path: '/api/invoices/{id}' },
+  getInvoice: { method: 'GET', path: '/api/invoices/{id}', waits: true },
   confirmInvoice: { method: 'POST', path: '/api/invoices/confirm', waits: true },
   listTokens: { method: 'GET', path: '/api/tokens' },
   getTokenMetadata: { method: 'GET', path: '/api/tokens/{mint_address}/metadata.json' },
@@ -1506,7 +1507,7 @@ export const OPERATIONS = {
   getExchangeMinimum: { method: 'GET', path: '/api/exchange/min' },
   getExchangeEstimate: { method: 'GET', path: '/api/exchange/estimate' },
   createExchange: { method: 'POST', path: '/api/exchange/create', once: ['id', 'payinAddress', 'payinExtraId', 'payinAmount', 'payinAmountExact', 'payinCurrency', 'payinNetwork', 'payoutCurrency', 'payoutAddress', 'expectedAmount', 'expectedAmountExact', 'refundAddress', 'status', 'statusUrl', 'message'] },
-  getExchangeStatus: { method: 'GET', path: '/api/exchange/status/{id}' },
+  getExchangeStatus: { method: 'GET', path: '/api/exchange/status/{id}', waits: true },
   addPageview: { method: 'POST', path: '/api/analytics/pageview' },
   getAnalyticsStats: { method: 'GET', path: '/api/analytics/stats' },
   claimFromDeposit: { method: 'POST', path: '/api/asry/claim-from-deposit', once: ['asset', 'senderPubkey', 'feeBps', 'feeAtomic', 'receive', 'reward'] },

@@ -37,6 +37,8 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes. A final state is returned at once.
 - **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every route that has one, refused or not.
+- **Age.** \`as_of\` says when figures were read. \`Cache-Control: no-cache\` on a read of the reserve reads again what the newest operations
+  have changed.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat gets the first answer.
 - Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
   \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
