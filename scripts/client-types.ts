@@ -90,8 +90,13 @@ function memberLine(
   return `${comment}${indent}${key}${required ? '' : '?'}: ${typeOf(schema, direction, depth)};\n`;
 }
 
+/** Without lists, which one line cannot hold. */
 const docComment = (text: string): string =>
-  `/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ').trim()} */\n`;
+  `/** ${text
+    .replace(/\n+- [^]*/, '')
+    .replaceAll('*/', '* /')
+    .replaceAll(/\s+/g, ' ')
+    .trim()} */\n`;
 
 type Described = {
   readonly id: string;

@@ -992,12 +992,10 @@ export type Pool = {
 } & Record<string, unknown>;
 
 export type Problem = {
-  /** Stable machine-readable code */
-  error_code: string;
+  error_code: ErrorCode;
   /** What happened, for people */
   error: string;
-  /** What to do next */
-  action?: string;
+  action?: ErrorAction;
   /** As in the header X-Request-Id */
   request_id: string;
   /** The same request can succeed later */
@@ -1098,6 +1096,16 @@ export type OpenApiDocument = {
   paths: Record<string, unknown>;
   components: Record<string, unknown>;
 } & Record<string, unknown>;
+
+export type OpenApi31Document = {
+  openapi: "3.1.1";
+} & Record<string, unknown>;
+
+/** Stable code of an error. Codes are never renamed; later versions may add some. */
+export type ErrorCode = "ALREADY_CLAIMED" | "ALREADY_LISTED" | "AMOUNT_TOO_LARGE" | "AMOUNT_TOO_SMALL" | "ANALYTICS_READ_FAILED" | "ANALYTICS_WRITE_FAILED" | "BODY_TOO_LARGE" | "CLAIMS_PAUSED" | "CLAIM_IN_PROGRESS" | "CONTRADICTING_OPTIONS" | "CREATION_REFUSED" | "CUSTODIAN_UNAVAILABLE" | "DATABASE_UNAVAILABLE" | "DEPOSIT_ALREADY_USED" | "DEPOSIT_AMOUNT_MISMATCH" | "DEPOSIT_BOTH_ASSETS" | "DEPOSIT_FAILED" | "DEPOSIT_HELD" | "DEPOSIT_NOT_ELIGIBLE" | "DEPOSIT_NOT_FINAL" | "DEPOSIT_NOT_FOUND" | "DEPOSIT_NO_CREDIT" | "DEPOSIT_TOO_OLD" | "DEPOSIT_TOO_SMALL" | "DEPOSIT_WRONG_ASSET" | "DEX_NON_JSON" | "EXCHANGE_ADDRESS_INVALID" | "EXCHANGE_AMOUNT_OUT_OF_RANGE" | "EXCHANGE_CURRENCY_UNKNOWN" | "EXCHANGE_OUTCOME_UNKNOWN" | "EXCHANGE_PAIR_INACTIVE" | "EXCHANGE_REFUSED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_BALANCE" | "INTERNAL" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_INPUT" | "INVALID_JSON" | "INVALID_SIGNATURE" | "INVALID_TOKEN_TEXT" | "INVOICE_IN_PROGRESS" | "METAPLEX_UNAVAILABLE" | "METHOD_NOT_ALLOWED" | "NOT_A_MINT" | "NOT_CONFIGURED" | "NOT_FOUND" | "NO_METADATA" | "PAYMENT_ALREADY_USED" | "PAYMENT_FAILED" | "PAYMENT_INCOMPLETE" | "PAYMENT_NOT_BOUND" | "PAYMENT_NOT_FINAL" | "PRICE_DIVERGENT" | "PRICE_UNAVAILABLE" | "QUOTE_BUDGET_SPENT" | "QUOTE_REFUSED" | "RATE_LIMITED" | "REFUND_DUE" | "RELAYS_FAILED" | "REWARD_USD_UNAVAILABLE" | "ROUTE_NOT_FOUND" | "SPENDING_LIMIT_REACHED" | "SWAPS_PAUSED" | "SWAP_LIMIT_REACHED" | "TOO_MANY_OPEN_REQUESTS" | "UNAUTHORIZED" | "UNSUPPORTED_CONTENT_TYPE" | "UPSTREAM_FAILED";
+
+/** What to do next. */
+export type ErrorAction = "fix_request" | "check_id" | "retry_later" | "retry_with_same_key" | "retry_with_new_key" | "top_up_wallet" | "poll_status" | "pay_missing_amount" | "use_another_deposit" | "none" | "contact_operator" | "report_request_id";
 
 /** Input, answer and error codes of each operation. */
 export type Operations = {
@@ -1458,6 +1466,12 @@ export type Operations = {
     answer: OpenApiDocument;
     code: 'INTERNAL';
   };
+  /** This document, OpenAPI 3.1.1 */
+  getOpenApi31Document: {
+    input: Record<string, never>;
+    answer: OpenApi31Document;
+    code: 'INTERNAL';
+  };
   /** The API document as a page */
   getDocsPage: {
     input: Record<string, never>;
@@ -1520,6 +1534,7 @@ export const OPERATIONS = {
   getNostrFeed: { method: 'GET', path: '/api/nostr/feed' },
   getNostrPosts: { method: 'GET', path: '/api/nostr/posts' },
   getOpenApiDocument: { method: 'GET', path: '/api/openapi.json' },
+  getOpenApi31Document: { method: 'GET', path: '/api/openapi-3.1.json' },
   getDocsPage: { method: 'GET', path: '/docs', text: true },
   getLlmsText: { method: 'GET', path: '/llms.txt', text: true },
 } as const;
