@@ -93,7 +93,7 @@ function memberLine(
 /** Without lists, which one line cannot hold. */
 const docComment = (text: string): string =>
   `/** ${text
-    .replace(/\n+- [^]*/, '')
+    .replace(/\n+- .*/s, '')
     .replaceAll('*/', '* /')
     .replaceAll(/\s+/g, ' ')
     .trim()} */\n`;

@@ -91,7 +91,7 @@ describe('failures are words with a next step', () => {
   });
 
   it('has a next step for every action that the service knows', () => {
-    const unknown = failureOf({ ...refused, action: 'no_such_action' }).next;
+    const unknown = failureOf({ ...refused, action: 'no_such_action' as 'none' }).next;
     for (const { action } of Object.values(ERRORS))
       expect(failureOf({ ...refused, action }).next, action).not.toBe(unknown);
   });

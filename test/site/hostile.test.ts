@@ -96,7 +96,7 @@ const failure = (text: string) =>
     status: 500,
     error_code: text as 'INTERNAL',
     error: text,
-    action: text,
+    action: text as 'none',
     request_id: text,
     retryable: true,
   });
