@@ -1,5 +1,5 @@
 /**
- * Builds what the API runs on from the configuration, once an isolate.
+ * Builds what the API runs on, once per set of bindings.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -188,12 +188,19 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
   return { name, ok, needed, ms: Date.now() - started };
 }
 
-let built: Deps | undefined;
+const built = new WeakMap<Env, Deps>();
 
-/** One set an isolate: caches live in it, and its configuration cannot change. */
+/**
+ * One set per `env`, because caches live in it. The runtime passes the same `env` to every request of an isolate until a
+ * variable or secret changes; then it may keep the isolate and pass a new one.
+ */
 export function apiDeps(env: Env): Deps {
-  built ??= buildApiDeps(env);
-  return built;
+  let deps = built.get(env);
+  if (deps === undefined) {
+    deps = buildApiDeps(env);
+    built.set(env, deps);
+  }
+  return deps;
 }
 
 /** The most that any node knows of a transaction. */

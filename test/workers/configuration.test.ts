@@ -2,7 +2,9 @@ import { env } from 'cloudflare:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { afterEach, expect, it, vi } from 'vitest';
+import { createApp } from '../../src/app.ts';
 import { DECLARATIONS } from '../../src/config.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 
 const NONSENSE = '\u0001 not a value of anything';
 const variables = DECLARATIONS.map(([name]) => name);
@@ -22,20 +24,18 @@ const KEYS = {
   PUBLIC_BASE_URL: 'https://sluice.example',
 };
 
-async function appWith(bindings: Record<string, string>) {
-  vi.resetModules();
+const app = createApp((bindings) => ({ ...apiDeps(bindings), log: () => undefined }));
+
+function appWith(bindings: Record<string, string>) {
   vi.stubGlobal('fetch', () => Promise.reject(new Error('no network here')));
-  const { createApp } = await import('../../src/app.ts');
-  const { apiDeps } = await import('../../src/wiring/api.ts');
   const all = { ...env, ...KEYS, ...bindings } as Env;
-  const app = createApp(() => ({ ...apiDeps(all), log: () => undefined }));
   return (path: string, init: RequestInit = {}) => app.request(path, init, all);
 }
 
 afterEach(() => vi.unstubAllGlobals());
 
 it.each(variables)('a nonsense %s stops its own area at most, and is named', async (name) => {
-  const call = await appWith({ [name]: NONSENSE });
+  const call = appWith({ [name]: NONSENSE });
   expect((await call('/api/health')).status).toBe(200);
   expect((await call('/api/openapi.json')).status).toBe(200);
   const reserves = await call('/api/reserves');
@@ -53,7 +53,7 @@ it.each(
     ([name]) => name,
   ),
 )('no swap is made while %s is nonsense', async (name) => {
-  const call = await appWith({ [name]: NONSENSE });
+  const call = appWith({ [name]: NONSENSE });
   const answer = await call('/api/swap/create', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -64,4 +64,10 @@ it.each(
     error_code: 'NOT_CONFIGURED',
     details: { variables: [name] },
   });
+});
+
+it('a changed variable counts from the next request on, although the isolate stays', async () => {
+  const ready = async (bindings: Env) => (await app.request('/api/ready', {}, bindings)).text();
+  expect(await ready({ ...env, SWAP_MAX_SOL: NONSENSE } as Env)).toContain('SWAP_MAX_SOL');
+  expect(await ready({ ...env } as Env)).not.toContain('SWAP_MAX_SOL');
 });

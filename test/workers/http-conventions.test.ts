@@ -2,8 +2,9 @@ import { env } from 'cloudflare:workers';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { createApp as CreateApp, Deps } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 import { routeRequests } from '../e2e/route-requests.ts';
 
 // Nothing listens there, and `fetch` is cut as well: every upstream is down, and no call leaves this machine.
@@ -14,7 +15,7 @@ const CANARY = 'canary-5f1d2c7b9e';
 const SECRET_DETAIL = 'postgres://operator:hunter2@10.0.0.7/private';
 const LIMIT_BYTES = 16 * 1024;
 
-type App = ReturnType<typeof CreateApp>;
+type App = ReturnType<typeof createApp>;
 
 /** The stub of a custodian that does not answer. */
 const unreachable = (): DurableObjectStub<never> =>
@@ -73,13 +74,7 @@ let broken: App;
 let withoutDatabase: App;
 let closed: Env;
 
-/** An app with its own dependencies: they are built once a module instance, from the environment that asks first. */
-async function freshApp(bindings: Env): Promise<App> {
-  vi.resetModules();
-  const { createApp } = await import('../../src/app.ts');
-  const { apiDeps } = await import('../../src/wiring/api.ts');
-  return createApp(() => ({ ...apiDeps(bindings), log: () => undefined }));
-}
+const appOf = (bindings: Env): App => createApp(() => ({ ...apiDeps(bindings), log: () => undefined }));
 
 beforeAll(async () => {
   const refuse = (): never => {
@@ -94,16 +89,13 @@ beforeAll(async () => {
       throw new Error('D1_ERROR: Network connection lost.');
     },
   });
-  withoutDatabase = await freshApp({ ...closed, DB });
-  app = await freshApp(closed);
-  const { createApp } = await import('../../src/app.ts');
+  withoutDatabase = appOf({ ...closed, DB });
+  app = appOf(closed);
   broken = createApp(failing);
 });
 afterAll(() => {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
-  // Files share one module registry: the next one must not get the dependencies built here.
-  vi.resetModules();
 });
 
 const call = (to: App, path: string, init: RequestInit = {}) => to.request(path, init, closed);
@@ -287,7 +279,7 @@ it.each([
   expect(names.length).toBeGreaterThan(30);
   const unset = Object.fromEntries(names.map((name) => [name, value]));
   const NOSTR_RELAYS: unknown = Reflect.get(closed, 'NOSTR_RELAYS');
-  const bare = await freshApp({ ...env, CUSTODIAN: closed.CUSTODIAN, NOSTR_RELAYS, ...unset } as Env);
+  const bare = appOf({ ...env, CUSTODIAN: closed.CUSTODIAN, NOSTR_RELAYS, ...unset } as Env);
   expect((await call(bare, '/api/health')).status).toBe(200);
   expect((await call(bare, '/api/ready')).status).toBe(503);
   for (const { path, init } of routes) {
@@ -304,7 +296,7 @@ it('a statement that SQLite refuses is a mistake of ours, not an outage', async 
       throw new Error('D1_ERROR: no such column: sigature: SQLITE_ERROR');
     },
   });
-  const mistaken = await freshApp({ ...closed, DB });
+  const mistaken = appOf({ ...closed, DB });
   const response = await call(mistaken, '/api/exchanges/transactions');
   expect(response.status).toBe(500);
   await expectProblem(response, 'INTERNAL');
