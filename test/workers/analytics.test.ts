@@ -5,6 +5,9 @@ import { createAnalyticsStore } from '../../src/features/analytics/analytics-sto
 import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
 import { purgeAnalytics } from '../../src/features/analytics/purge-analytics.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -17,6 +17,9 @@ import {
   signed,
   signingOf,
 } from '../custody/sample-operations.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const mirror = createD1Mirror(env.DB);
 const rowOf = (operation: Operation): MirrorRow => ({

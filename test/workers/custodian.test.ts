@@ -14,6 +14,9 @@ import {
   TXID,
   type Upstreams,
 } from './custodian-upstreams.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const VARIABLES = {
   SOLANA_PRIVATE_KEY: RESERVE_SECRET,

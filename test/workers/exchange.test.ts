@@ -7,6 +7,9 @@ import { createCache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';

@@ -8,6 +8,9 @@ import { createProofStore } from '../../src/features/reserves/proof-store.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { createSearchStore } from '../../src/features/tokens/search-store.ts';
 import { createTokenStore } from '../../src/features/tokens/token-store.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const ROWS = 10_000;
 const CREATOR = encodeBase58(new Uint8Array(32).fill(3));

@@ -5,6 +5,9 @@ import { upstreamFailed } from '../../src/core/errors.ts';
 import { getPool, type PoolDeps } from '../../src/features/pools/get-pool.ts';
 import { createCache } from '../../src/http/cached.ts';
 import type { Answer } from '../../src/providers/http.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const POOL = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
 const START = Date.parse('2026-11-20T10:00:00.000Z');

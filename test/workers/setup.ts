@@ -1,6 +1,6 @@
-import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach } from 'vitest';
+import { reset } from 'cloudflare:test';
+import { afterAll, beforeAll } from 'vitest';
+import { migrate } from './fresh-storage.ts';
 
-beforeEach(() => applyD1Migrations(env.DB, Reflect.get(env, 'TEST_SCHEMA') as D1Migration[]));
-afterEach(() => reset());
+beforeAll(migrate);
+afterAll(() => reset());

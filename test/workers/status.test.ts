@@ -2,6 +2,9 @@ import { env, exports } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { createDatabaseStore, TABLES } from '../../src/features/status/database-store.ts';
 import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const store = createDatabaseStore(env.DB);
 

@@ -2,6 +2,9 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { foldText } from '../../src/chain/solana/token-text.ts';
 import { createSearchStore, type SearchCursor } from '../../src/features/tokens/search-store.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 type Listed = { id: number; name: string; symbol: string; mint?: string; creator?: string; listed?: boolean };
 
