@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
@@ -6,15 +7,27 @@ const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/co
 /** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
 const PATIENCE_MS = 180_000;
 
+/** Files without a test for the suite that runs. Their tests would be skipped, but only after the import. */
+const otherSuite = globSync('test/**/*.test.ts').filter((file) => {
+  const text = readFileSync(file, 'utf8');
+  if (process.env.TEST_SUITE === 'quick') return text.includes('@module-tag deep');
+  return process.env.TEST_SUITE === 'deep' && !/@module-tag deep|tags: \['(deep|scaled)'\]/.test(text);
+});
+
 export default defineConfig({
   test: {
+    tags: [
+      { name: 'deep', description: 'long by nature: `npm run test:deep` only' },
+      { name: 'scaled', description: 'has fewer cases in `npm test` than in `npm run test:deep`' },
+    ],
     projects: [
       {
+        extends: true,
         test: {
           name: 'node',
           environment: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: [inWorkers, ...onTheWorld, 'test/browser/**'],
+          exclude: [inWorkers, ...onTheWorld, 'test/browser/**', ...otherSuite],
           setupFiles: ['./test/property-seed.ts'],
           testTimeout: PATIENCE_MS,
           // By default one less, which of two is half.
@@ -23,6 +36,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
@@ -42,23 +56,28 @@ export default defineConfig({
         test: {
           name: 'workers',
           include: [inWorkers],
+          exclude: otherSuite,
           setupFiles: ['./test/workers/setup.ts'],
           isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
       {
+        extends: true,
         test: {
           name: 'world',
           environment: 'node',
           include: onTheWorld,
+          exclude: otherSuite,
+          globalSetup: ['./test/world/bundle-once.ts'],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           // A world waits for the slots of its chain most of the time: two fit even a machine of one core.
           maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -74,15 +74,19 @@ describe('each command on an account', () => {
     return asking;
   }
 
-  it.each(ofKind('account'))('“%s” is one that wrangler has, with these options', async (command) => {
-    const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
-    const { stdout } = await help(words);
-    expect(stdout).toContain(`wrangler ${words.join(' ')}`);
-    for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
-    // What it acts on has the name that the configuration gives it.
-    if (words[0] === 'd1')
-      expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
-  });
+  it.each(ofKind('account'))(
+    '“%s” is one that wrangler has, with these options',
+    { tags: ['deep'] },
+    async (command) => {
+      const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
+      const { stdout } = await help(words);
+      expect(stdout).toContain(`wrangler ${words.join(' ')}`);
+      for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
+      // What it acts on has the name that the configuration gives it.
+      if (words[0] === 'd1')
+        expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
+    },
+  );
 });
 
 describe('each example of a file', () => {

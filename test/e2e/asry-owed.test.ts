@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';

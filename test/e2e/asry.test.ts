@@ -318,7 +318,7 @@ describe('a repeated call', () => {
 describe('500 claims of one deposit at once', () => {
   it.each([1, 2, 3])(
     'through the real stack, with a restart under them and one after: one payout, round %i',
-    { timeout: 400_000 },
+    { timeout: 400_000, tags: ['deep'] },
     async (round) => {
       const user = await stage.user();
       const signature = await stage.deposit(user, 11n);

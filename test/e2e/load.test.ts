@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { expect, it } from 'vitest';
 import { describeLoad, runLoad, startLoadWorld } from './load-run.ts';
 

@@ -92,6 +92,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (over) => {
 
   it.each(['auto', { pin: '2026-07-28' }] as const)(
     'a client of the 2026 SDK in mode %j uses every reading tool, resource and prompt',
+    { tags: ['deep'] },
     async (mode) => {
       const client = await modernClient(world, over, mode);
       try {
@@ -102,7 +103,9 @@ describe.each(['stdio', 'http'] as const)('over %s', (over) => {
     },
   );
 
-  it('the inspector lists every tool with schemas and annotations, and verifies the proof', async () => {
+  it('the inspector lists every tool with schemas and annotations, and verifies the proof', {
+    tags: ['deep'],
+  }, async () => {
     const { code, answer } = await inspect(world, over, '--method', 'tools/list');
     expect(code).toBe(0);
     const { tools } = answer as { tools: Record<string, unknown>[] };
@@ -125,13 +128,17 @@ it.each([
   ['swap_create', { amountSol: 0.0001, dry_run: true }, 'INVALID_INPUT', 'amountSol'],
   ['swap_create', { amountSol: 999 }, 'AMOUNT_TOO_LARGE', '2 SOL at most'],
   ['pool_get', { address: NO_POOL }, 'UPSTREAM_REFUSED', 'status 404'],
-])('the inspector shows %s %j as an error with %s and its cause', async (name, given, code, cause) => {
-  const { isError, text, code: exit } = await inspectCall(world, 'http', name, given);
-  expect([isError, exit]).toEqual([true, 5]);
-  const failure = JSON.parse(text) as Record<string, unknown>;
-  expect(failure).toMatchObject({ error_code: code, next_step: expect.stringMatching(/\w{3}/) });
-  expect(failure.error).toContain(cause);
-});
+])(
+  'the inspector shows %s %j as an error with %s and its cause',
+  { tags: ['deep'] },
+  async (name, given, code, cause) => {
+    const { isError, text, code: exit } = await inspectCall(world, 'http', name, given);
+    expect([isError, exit]).toEqual([true, 5]);
+    const failure = JSON.parse(text) as Record<string, unknown>;
+    expect(failure).toMatchObject({ error_code: code, next_step: expect.stringMatching(/\w{3}/) });
+    expect(failure.error).toContain(cause);
+  },
+);
 
 describe.each(['stdio', 'http'] as const)('a swap over %s', (over) => {
   it('ends finished, and its key repeats its outcome instead of a second swap', async () => {

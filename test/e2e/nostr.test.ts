@@ -90,6 +90,7 @@ async function get(path: string): Promise<{ status: number; body: Page }> {
 describe('2,000 posts on two real relays, 500 of them in one second', () => {
   it.each([1, 10, 100])(
     'are each walked once at limit %i, newest first, while new ones come',
+    { tags: ['deep'] },
     async (limit) => {
       const ids: string[] = [];
       const every = Math.ceil(200 / limit);

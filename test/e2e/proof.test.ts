@@ -253,7 +253,9 @@ describe('the lists', () => {
     expect(transactions[1]).toMatchObject({ signature: good, err: null, blockTime: expect.any(Number) });
   });
 
-  it('are an error while no upstream answers and nothing is known, never empty', async () => {
+  it('are an error while no upstream answers and nothing is known, never empty', {
+    tags: ['deep'],
+  }, async () => {
     const fresh = await startWorld({ cron: false, blockMs: 0 });
     try {
       for (const upstream of UPSTREAMS) fresh.faults.set(upstream, { kind: 'html' });
@@ -277,7 +279,9 @@ describe('warm reads', () => {
   const PATHS = ['/api/reserves', '/api/proof', '/api/arbitrage/summary'];
   const readAll = () => Promise.all(PATHS.map((path) => get(path)));
 
-  it('ask no upstream, and a new isolate lives on what the cron has left in KV', async () => {
+  it('ask no upstream, and a new isolate lives on what the cron has left in KV', {
+    tags: ['deep'],
+  }, async () => {
     await world.control.cron('* * * * *');
     await until('the day’s mint is over', async () => {
       const rows = (await world.worker.query('SELECT status FROM operations')) as Json[];
@@ -297,7 +301,7 @@ describe('warm reads', () => {
     expect(asked()).toEqual({});
   });
 
-  it('1,000 cold ones at once make one call to each source', async () => {
+  it('1,000 cold ones at once make one call to each source', { tags: ['deep'] }, async () => {
     const cold = await startWorld({ cron: false, blockMs: 0 });
     try {
       cold.resetStats();
@@ -322,7 +326,9 @@ describe('warm reads', () => {
   });
 });
 
-it('a Bitcoin address without its key is watch-only: it says so, and its balance is still told', async () => {
+it('a Bitcoin address without its key is watch-only: it says so, and its balance is still told', {
+  tags: ['deep'],
+}, async () => {
   const watching = await startWorld({ cron: false, blockMs: 0, vars: { BTC_PRIVATE_KEY_WIF: undefined } });
   try {
     const proof = await watching.fetch('/api/proof');

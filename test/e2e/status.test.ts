@@ -166,7 +166,9 @@ it('names why nothing new is signed, and is red meanwhile', async () => {
   await shows('the end of the pause', ({ custody }) => custody.paused === null);
 });
 
-it('is red while something that money needs is down, and green while something else is', async () => {
+it('is red while something that money needs is down, and green while something else is', {
+  tags: ['deep'],
+}, async () => {
   for (const name of ['orca', 'changenow'] as const) world.faults.set(name, { kind: '500' });
   for (const name of ['relay1', 'relay2'] as const) world.faults.set(name, { kind: 'drop' });
   const down = ({ upstreams }: Status) => upstreams.filter(({ ok }) => !ok).map(({ name }) => name);

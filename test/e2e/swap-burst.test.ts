@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { expect, it } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { startWorld } from '../world/world.ts';

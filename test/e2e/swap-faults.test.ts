@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { CELLS, type Cell, PHASES } from './fault-cells.ts';
 import { cellName } from './fault-matrix.ts';

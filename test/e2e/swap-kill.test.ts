@@ -85,7 +85,9 @@ test('a Worker killed right after the create answered finishes that swap by itse
   expect(desk.payments()).toHaveLength(before.payments + 1);
 });
 
-test('killed while the quote is pending, it swaps once, and the repeated call learns the id', async () => {
+test('killed while the quote is pending, it swaps once, and the repeated call learns the id', {
+  tags: ['deep'],
+}, async () => {
   const key = randomUUID();
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
   await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') === 1);
@@ -95,7 +97,9 @@ test('killed while the quote is pending, it swaps once, and the repeated call le
   await expectPaidOnce(String(repeated.body.id));
 });
 
-test('killed while the quote is pending, with nobody who asks again, it still ends the swap that it began', async () => {
+test('killed while the quote is pending, with nobody who asks again, it still ends the swap that it began', {
+  tags: ['deep'],
+}, async () => {
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
   await killDuring(create(), () => asked('oneclick', 'POST /v0/quote') === 1);
   // The next tick of the cron sets the alarm for what is stored.
@@ -120,7 +124,7 @@ test.each([
   ['hangs at every node', 'hang', expectPaidOnceOrExpired],
   ['was taken and forgotten', 'dropSends', expectPaidOnceOrExpired],
   ['has landed and its answer is lost', 'lost', expectPaidOnce],
-])('killed while a send %s, it never pays twice', async (_what, kind, expectEnd) => {
+])('killed while a send %s, it never pays twice', { tags: ['deep'] }, async (_what, kind, expectEnd) => {
   const key = randomUUID();
   for (const rpc of RPCS) {
     world.faults.set(rpc, { kind, match: 'sendTransaction' });
@@ -135,7 +139,9 @@ test.each([
   await expectEnd(String(repeated.body.id));
 });
 
-test('killed during the settlement, twice, it finishes with one payment on each chain', async () => {
+test('killed during the settlement, twice, it finishes with one payment on each chain', {
+  tags: ['deep'],
+}, async () => {
   const { body } = await create();
   const id = String(body.id);
   for (let kills = 1; kills <= 2; kills += 1) {

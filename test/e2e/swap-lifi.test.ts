@@ -156,7 +156,7 @@ const ATTACKS: [tool: string, hostile: string, reason: string][] = [
   ['chainflip', 'drain', 'payment_count'],
 ];
 
-describe('a hostile answer is refused with its reason, and nothing is signed', () => {
+describe('a hostile answer is refused with its reason, and nothing is signed', { tags: ['deep'] }, () => {
   /** Refused, and the same under its key. */
   async function refused(details: unknown, code: string): Promise<void> {
     const [count, lamports] = [signed().length, await desk.lamports()];

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { describe, expect, it, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { startWorld, type World, type WorldOptions } from '../world/world.ts';

@@ -37,7 +37,9 @@ describe('one transaction serves one purpose', () => {
       : desk.invoice();
   };
 
-  it('in 20 trials of every ordered pair, one after the other and at once, the other is told which', async () => {
+  it('in 20 trials of every ordered pair, one after the other and at once, the other is told which', {
+    tags: ['deep'],
+  }, async () => {
     const trials = [...pairs, ...pairs.slice(0, 8)].map(([first, second], index) => ({
       first,
       second,

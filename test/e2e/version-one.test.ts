@@ -1,6 +1,7 @@
 /**
  * Mainnet as it is since epoch 1035: nodes show transactions as version 1, refuse lower maximums with -32015 under HTTP
  * 400, leave `confirmations` out, and make slots of 200 to 400 ms.
+ * @module-tag deep
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { callRpc } from '../world/json-rpc.ts';

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { foldText } from '../../src/chain/solana/token-text.ts';
 import { createSearchStore, type SearchCursor } from '../../src/features/tokens/search-store.ts';
+import { cases } from '../cases.ts';
 
 type Token = {
   id: number;
@@ -93,7 +94,7 @@ const tokens = fc
     list.map((token, index): Token => ({ ...token, id: index + 1, mint: `${token.mint}${index}` })),
   );
 
-it('pages through every match once, best first, at any page size', async () => {
+it('pages through every match once, best first, at any page size', { tags: ['scaled'] }, async () => {
   await fc.assert(
     fc.asyncProperty(tokens, text, fc.integer({ min: 1, max: 7 }), async (list, query, limit) => {
       const { store, add } = database();
@@ -111,11 +112,11 @@ it('pages through every match once, best first, at any page size', async () => {
       expect(cursor).toBeNull();
       expect(seen).toEqual(expected(list, query));
     }),
-    { numRuns: 400 },
+    { numRuns: cases(400, 80) },
   );
 });
 
-it('shows each row once while others are being listed', async () => {
+it('shows each row once while others are being listed', { tags: ['scaled'] }, async () => {
   await fc.assert(
     fc.asyncProperty(
       tokens,
@@ -139,6 +140,6 @@ it('shows each row once while others are being listed', async () => {
         for (const id of expected(list, query)) expect(seen).toContain(id);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: cases(200, 40) },
   );
 });

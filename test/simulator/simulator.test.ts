@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../cases.ts';
 import { MUTANTS } from './mutants.ts';
 import { loadProduction, OWN_SOURCE } from './production.ts';
 import { reduce } from './reduce.ts';
@@ -20,25 +21,18 @@ const run = (script: string, ...args: string[]): Promise<{ text: string; code: n
     );
   });
 
-it(
-  'breaks no invariant in the first seeds',
-  async () => {
-    const { text, code } = await run('simulate.ts', '--seeds', '60', '--from', '1');
-    expect(text).toMatch(/60 seeds from 1 in .* 0 violations/);
-    expect(code).toBe(0);
-  },
-  PATIENCE_MS,
-);
+it('breaks no invariant in the first seeds', { timeout: PATIENCE_MS, tags: ['scaled'] }, async () => {
+  const seeds = cases(60, 8);
+  const { text, code } = await run('simulate.ts', '--seeds', String(seeds), '--from', '1');
+  expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
+  expect(code).toBe(0);
+});
 
-it(
-  'prints the same trace for the same seed',
-  async () => {
-    const [once, again] = await Promise.all([1, 2].map(() => run('simulate.ts', '--from', '3', '--trace')));
-    expect(once?.text.length).toBeGreaterThan(1_000);
-    expect(again).toEqual(once);
-  },
-  PATIENCE_MS,
-);
+it('prints the same trace for the same seed', { timeout: PATIENCE_MS, tags: ['deep'] }, async () => {
+  const [once, again] = await Promise.all([1, 2].map(() => run('simulate.ts', '--from', '3', '--trace')));
+  expect(once?.text.length).toBeGreaterThan(1_000);
+  expect(again).toEqual(once);
+});
 
 describe('arguments', () => {
   it.each([
@@ -49,15 +43,11 @@ describe('arguments', () => {
     ['simulate.ts', '--speed', '9'],
     ['mutants.ts', '--seeds', '1.5'],
     ['mutants.ts', '--only', 'no such mutant'],
-  ])(
-    '%s refuses %s %s with its usage',
-    async (script, ...args) => {
-      const { text, code } = await run(script, ...args);
-      expect(text).toContain('usage: npm run');
-      expect(code).toBe(2);
-    },
-    PATIENCE_MS,
-  );
+  ])('%s refuses %s %s with its usage', { timeout: PATIENCE_MS, tags: ['deep'] }, async (script, ...args) => {
+    const { text, code } = await run(script, ...args);
+    expect(text).toContain('usage: npm run');
+    expect(code).toBe(2);
+  });
 });
 
 /** So many callers within a moment, each from an address of its own. */
@@ -88,6 +78,7 @@ function rush(seed: number): Scenario {
 
 it.each([1, 2, 3])(
   'keeps every cap when 500 callers come at once (round %i)',
+  { timeout: PATIENCE_MS, tags: ['deep'] },
   async (round) => {
     const { violations, counts } = await runScenario(
       rush(round),
@@ -97,7 +88,6 @@ it.each([1, 2, 3])(
     expect(violations).toEqual([]);
     expect(counts['swap done/done'] ?? 0).toBeGreaterThan(2);
   },
-  PATIENCE_MS,
 );
 
 it('applies every mutant to exactly one place of the source', () => {
@@ -111,22 +101,21 @@ it('applies every mutant to exactly one place of the source', () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBeGreaterThanOrEqual(40);
 });
 
-it(
-  'reduces a failing scenario to one that still fails',
-  async () => {
-    const production = await loadProduction(OWN_SOURCE);
-    // Every operation seems to hold a reservation for ever.
-    const broken = {
-      ...production,
-      decodeOperation: (text: string) => ({ ...production.decodeOperation(text), reserved: 1n as never }),
-    };
-    const scenario = scenarioOf(1);
-    const smallest = await reduce(scenario, broken, 'reservations_end');
-    const { violations } = await runScenario(smallest, broken, () => undefined);
-    expect(violations.map(({ invariant }) => invariant)).toContain('reservations_end');
-    const parts = (one: typeof scenario): number =>
-      one.swaps.length + one.orders.length + one.deposits.length + one.attacks.length + one.incidents.length;
-    expect(parts(smallest)).toBeLessThan(parts(scenario));
-  },
-  PATIENCE_MS,
-);
+it('reduces a failing scenario to one that still fails', {
+  timeout: PATIENCE_MS,
+  tags: ['deep'],
+}, async () => {
+  const production = await loadProduction(OWN_SOURCE);
+  // Every operation seems to hold a reservation for ever.
+  const broken = {
+    ...production,
+    decodeOperation: (text: string) => ({ ...production.decodeOperation(text), reserved: 1n as never }),
+  };
+  const scenario = scenarioOf(1);
+  const smallest = await reduce(scenario, broken, 'reservations_end');
+  const { violations } = await runScenario(smallest, broken, () => undefined);
+  expect(violations.map(({ invariant }) => invariant)).toContain('reservations_end');
+  const parts = (one: typeof scenario): number =>
+    one.swaps.length + one.orders.length + one.deposits.length + one.attacks.length + one.incidents.length;
+  expect(parts(smallest)).toBeLessThan(parts(scenario));
+});

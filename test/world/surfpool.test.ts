@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { afterEach, expect, it } from 'vitest';
 import { type Surfpool, startSurfpool } from './surfpool.ts';
 

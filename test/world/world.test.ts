@@ -116,7 +116,9 @@ describe('the world', () => {
     });
   });
 
-  test('stands beside another one, and nothing of it is left after its stop', async () => {
+  test('stands beside another one, and nothing of it is left after its stop', {
+    tags: ['deep'],
+  }, async () => {
     const other = await startWorld({ blockMs: 0, cron: false });
     expect(other.reserve.solana).not.toBe(world.reserve.solana);
     expect((await other.fetch('/api/health')).status).toBe(200);

@@ -147,13 +147,17 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const lifiKey = randomHex(16);
     const reserveBitcoin = createBitcoinKey();
 
-    const build = () => bundleWorker(ROOT, join(folder, 'bundle'), folder);
-    const bundle = build();
+    // Workers that a test run has bundled for all its worlds. Without them this world bundles its own.
+    const bundles = process.env.WORLD_BUNDLES ?? folder;
+    const build = () => bundleWorker(ROOT, join(bundles, 'bundle'), folder);
+    const bundle = bundles === folder ? build() : Promise.resolve(join(bundles, 'bundle/worker.js'));
     bundle.catch(() => undefined);
     const mcpConfig = join(ROOT, 'wrangler.mcp.toml');
-    const mcpBundle = options.mcp
-      ? bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, mcpConfig)
-      : undefined;
+    const bundleMcp = () =>
+      bundles === folder
+        ? bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, mcpConfig)
+        : Promise.resolve(join(bundles, 'mcp-bundle/worker.js'));
+    const mcpBundle = options.mcp ? bundleMcp() : undefined;
     mcpBundle?.catch(() => undefined);
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,

@@ -6,8 +6,9 @@ import {
   receiveFee,
   rewardsAt,
 } from '../../../src/custody/asry/reward-curve.ts';
+import { cases } from '../../cases.ts';
 
-const CASES = 1_000_000;
+const CASES = cases(1_000_000, 100_000);
 
 /** Marsaglia's xorshift: the same million cases on every run, and fast enough to draw them. */
 function createDice(seed: number) {
@@ -114,7 +115,7 @@ function broken(dice: Dice): string | undefined {
 }
 
 describe('the epoch curve', () => {
-  it(`holds I1 to I10 in ${CASES.toLocaleString('en')} cases`, { timeout: 300_000 }, () => {
+  it(`holds I1 to I10 in ${CASES.toLocaleString('en')} cases`, { tags: ['scaled'], timeout: 300_000 }, () => {
     const dice = createDice(0x5eed);
     const failures: string[] = [];
     for (let at = 0; at < CASES && failures.length < 5; at += 1) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer, PaymentConfirmed, RequestView } from '../../../src/custody/api.ts';
+import { cases } from '../../cases.ts';
 import { wallet } from '../asry/claim-simulation.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
@@ -8,7 +9,7 @@ type Purpose = (typeof PURPOSES)[number];
 const PAIRS = PURPOSES.flatMap((first) =>
   PURPOSES.filter((second) => second !== first).map((second) => [first, second] as const),
 );
-const TRIALS = 1_000;
+const TRIALS = cases(1_000, 120);
 const SECOND = 1_000;
 
 type Answer = PaymentConfirmed | ClaimAnswer | undefined;
@@ -76,7 +77,7 @@ const KIND: Record<Purpose, string> = {
 describe.each(PAIRS)(
   'one transaction for %s and %s, called in any order, with crashes and lost answers of D1',
   (first, second) => {
-    it('serves one of them, and the other learns which', async () => {
+    it('serves one of them, and the other learns which', { tags: ['scaled'] }, async () => {
       const share = Math.ceil(TRIALS / PAIRS.length);
       const pair = PAIRS.findIndex(([a, b]) => a === first && b === second);
       let served = 0;

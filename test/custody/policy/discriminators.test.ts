@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { expect, it } from 'vitest';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';

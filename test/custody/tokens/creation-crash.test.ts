@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
+import { cases } from '../../cases.ts';
 import { wallet } from '../asry/claim-simulation.ts';
 import { createRequestSimulation } from '../payments/request-simulation.ts';
 
 const SECOND = 1_000;
-const RUNS = 200;
+const RUNS = cases(200, 30);
 
-it('a creation that crashes, is replaced and is deployed over at any step ends in one mint and one token', async () => {
+it('a creation that crashes, is replaced and is deployed over at any step ends in one mint and one token', {
+  tags: ['scaled'],
+}, async () => {
   let crashes = 0;
   for (let seed = 20_000; seed < 20_000 + RUNS; seed++) {
     const run = createRequestSimulation({

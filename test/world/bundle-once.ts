@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorker } from './worker-bundle.ts';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Bundles both Workers once for all worlds of a test run; each world takes them from `WORLD_BUNDLES`. */
+export async function setup(): Promise<() => void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bundles-'));
+  // One after the other: the build of the first makes the site that the second one reads too.
+  await bundleWorker(ROOT, join(folder, 'bundle'), folder);
+  await bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, 'wrangler.mcp.toml');
+  process.env.WORLD_BUNDLES = folder;
+  return () => rmSync(folder, { recursive: true, force: true });
+}
