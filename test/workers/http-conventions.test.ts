@@ -182,7 +182,11 @@ describe.each(gets)('HEAD of %s', (_name, { path }) => {
     expect(head.status).toBe(get.status);
     expect(await head.text()).toBe('');
     const shown = ({ headers: all }: Response) =>
-      [...all].filter(([name]) => !['etag', 'content-length'].includes(name)).sort();
+      [...all]
+        // Each call uses up one of those that `RateLimit` counts.
+        .map(([name, value]) => [name, name === 'ratelimit' ? value.replace(/;.*/, '') : value] as const)
+        .filter(([name]) => !['etag', 'content-length'].includes(name))
+        .sort();
     expect(shown(head)).toEqual(shown(get));
     expect(head.headers.has('etag')).toBe(get.headers.has('etag'));
   });
