@@ -35,10 +35,13 @@ export const missingAnywhere = (config: Config): string[] => [
   ...new Set([...missingFor(config, 'proof'), ...config.invalid]),
 ];
 
+/** The address of each config's key. Every area asks for it, and deriving it multiplies a point of the curve. */
+const solanaAddresses = new WeakMap<Config, string | null>();
+
 export function reserveOf(config: Config) {
   const secret = config.SOLANA_PRIVATE_KEY;
-  return {
-    solanaAddress: (secret && addressOfSecret(secret)) ?? null,
-    bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null,
-  };
+  const known = solanaAddresses.get(config);
+  const solanaAddress = known === undefined ? ((secret && addressOfSecret(secret)) ?? null) : known;
+  solanaAddresses.set(config, solanaAddress);
+  return { solanaAddress, bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null };
 }

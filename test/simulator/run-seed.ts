@@ -22,9 +22,9 @@ const HOUR = 60 * MINUTE;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;
 const CALM_CRON = 20 * MINUTE;
-/** Longer than any bridge is slow and than a swap may wait before it is held. */
 /** Time in which the last payments become final and are found. */
 const CALM_LEAST = MINUTE;
+/** Longer than any bridge is slow and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
 const OPERATOR_DELAY = 10 * MINUTE;
@@ -134,7 +134,7 @@ function calmDown(world: World, actors: Actors): void {
     scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));
   }
   if (scenario.seed % 2 === 0) {
-    const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : 2 * MINUTE;
+    const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : MINUTE;
     state.calmUntil = Math.max(state.calmUntil, scheduler.now() + wait);
     scheduler.after(wait, () => {
       for (const { request } of actors.orders.values())

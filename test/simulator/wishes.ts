@@ -88,7 +88,9 @@ export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
   return Array.from({ length: count }, (_none, index) => {
     const sum = crowd === 'alike' ? alike : solBetween(r, isBig ? 0.5 : 0.01, isBig ? 2.05 : 0.6);
     const keyed = r.chance(0.7);
-    const delay = () => r.pick([0, r.between(1, 300), r.between(300, 20_000), r.between(20_000, 2 * HOUR)]);
+    // Two hours later only now and then: nothing else happens meanwhile, and the journal is asked all the time.
+    const longest = r.chance(0.05) ? 2 * HOUR : 2 * MINUTE;
+    const delay = () => r.pick([0, r.between(1, 300), r.between(300, 20_000), r.between(20_000, longest)]);
     return {
       at: when(index),
       // The last digits make every sum unlike any other, so that the chain tells whose it is.

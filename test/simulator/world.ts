@@ -5,6 +5,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
+import type { Config } from '../../src/config.ts';
 import { rewardsAt } from '../../src/custody/asry/reward-curve.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
@@ -126,6 +127,18 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
   };
 }
 
+const configs = new WeakMap<Production, Map<string, Config>>();
+/** Few configurations serve all seeds; each derives the address of its key once. */
+function configOf(production: Production, scenario: Scenario): Config {
+  const known = configs.get(production) ?? new Map<string, Config>();
+  configs.set(production, known);
+  const variables = environment(scenario);
+  const name = JSON.stringify(variables);
+  const config = known.get(name) ?? production.readConfig(variables);
+  known.set(name, config);
+  return config;
+}
+
 const mintAddresses = new Map<string, string>();
 const MINT_KEYS = {
   address(id: string): string {
@@ -152,7 +165,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     calmUntil: 0,
     remembered: undefined,
   };
-  const config = production.readConfig(environment(scenario));
+  const config = configOf(production, scenario);
   const treasury = scenario.treasuryIsReserve ? RESERVE : OTHER_TREASURY;
   const faults = (): Faults => (state.isCalm ? scenario.calm : scenario.wild);
   const wallClock = () => scenario.epoch + state.clockOffset + scheduler.now();
