@@ -422,7 +422,9 @@ export function startActors(world: World): Actors {
     isAllSought: () => lastPaidAt < lastCameAt,
     comeAgain() {
       lastCameAt = scheduler.now();
-      later(lastCameAt, () => place({ at: 0, kind: 'token', payments: [], confirms: [] }, 90, LAST_PATIENCE));
+      later(lastCameAt, () =>
+        place({ at: 0, kind: 'listing', payments: [], confirms: [] }, 90, LAST_PATIENCE),
+      );
     },
   };
 }

@@ -35,6 +35,7 @@ const WORST: readonly Fate[] = ['silent', 'untrue'];
 export function wildFaults(r: Random, hasCron: boolean, crowd: Crowd): Faults {
   const wild = weather(r, hasCron);
   if (crowd === 'pair') return lagging(wild);
+  if (crowd === 'steady') return delivering(wild);
   return crowd === 'alike' ? batching(wild) : wild;
 }
 
@@ -103,6 +104,15 @@ const lagging = (wild: Faults): Faults => ({
   sends: { ...wild.sends, dropped: 0, late: 0, failing: 0, hidden: 0 },
   nodes: { ...wild.nodes, failing: 0, shifting: 0.3, lags: [0, 100, 200] },
   bridge: { ...wild.bridge, failing: 0, refusing: 0, dear: 0 },
+  prices: 0,
+});
+
+/** Swaps arrive at once, so that nothing but the caps of an hour and a day bounds them. */
+const delivering = (wild: Faults): Faults => ({
+  ...wild,
+  sends: { ...wild.sends, dropped: 0, late: 0, failing: 0, hidden: 0, forked: 0 },
+  nodes: { ...wild.nodes, lags: [0, 1, 2] },
+  bridge: { ...wild.bridge, failing: 0, refusing: 0, dear: 0, fates: ['delivered'], slownessMs: 500 },
   prices: 0,
 });
 

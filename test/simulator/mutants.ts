@@ -5,7 +5,12 @@
  */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
-export type Mutant = { readonly name: string; readonly edits: readonly Edit[] };
+export type Mutant = {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** The test that catches it, where no seed can: what it breaks is redundant in the world of the simulation. */
+  readonly test?: string;
+};
 
 const MACHINE = 'custody/kernel/state-machine.ts';
 const DRIVER = 'custody/kernel/executor.ts';
@@ -19,6 +24,11 @@ const REFUNDS = 'custody/payments/refunds.ts';
 const CLAIMS = 'custody/asry/claims.ts';
 const PAYOUTS = 'custody/asry/payouts.ts';
 const MINT = 'custody/reserve/mint-operation.ts';
+const CREATION = 'custody/tokens/creation-operation.ts';
+const BOOKING = 'custody/payments/booking.ts';
+const MATCHING = 'custody/payments/payment-matching.ts';
+const CHANGES = 'custody/payments/request-changes.ts';
+const WALK = 'custody/payments/treasury-walk.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -433,7 +443,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the cap of a day counts nothing',
+    name: 'the cap of an hour counts nothing',
     edits: [{ file: 'custody/swap/limits.ts', find: `moved('hour', HOUR_MS, limits.maxHour),`, replace: `` }],
   },
   {
@@ -446,6 +456,233 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `          of: () => 0n,
           adds: () => 0n,`,
       },
+      { file: REFUNDS, find: `if (used + amount > p.maxRefundsDay) {`, replace: `if (amount < 0n) {` },
     ],
+  },
+  {
+    name: 'the cap of a day counts nothing',
+    edits: [{ file: 'custody/swap/limits.ts', find: `moved('day', DAY_MS, limits.maxDay),`, replace: `` }],
+  },
+  {
+    name: 'the cap of one swap counts nothing',
+    edits: [
+      {
+        file: LEDGER,
+        find: `budget.maxAmount !== undefined && amount > budget.maxAmount`,
+        replace: `budget.maxAmount !== undefined && amount < 0n`,
+      },
+    ],
+  },
+  {
+    name: 'what is sent and has not arrived counts nothing',
+    edits: [
+      {
+        file: 'custody/swap/limits.ts',
+        find: `of: ({ state, amount, unsettled }) => (state === 'planned' ? amount : unsettled),`,
+        replace: `of: ({ amount }) => amount - amount,`,
+      },
+    ],
+  },
+  {
+    name: 'the cost of a day counts nothing',
+    edits: [
+      {
+        file: 'custody/swap/limits.ts',
+        find: `of: ({ cost }) => cost,`,
+        replace: `of: ({ cost }) => cost - cost,`,
+      },
+    ],
+  },
+  {
+    name: 'the payouts of a day are not capped',
+    edits: [{ file: 'custody/budgets.ts', find: `  adds: () => 1n,\n`, replace: `  adds: () => -1_000n,\n` }],
+  },
+  {
+    name: 'reservations of others count nothing',
+    edits: [
+      {
+        file: LEDGER,
+        find: `lamports(balance.lamports - reservedLamports(operations) - keeps);`,
+        replace: `lamports(balance.lamports - (reservedLamports([]) + keeps));`,
+      },
+    ],
+  },
+  {
+    name: 'a creation reserves nothing',
+    edits: [
+      { file: CREATION, find: `reserved: lamports(cost) };`, replace: `reserved: lamports(cost - cost) };` },
+    ],
+  },
+  {
+    name: 'a creation that has ended is not booked',
+    edits: [
+      {
+        file: 'custody/payments/request-store.ts',
+        find: `WHERE r.state = 'paid' AND o.due_at IS NULL`,
+        replace: `WHERE r.state = 'paid' AND o.due_at IS NOT NULL`,
+      },
+    ],
+  },
+  {
+    name: 'an overpayment is kept',
+    edits: [
+      {
+        file: MATCHING,
+        find: `excess: -missing > DUST ? -missing : 0n };`,
+        replace: `excess: DUST - DUST };`,
+      },
+    ],
+  },
+  {
+    name: 'a second payment is kept',
+    edits: [
+      {
+        file: CHANGES,
+        find: `      refunds.owe(request, payment, payment.lamports, effect.reason);\n`,
+        replace: ``,
+      },
+    ],
+  },
+  {
+    name: 'a part of the fee buys all of it',
+    edits: [
+      {
+        file: MATCHING,
+        find: `if (missing > 0n) return { type: 'part', request: counted };`,
+        replace: `if (missing > BigInt(request.fee)) return { type: 'part', request: counted };`,
+      },
+    ],
+  },
+  {
+    name: 'what came in part is kept when the request expires',
+    edits: [
+      {
+        file: CHANGES,
+        find: `storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid'));`,
+        replace: `storage.transaction(() => void save({ ...request, state: 'expired' }));`,
+      },
+    ],
+  },
+  {
+    name: 'a payment serves whichever request has its amount',
+    edits: [
+      {
+        file: MATCHING,
+        find: `if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : undefined;`,
+        replace: ``,
+      },
+    ],
+  },
+  {
+    name: 'a payment goes back to another account',
+    edits: [
+      {
+        file: BOOKING,
+        find: `payers.length === 1 ? (payers[0] ?? null) : null;`,
+        replace: `payers.length === 1 ? (transaction.accounts[1] ?? null) : null;`,
+      },
+    ],
+  },
+  {
+    name: 'a listed transaction that no quorum has yet is forgotten',
+    edits: [
+      {
+        file: BOOKING,
+        find: `      if (reason === undefined) {\n        remember(signature);\n        return 'read';`,
+        replace: `      if (reason === undefined || reason === 'absent') {\n        remember(signature);\n        return 'read';`,
+      },
+    ],
+  },
+  {
+    name: 'a full page of the treasury leaves no gap',
+    edits: [
+      {
+        file: WALK,
+        find: `gaps: [{ before: last.signature, end }, ...walk.gaps] });`,
+        replace: `gaps: walk.gaps });`,
+      },
+    ],
+  },
+  {
+    name: 'a payment that is known ends the walk',
+    edits: [
+      {
+        file: WALK,
+        find: `      if (isBelow(entry, end)) return { last, reached: true };`,
+        replace: `      if (isBelow(entry, end) || p.booking.isKnown(entry.signature)) return { last, reached: true };`,
+      },
+    ],
+  },
+  {
+    name: 'references are not checked',
+    edits: [
+      {
+        file: 'custody/payments/payment-search.ts',
+        find: `      await references.run(budget);\n`,
+        replace: ``,
+      },
+    ],
+    test: 'test/custody/payments/treasury-walk.test.ts',
+  },
+  {
+    name: 'a request expires before its payments are read',
+    edits: [
+      {
+        file: 'custody/payments/payment-requests.ts',
+        find: `changes.expire(Math.max(search.readUntil(), now() - DAY_MS), BATCH);`,
+        replace: `changes.expire(now(), BATCH);`,
+      },
+    ],
+    test: 'test/custody/payments/treasury-walk.test.ts',
+  },
+  {
+    name: 'rent is paid each time the account was closed',
+    edits: [
+      {
+        file: PAYOUTS,
+        find: `return openings.length > 0 || store.hasOpenedAccount(owner, now() - DAY_MS) ? 'done' : 'none';`,
+        replace: `return 'none';`,
+      },
+    ],
+  },
+  {
+    name: 'a key takes another part each time',
+    edits: [
+      { file: CLAIMS, find: `    if (earlier(request)) return AGAIN;\n`, replace: `` },
+      { file: CLAIMS, find: `      if (replayed) return replayed;\n`, replace: `` },
+    ],
+  },
+  {
+    name: 'D1 may know more than the journal says it was given',
+    edits: [
+      {
+        file: 'custody/kernel/outbox.ts',
+        find: `    journal.offering(Math.max(...rows.map(({ revision }) => revision)));\n`,
+        replace: ``,
+      },
+    ],
+  },
+  {
+    name: 'tokens are sold whatever the reserve can pay',
+    edits: [
+      {
+        file: CUSTODIAN,
+        find: `        const refusal = await saleRefusal(request);\n`,
+        replace: `        const refusal = request.client === '' ? await saleRefusal(request) : undefined;\n`,
+      },
+    ],
+    test: 'test/custody/custodian-sales.test.ts',
+  },
+  {
+    name: 'money of our own earns a reward',
+    edits: [
+      {
+        file: CLAIMS,
+        find: `    if (own === 'own_movement') return`,
+        replace: `    if (own === undefined && own) return`,
+      },
+      { file: CLAIMS, find: `    if (own) return view.claimsPaused(own);\n`, replace: `` },
+    ],
+    test: 'test/custody/asry/claims.test.ts',
   },
 ];

@@ -29,8 +29,16 @@ export type Scenario = {
   readonly routes: readonly RouteName[];
   readonly startLamports: bigint;
   readonly treasuryIsReserve: boolean;
-  /** SOL of a day's swaps, of unsettled swaps and of a day's refunds. */
-  readonly caps: { readonly scale: bigint; readonly unsettledSol: bigint; readonly refundsSol: string };
+  /** SOL of an hour's, a day's and unsettled swaps, divided by `scale`; SOL of a day's refunds and costs; payouts a day. */
+  readonly caps: {
+    readonly scale: bigint;
+    readonly hourSol: bigint;
+    readonly daySol: bigint;
+    readonly unsettledSol: bigint;
+    readonly refundsSol: string;
+    readonly costSol: string;
+    readonly payouts: string;
+  };
   readonly swaps: readonly SwapWish[];
   readonly orders: readonly Order[];
   readonly deposits: readonly Deposit[];
@@ -54,9 +62,11 @@ const BEFORE_MIDNIGHT = Date.UTC(2027, 0, 15, 23, 58, 30);
 export function scenarioOf(seed: number): Scenario {
   const random = createRandom(seed);
   const r = random.fork();
-  const spread = r.pick([15_000, 30_000, 30_000, MINUTE, MINUTE, r.chance(0.1) ? 10 * MINUTE : MINUTE]);
+  const drawn = r.pick([15_000, 30_000, 30_000, MINUTE, MINUTE, r.chance(0.1) ? 10 * MINUTE : MINUTE]);
   const hasCron = r.chance(0.75);
-  const crowd = r.pick(['few', 'few', 'few', 'burst', 'pair', 'alike', 'greedy'] as const);
+  const crowd = r.pick(['few', 'few', 'few', 'burst', 'pair', 'alike', 'greedy', 'steady'] as const);
+  // The ones before must have arrived.
+  const spread = crowd === 'steady' ? Math.max(drawn, MINUTE) : drawn;
   const swaps = planSwaps(random.fork(), crowd, spread);
   const orders = planOrders(random.fork(), spread);
   const deposits = planDeposits(random.fork(), spread);
@@ -74,7 +84,14 @@ export function scenarioOf(seed: number): Scenario {
     caps: {
       scale: r.pick([1n, 1n, 2n]),
       unsettledSol: r.pick([4n, 2n, 1n]),
-      refundsSol: r.pick(['0.5', '5']),
+      refundsSol: r.pick(['0.5', '0.02', '0.006']),
+      costSol: r.pick(['0.1', '0.1', '0.03']),
+      payouts: r.pick(['2000', '2000', '2']),
+      // Either of the two is what bounds a crowd that never stops.
+      ...r.pick([
+        { hourSol: 4n, daySol: 10n },
+        { hourSol: 9n, daySol: 6n },
+      ]),
     },
     swaps,
     orders,
@@ -107,6 +124,7 @@ function liesOf(r: Random, nodes: number): Lies | undefined {
 }
 
 function reserveOf(r: Random, crowd: string): bigint {
+  if (crowd === 'steady') return 25n * SOL;
   if (crowd === 'greedy') return BigInt(r.between(500, 3_000)) * 1_000_000n;
   return BigInt(r.between(r.chance(0.3) ? 150 : 3_000, r.chance(0.3) ? 3_000 : 15_000)) * 1_000_000n;
 }

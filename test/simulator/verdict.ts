@@ -290,45 +290,34 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
 
 /** Of what landed, no hour and no day holds more than its cap. */
 function judgeCaps(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
-  const spends = (kind: 'swap' | 'refund') =>
-    landed.flatMap((entry) => {
-      const movement = movementOf(entry.transaction);
-      const op = operations.find((row) => row.signing?.signature === entry.transaction.signature);
-      return entry.failed || !op || movement.kind !== kind
-        ? []
-        : [{ at: op.createdAt, lamports: movement.lamports, cost: op.cost }];
-    });
-  const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay } = world.limits;
-  const over = (cap: string, used: bigint, most: bigint) => {
-    if (used > most) world.witness.broken(cap, `${used} lamports where ${most} may be`);
-  };
-  const swaps = spends('swap');
-  for (const { at, lamports } of swaps) {
-    const since = (ms: number) => swaps.filter((spend) => spend.at <= at && spend.at > at - ms);
-    over('cap_operation', lamports, maxOperation);
-    over(
-      'cap_hour',
-      since(HOUR_MS).reduce((sum, spend) => sum + spend.lamports, 0n),
-      maxHour,
-    );
-    over(
-      'cap_day',
-      since(DAY_MS).reduce((sum, spend) => sum + spend.lamports, 0n),
-      maxDay,
-    );
-    over(
-      'cap_cost_day',
-      since(DAY_MS).reduce((sum, spend) => sum + spend.cost, 0n),
-      maxCostDay,
-    );
-  }
-  const refunds = spends('refund');
-  for (const { at } of refunds) {
-    const day = refunds.filter((spend) => spend.at <= at && spend.at > at - DAY_MS);
-    over(
-      'cap_refunds_day',
-      day.reduce((sum, spend) => sum + spend.lamports, 0n),
-      maxRefundsDay,
-    );
+  const bySignature = new Map(operations.map((op) => [op.signing?.signature, op]));
+  const spends = landed.flatMap((entry) => {
+    const movement = movementOf(entry.transaction);
+    const op = bySignature.get(entry.transaction.signature);
+    if (entry.failed || !op) return [];
+    const lamports = 'lamports' in movement ? movement.lamports : 0n;
+    return [{ kind: movement.kind, at: op.createdAt, lamports, cost: op.cost }];
+  });
+  type Spend = (typeof spends)[number];
+  const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay, maxPayoutsDay } = world.limits;
+  const lamportsOf = ({ lamports }: Spend): bigint => lamports;
+  const caps: readonly [string, Spend['kind'], number, bigint, (spend: Spend) => bigint][] = [
+    ['cap_operation', 'swap', 1, maxOperation, lamportsOf],
+    ['cap_hour', 'swap', HOUR_MS, maxHour, lamportsOf],
+    ['cap_day', 'swap', DAY_MS, maxDay, lamportsOf],
+    ['cap_cost_day', 'swap', DAY_MS, maxCostDay, ({ cost }) => cost],
+    ['cap_refunds_day', 'refund', DAY_MS, maxRefundsDay, lamportsOf],
+    ['cap_payouts_day', 'asry', DAY_MS, maxPayoutsDay, () => 1n],
+  ];
+  for (const [name, kind, windowMs, most, of] of caps) {
+    const counted = spends.filter((spend) => spend.kind === kind);
+    for (const last of counted) {
+      const inWindow =
+        name === 'cap_operation'
+          ? [last]
+          : counted.filter(({ at }) => at <= last.at && at > last.at - windowMs);
+      const used = inWindow.reduce((sum, spend) => sum + of(spend), 0n);
+      if (used > most) world.witness.broken(name, `${used} where ${most} may be`);
+    }
   }
 }

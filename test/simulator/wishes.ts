@@ -72,21 +72,27 @@ const HOUR = 60 * MINUTE;
 const solBetween = (r: Random, low: number, high: number): bigint =>
   BigInt(r.between(Math.round(low * 1e6), Math.round(high * 1e6))) * 1_000n;
 
-export type Crowd = 'few' | 'burst' | 'pair' | 'alike' | 'greedy';
+export type Crowd = 'few' | 'burst' | 'pair' | 'alike' | 'greedy' | 'steady';
 
-/** A burst comes all at once, a pair shortly after another, `alike` ask for nearly the same, `greedy` drain what they may. */
+/**
+ * A burst comes all at once, a pair shortly after another, `alike` ask for nearly the same, `greedy` drain what they may,
+ * `steady` ask for much as soon as the swap before has arrived.
+ */
 export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
-  const count = { burst: r.between(3, 8), pair: 2, alike: 3, greedy: 4, few: r.pick([0, 1, 1, 2, 3]) }[crowd];
+  const few = r.pick([0, 1, 1, 2, 3]);
+  const count = { burst: r.between(3, 8), pair: 2, alike: 3, greedy: 4, steady: 9, few }[crowd];
   const start = r.between(0, spread / 2);
   const isBig = crowd !== 'pair' && r.chance(0.6);
   const alike = solBetween(r, 0.1, 0.3);
   const when = (index: number): number => {
     if (crowd === 'burst') return start + r.between(0, r.pick([0, 5, 2_000]));
+    if (crowd === 'steady') return 1_000 + (index * spread) / 9;
     if (crowd === 'pair' || crowd === 'greedy') return start + index * r.between(2_000, 15_000);
     return crowd === 'alike' ? start + r.between(0, 5_000) : r.between(0, spread);
   };
   return Array.from({ length: count }, (_none, index) => {
-    const sum = crowd === 'alike' ? alike : solBetween(r, isBig ? 0.5 : 0.01, isBig ? 2.05 : 0.6);
+    const [low, high] = crowd === 'steady' ? [0.8, 1] : isBig ? [0.5, 2.05] : [0.01, 0.6];
+    const sum = crowd === 'alike' ? alike : solBetween(r, low, high);
     const keyed = r.chance(0.7);
     // Two hours later only now and then: nothing else happens meanwhile, and the journal is asked all the time.
     const longest = r.chance(0.05) ? 2 * HOUR : 2 * MINUTE;
@@ -97,7 +103,7 @@ export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
       amount: sum + BigInt(index + 1),
       most: crowd === 'greedy',
       key: keyed ? `key-${index}` : null,
-      client: r.pick(['ip-1', 'ip-2', 'ip-3']),
+      client: crowd === 'steady' ? `ip-${index}` : r.pick(['ip-1', 'ip-2', 'ip-3']),
       repeats: keyed && r.chance(0.5) ? Array.from({ length: r.between(1, 3) }, delay) : [],
       patience: keyed ? r.between(0, 3) : 0,
     };

@@ -97,12 +97,15 @@ export function createWitness(p: {
 
   function swapLanded(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
     const { signature } = entry.transaction;
-    // Other kinds may use what swaps must leave.
-    const balance = moved().reduce(
-      (sum, other) =>
-        other.movement.kind === 'swap' ? sum : sum - (other.entry.changes.get(key.lamports(p.reserve)) ?? 0n),
-      p.ledger().value(key.lamports(p.reserve)),
-    );
+    // Other kinds may use what swaps must leave, also for the fee of what fails.
+    const balance = p
+      .ledger()
+      .entries.filter((other) => isOurs(other) && stands(other))
+      .filter((other) => movementOf(other.transaction).kind !== 'swap')
+      .reduce(
+        (sum, other) => sum - (other.changes.get(key.lamports(p.reserve)) ?? 0n),
+        p.ledger().value(key.lamports(p.reserve)),
+      );
     if (balance < p.limits.swapFloor)
       broken('floor', `swap ${signature} leaves ${balance} lamports, below ${p.limits.swapFloor}`);
     const order = p.bridge().orders.get(movement.to);

@@ -58,10 +58,17 @@ export type World = {
   readonly addresses: typeof ADDRESSES & { readonly treasury: string };
   /** Counts what happened, by name. */
   readonly happened: Record<string, number>;
-  /** Lamports. */
+  /** Lamports; payouts are counted. */
   readonly limits: Readonly<
     Record<
-      'maxOperation' | 'maxHour' | 'maxDay' | 'maxUnsettled' | 'maxCostDay' | 'swapFloor' | 'maxRefundsDay',
+      | 'maxOperation'
+      | 'maxHour'
+      | 'maxDay'
+      | 'maxUnsettled'
+      | 'maxCostDay'
+      | 'swapFloor'
+      | 'maxRefundsDay'
+      | 'maxPayoutsDay',
       bigint
     >
   >;
@@ -120,10 +127,12 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
     ASRY_EPOCH_START: '2027-01-01T00:00:00Z',
     MINT_KEY_SEED: 'a seed of at least thirty-two characters',
     SWAP_MAX_SOL: sol(2n),
-    SWAP_MAX_SOL_HOUR: sol(4n),
-    SWAP_MAX_SOL_DAY: sol(10n),
+    SWAP_MAX_SOL_HOUR: sol(caps.hourSol),
+    SWAP_MAX_SOL_DAY: sol(caps.daySol),
+    SWAP_MAX_COST_SOL_DAY: caps.costSol,
     SWAP_MAX_UNSETTLED_SOL: sol(caps.unsettledSol),
     REFUND_MAX_SOL_DAY: caps.refundsSol,
+    PAYOUTS_MAX_DAY: caps.payouts,
   };
 }
 
@@ -182,6 +191,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
     swapFloor: config.RESERVE_FLOOR_SOL + config.OPERATING_FLOAT_SOL,
     maxRefundsDay: config.REFUND_MAX_SOL_DAY,
+    maxPayoutsDay: config.PAYOUTS_MAX_DAY,
   };
   const witness: Witness = createWitness({
     ledger: () => ledger,
@@ -189,7 +199,11 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     truth,
     limits,
     reserve: RESERVE,
-    absr: { mint: ADDRESSES.absr, scale: ABSR_SCALE, cover: () => bitcoin.settled(1) },
+    absr: {
+      mint: ADDRESSES.absr,
+      scale: ABSR_SCALE,
+      cover: () => bitcoin.settled(config.ABSR_CONFIRMATIONS),
+    },
     blockTime,
     wallClock,
     bridgeLies: scenario.wild.bridge.fates.includes('untrue'),
