@@ -1,26 +1,34 @@
 /**
- * Proves that the simulator has teeth: each mutant must be caught by one of its seeds, else the exit code is 1.
+ * Proves that the simulator has teeth: each mutant must be caught by one of its seeds or, where the list names one, by a
+ * test. Otherwise the exit code is 1.
  * `npm run mutants -- [--seeds 2000] [--only text] [--src folder] [--workers 2]`
  * @module
  */
 import { parseArgs } from 'node:util';
 import { MUTANTS } from '../test/simulator/mutants.ts';
-import { type Caught, catchMutant } from '../test/simulator/mutation.ts';
+import { type Caught, catchMutant, failsTest } from '../test/simulator/mutation.ts';
 import { OWN_SOURCE } from '../test/simulator/production.ts';
 import { inThread, runShared } from './thread.ts';
 import { fail, wholeNumber } from './whole-number.ts';
 
 type Share = { readonly source: string; readonly seeds: number; readonly names: readonly string[] };
-/** `error`: its edits no longer fit the code. */
-type Row = { readonly name: string; readonly caught?: Caught; readonly error?: string };
+/** `test`: the file that catches what no seed does. `error`: its edits no longer fit the code. */
+type Row = {
+  readonly name: string;
+  readonly caught?: Caught;
+  readonly test?: string;
+  readonly error?: string;
+};
 
 async function tryAll({ source, seeds, names }: Share): Promise<Row[]> {
   const rows: Row[] = [];
   for (const mutant of MUTANTS.filter(({ name }) => names.includes(name))) {
     const { name } = mutant;
     try {
-      const caught = await catchMutant(mutant, { source, from: 1, to: seeds });
-      rows.push(caught ? { name, caught } : { name });
+      if (mutant.test === undefined) {
+        const caught = await catchMutant(mutant, { source, from: 1, to: seeds });
+        rows.push(caught ? { name, caught } : { name });
+      } else rows.push(failsTest(mutant, mutant.test) ? { name, test: mutant.test } : { name });
     } catch (error) {
       rows.push({ name, error: error instanceof Error ? error.message : String(error) });
     }
@@ -68,12 +76,12 @@ async function main(): Promise<void> {
   console.log('| mutant | first seed | what it breaks |\n|---|---|---|');
   for (const name of names) {
     const row = rows.find((one) => one.name === name);
-    const told = row?.caught
+    const result = row?.caught
       ? `${row.caught.seed} | ${row.caught.invariant}`
-      : `${row?.error ?? 'survives'} | `;
-    console.log(`| ${name} | ${told} |`);
+      : `${row?.test ?? row?.error ?? 'survives'} | `;
+    console.log(`| ${name} | ${result} |`);
   }
-  const missed = rows.filter((row) => !row.caught).length;
+  const missed = rows.filter((row) => !row.caught && row.test === undefined).length;
   console.log(`${rows.length - missed} of ${rows.length} mutants caught within ${seeds} seeds`);
   process.exitCode = missed > 0 ? 1 : 0;
 }

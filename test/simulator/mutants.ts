@@ -8,7 +8,7 @@ export type Edit = { readonly file: string; readonly find: string; readonly repl
 export type Mutant = {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** The test that catches it, where no seed can: what it breaks is redundant in the world of the simulation. */
+  /** The test file that catches it, where no seed can: the world of the simulation makes the rule redundant. */
   readonly test?: string;
 };
 
@@ -28,6 +28,8 @@ const CREATION = 'custody/tokens/creation-operation.ts';
 const BOOKING = 'custody/payments/booking.ts';
 const MATCHING = 'custody/payments/payment-matching.ts';
 const CHANGES = 'custody/payments/request-changes.ts';
+/** Why a sync before an answer is redundant, and what keeps it there. */
+const DURABLE = 'test/custody/durable-answers.test.ts';
 const WALK = 'custody/payments/treasury-walk.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -672,6 +674,77 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     test: 'test/custody/custodian-sales.test.ts',
+  },
+  {
+    name: 'a swap is answered before it is durable',
+    edits: [
+      {
+        file: INTAKE,
+        find: `      await p.storage.sync();\n      return decided;`,
+        replace: `      return decided;`,
+      },
+    ],
+    test: DURABLE,
+  },
+  {
+    name: 'an operation is answered before it is durable',
+    edits: [
+      {
+        file: 'custody/kernel/begin-operation.ts',
+        find: `        await p.storage.sync();\n        return { type: 'begun', operation };`,
+        replace: `        return { type: 'begun', operation };`,
+      },
+    ],
+    test: DURABLE,
+  },
+  {
+    name: 'a known operation is answered before it is durable',
+    edits: [
+      {
+        file: 'custody/kernel/begin-operation.ts',
+        find: `        await p.storage.sync();\n        return { type: 'known', operation: known };`,
+        replace: `        return { type: 'known', operation: known };`,
+      },
+    ],
+    test: DURABLE,
+  },
+  {
+    name: 'a payment is answered before it is durable',
+    edits: [
+      {
+        file: 'custody/payments/payment-requests.ts',
+        find: `        await storage.sync();\n        return { type: 'confirmed'`,
+        replace: `        return { type: 'confirmed'`,
+      },
+    ],
+    test: DURABLE,
+  },
+  {
+    name: 'a claim is answered before it is durable',
+    edits: [
+      {
+        file: CLAIMS,
+        find: `      await storage.sync();\n      return answer;\n    },\n\n    find:`,
+        replace: `      return answer;\n    },\n\n    find:`,
+      },
+    ],
+    test: DURABLE,
+  },
+  {
+    name: 'a finished claim is answered before it is durable',
+    edits: [{ file: CLAIMS, find: `      if (answer) await storage.sync();\n`, replace: `` }],
+    test: DURABLE,
+  },
+  {
+    name: 'the operator is answered before it is durable',
+    edits: [
+      {
+        file: CUSTODIAN,
+        find: `      await storage.sync();\n      await verify();`,
+        replace: `      await verify();`,
+      },
+    ],
+    test: DURABLE,
   },
   {
     name: 'money of our own earns a reward',

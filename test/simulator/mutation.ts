@@ -1,7 +1,8 @@
 /**
- * Breaks one rule in a copy of the source and looks for the first seed that notices.
+ * Breaks one rule in a copy of the source, and looks for the first seed that notices or runs the test that must.
  * @module
  */
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ export async function catchMutant(
     const copy = join(folder, 'src');
     cpSync(p.source, copy, { recursive: true });
     cpSync(join(p.source, '../schema.sql'), join(folder, 'schema.sql'));
-    symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
+    symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     applyEdits(mutant.edits, copy);
     const production = await loadProduction(copy);
@@ -35,6 +36,27 @@ export async function catchMutant(
       if (first) return { seed, ...first };
     }
     return undefined;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const PROJECT = join(import.meta.dirname, '../..');
+const COPIED = ['src', 'test', 'scripts', 'schema.sql', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const LINKED = ['node_modules', 'site', 'docs', 'migrations', 'wrangler.toml'];
+
+/** Whether a test file fails in a copy of the project with the rule broken. */
+export function failsTest({ edits }: Mutant, test: string): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'mutant-'));
+  try {
+    for (const part of COPIED) cpSync(join(PROJECT, part), join(folder, part), { recursive: true });
+    for (const part of LINKED) symlinkSync(join(PROJECT, part), join(folder, part));
+    applyEdits(edits, join(folder, 'src'));
+    const vitest = join(PROJECT, 'node_modules/vitest/vitest.mjs');
+    const options = ['run', '--project', 'node', '--root', folder, test];
+    const { stdout } = spawnSync(process.execPath, [vitest, ...options], { cwd: folder, encoding: 'utf8' });
+    // Not any failure: a test must have run and found a difference.
+    return /Tests\s+\d+ failed/.test(stdout) && stdout.includes('AssertionError');
   } finally {
     rmSync(folder, { recursive: true });
   }

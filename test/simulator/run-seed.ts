@@ -22,8 +22,8 @@ const HOUR = 60 * MINUTE;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;
 const CALM_CRON = 20 * MINUTE;
-/** Time in which the last payments become final and are found. */
-const CALM_LEAST = MINUTE;
+/** Time in which the last payments become final and are listed. */
+const CALM_LEAST = 20_000;
 /** Longer than any bridge is slow and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
@@ -70,7 +70,7 @@ export async function runScenario(
           state.calmUntil = scheduler.now() + CALM_LEAST;
         }
         isDone = quiet && actors.waiting() === 0 && scheduler.now() > state.calmUntil;
-        if (!isDone) rest(Math.min(wait * 1.5, 10 * MINUTE));
+        if (!isDone) rest(Math.min(wait * 1.25, 10 * MINUTE));
       });
     };
     rest(5_000);
@@ -134,7 +134,7 @@ function calmDown(world: World, actors: Actors): void {
     scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));
   }
   if (scenario.seed % 2 === 0) {
-    const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : MINUTE;
+    const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : 30_000;
     state.calmUntil = Math.max(state.calmUntil, scheduler.now() + wait);
     scheduler.after(wait, () => {
       for (const { request } of actors.orders.values())

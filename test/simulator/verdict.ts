@@ -31,6 +31,7 @@ export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
   const isLate =
     world.scheduler.now() > world.scenario.calmAt + PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0);
+  if (!isLate && isBehind(world)) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > 0) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`) > 0) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM asry_payouts WHERE state = 'begun'`) > 0)
@@ -45,6 +46,15 @@ export function isQuiet(world: World, production: Production): boolean {
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
     return op.state === 'done' || (isHeld(op) && !comes) || (isLate && op.kind !== 'swap');
   });
+}
+
+/** Whether payments are known to be there that nothing has read yet. */
+function isBehind({ host, ledger }: World): boolean {
+  const gaps = `SELECT 1 FROM meta WHERE key LIKE 'treasury_walk:%' AND json_extract(value, '$.gaps') <> '[]'`;
+  if (host.disk.exec(gaps, []).length > 0) return true;
+  return host.disk
+    .exec('SELECT signature FROM unread_transactions', [])
+    .some(({ signature }) => ledger.standing(String(signature))?.transaction.readable);
 }
 
 /** Whether a request has received a part of its fee, which is owed back when its time is over. */
