@@ -624,7 +624,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: ``,
       },
     ],
-    test: 'test/custody/payments/treasury-walk.test.ts',
+    test: 'test/custody/payments/payment-edges.test.ts',
   },
   {
     name: 'a request expires before its payments are read',
@@ -635,7 +635,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `changes.expire(now(), BATCH);`,
       },
     ],
-    test: 'test/custody/payments/treasury-walk.test.ts',
+    test: 'test/custody/payments/payment-edges.test.ts',
   },
   {
     name: 'rent is paid each time the account was closed',

@@ -53,10 +53,17 @@ export function failsTest({ edits }: Mutant, test: string): boolean {
     for (const part of LINKED) symlinkSync(join(PROJECT, part), join(folder, part));
     applyEdits(edits, join(folder, 'src'));
     const vitest = join(PROJECT, 'node_modules/vitest/vitest.mjs');
-    const options = ['run', '--project', 'node', '--root', folder, test];
-    const { stdout } = spawnSync(process.execPath, [vitest, ...options], { cwd: folder, encoding: 'utf8' });
-    // Not any failure: a test must have run and found a difference.
-    return /Tests\s+\d+ failed/.test(stdout) && stdout.includes('AssertionError');
+    const { stdout } = spawnSync(
+      process.execPath,
+      [vitest, 'run', '--project', 'node', '--root', folder, test],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+      },
+    );
+    // Not any failure: a test must have run and failed, beside others that pass.
+    return /Tests +\d+ failed \| \d+ passed/.test(stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
