@@ -249,19 +249,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the alarm is not set again',
     edits: [
       {
-        file: CUSTODIAN,
-        find: `      await storage.setAlarm(now() + SAFETY_MS);
-      await verify();
-      if (isTrusted()) {`,
-        replace: `      await verify();
-      if (isTrusted()) {`,
+        file: 'custody/kernel/background.ts',
+        find: `      await storage.setAlarm(now() + SAFETY_MS);\n`,
+        replace: ``,
       },
       {
-        file: CUSTODIAN,
+        file: 'custody/kernel/background.ts',
         find: `      ranAt = now();
       await publish();`,
         replace: `      ranAt = now();
-      await flushOutbox(journal, storage, d.mirror, log);`,
+      await flushOutbox(journal, storage, p.mirror, log);`,
       },
     ],
   },
@@ -740,8 +737,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: CUSTODIAN,
-        find: `      await storage.sync();\n      await verify();`,
-        replace: `      await verify();`,
+        find: `      await storage.sync();\n      await gate.verify();`,
+        replace: `      await gate.verify();`,
       },
     ],
     test: DURABLE,
