@@ -4,6 +4,7 @@
  */
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { FARTHEST_LOOK_MS } from '../../src/custody/kernel/state-machine.ts';
 import type { Actors, Placed } from './actors.ts';
 import { type Entry, key } from './ledger.ts';
 import type { Production } from './production.ts';
@@ -29,8 +30,8 @@ const count = (world: World, query: string): number => Number(world.host.disk.ex
 /** Whether anything may still happen by itself. Paid work that is late counts as quiet: the verdict names it. */
 export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
-  const isLate =
-    world.scheduler.now() > world.scenario.calmAt + PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0);
+  const allowed = PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0) + setBack(world);
+  const isLate = world.scheduler.now() > world.scenario.calmAt + allowed;
   if (!isLate && isBehind(world)) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > 0) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`) > 0) return false;
@@ -47,6 +48,14 @@ export function isQuiet(world: World, production: Production): boolean {
     return op.state === 'done' || (isHeld(op) && !comes) || (isLate && op.kind !== 'swap');
   });
 }
+
+/** By so much longer does everything wait that was put off before the clock went back; further off, it is due at once. */
+const setBack = ({ scenario }: World): number =>
+  scenario.incidents.reduce(
+    (sum, incident) =>
+      sum + (incident.type === 'clock' ? Math.min(Math.max(-incident.ms, 0), FARTHEST_LOOK_MS) : 0),
+    0,
+  );
 
 /** Whether payments are known to be there that nothing has read yet. */
 function isBehind({ host, ledger }: World): boolean {
