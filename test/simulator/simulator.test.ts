@@ -22,7 +22,7 @@ const run = (script: string, ...args: string[]): Promise<{ text: string; code: n
   });
 
 it('breaks no invariant in the first seeds', { timeout: PATIENCE_MS, tags: ['scaled'] }, async () => {
-  const seeds = cases(60, 8);
+  const seeds = cases(120, 8);
   const { text, code } = await run('simulate.ts', '--seeds', String(seeds), '--from', '1');
   expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
   expect(code).toBe(0);
