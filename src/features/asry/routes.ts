@@ -202,9 +202,9 @@ const epochRoute = createRoute({
     200: jsonResponse(
       z
         .object({
-          // First: the document takes the component's type from its first use.
+          // Without the name: OpenAPI 3.0 has no reference that may be null.
+          current: z.object(Epoch.shape).nullable(),
           past: z.array(Epoch),
-          current: Epoch.nullable(),
           deposit: z
             .object({
               address: z
