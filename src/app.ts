@@ -31,6 +31,7 @@ import { type SwapDeps, swapRoutes } from './features/swap/routes.ts';
 import { TOKEN_ERRORS } from './features/tokens/errors.ts';
 import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
+import { type QuoteDeps, quoteRoutes } from './features/tokens/quote-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import type { Cache } from './http/cached.ts';
 import { edge } from './http/edge.ts';
@@ -51,6 +52,7 @@ export type Deps = StatusDeps &
   PoolsDeps &
   NostrFeedDeps &
   InvoiceDeps &
+  QuoteDeps &
   TokenDeps &
   ListingDeps & {
     config: Config;
@@ -96,6 +98,8 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', absrRoutes);
   app.route('/api', swapRoutes);
   app.route('/api', invoiceRoutes);
+  // Before the tokens: a token's id is one part of a path as well.
+  app.route('/api', quoteRoutes);
   app.route('/api', tokenRoutes);
   app.route('/api', listingRoutes);
   app.route('/api', exchangeRoutes);

@@ -11,6 +11,7 @@ import { sol } from './format.ts';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { type Payment, PaymentCard } from './payment-card.tsx';
 import { type Step, Steps } from './steps.tsx';
+import { PriceParts } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 
 /** The service waits this long for finality and creation before it answers. */
@@ -19,15 +20,6 @@ const POLL_MS = 2000;
 /** `seen` means that less than the price has arrived. */
 const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
 const PAID = ORDER.indexOf('paid');
-
-const PARTS: Readonly<Record<string, string>> = {
-  mintRent: 'Rent of the mint',
-  metadataRent: 'Rent of the metadata',
-  metadataFee: 'Fee of the metadata program',
-  accountRent: 'Rent of your token account',
-  networkFee: 'Network fees',
-  margin: 'Service',
-};
 
 export function invoiceSteps(invoice: Invoice): Step[] {
   const at = ORDER.indexOf(invoice.detail);
@@ -201,16 +193,7 @@ export function InvoicePanel({ id }: { id: string }) {
       {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
       <details>
         <summary>What the price is made of</summary>
-        <dl class="facts">
-          {Object.entries(invoice.fee_breakdown ?? {})
-            .filter(([, lamports]) => lamports !== '0')
-            .map(([part, lamports]) => (
-              <>
-                <dt>{PARTS[part] ?? part}</dt>
-                <dd>{sol(lamports)} SOL</dd>
-              </>
-            ))}
-        </dl>
+        <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
         <p class="fine">
           You can add what is missing until the time is over; otherwise the payment is returned, less the
           network fee. An excess and a late payment are returned.

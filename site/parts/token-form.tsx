@@ -18,6 +18,7 @@ import {
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenPicture } from './token-picture.tsx';
+import { TokenPrice } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { useDraft } from './use-draft.ts';
 import { ConnectWallet, useConnected } from './wallet.tsx';
@@ -192,7 +193,10 @@ export function TokenCreator() {
           {failure === null ? null : <Failed failure={failure} />}
         </Form>
       </div>
-      <TokenPreview draft={draft} />
+      <div class="stack">
+        <TokenPreview draft={draft} />
+        <TokenPrice draft={draft} />
+      </div>
     </div>
   );
 }

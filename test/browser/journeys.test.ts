@@ -65,6 +65,7 @@ it('a creator fills the form, pays what the code says, and the token is made and
   const preview = page.locator('.split > .stack');
   expect(await preview.innerText()).toContain('2,500.5 OTTER');
   expect(await preview.innerText()).toContain('2,500,500');
+  await page.getByRole('region', { name: 'Price' }).getByText('Rent of the mint').waitFor();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   expect(await page.getByText(/^A Solana address of 32 to 44/).isVisible()).toBe(true);
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');

@@ -588,6 +588,17 @@ export type InvoiceConfirm = {
   txSignature?: string;
 };
 
+export type TokenQuote = {
+  fee_sol: number;
+  /** An invoice adds less than 20,000 lamports, which tell it apart */
+  fee_lamports: number;
+  /** The same SOL as text */
+  amount: string;
+  currency: "SOL";
+  /** Lamports by part */
+  fee_breakdown: Record<string, string>;
+};
+
 export type Tokens = {
   tokens: Array<Token>;
   /** cursor of the next page; null after the last one */
@@ -923,8 +934,30 @@ export type AsryClaimRecord = AsryClaim & ({
 });
 
 export type AsryEpochs = {
+  current: {
+    epoch: number;
+    starts_at: string;
+    ends_at: string;
+    /** E: ASRY that the epoch gives out at most */
+    capAtomic: string;
+    /** K: deposits that take half of the cap */
+    depthAtomic: string;
+    /** C: net deposits claimed so far */
+    depositsAtomic: string;
+    /** E * C / (C + K): ASRY that these deposits have earned */
+    entitledAtomic: string;
+    /** Of it, final on the chain */
+    paidAtomic: string;
+    claims: number;
+    /** ASRY atoms for the next deposit atom, unrounded */
+    nextUnitAsryAtomic: string;
+    /** ASRY atoms for the next dollar, before the fee */
+    nextDollarAsryAtomic: string;
+    asryDecimals: number;
+    /** What rewardUsd is priced by */
+    asryPriceUsd: string | null;
+  } | null;
   past: Array<AsryEpoch>;
-  current: AsryEpoch;
   /** What a wallet needs to send a deposit */
   deposit: {
     /** Owner of the accounts that deposits go to */
@@ -1266,6 +1299,19 @@ export type Operations = {
     answer: InvoiceConfirmed;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
+  /** The price of a new token and what it is made of; nothing is ordered */
+  quoteToken: {
+    input: {
+      /** At most 32 bytes of UTF-8 */
+      name: string;
+      /** At most 10 bytes of UTF-8 */
+      symbol: string;
+      token_program?: "token-2022" | "token";
+      metaplex_metadata?: "true" | "false";
+    };
+    answer: TokenQuote;
+    code: 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
+  };
   /** Listed tokens, newest first */
   listTokens: {
     input: {
@@ -1511,6 +1557,7 @@ export const OPERATIONS = {
   createInvoice: { method: 'POST', path: '/api/invoices' },
   getInvoice: { method: 'GET', path: '/api/invoices/{id}', waits: true },
   confirmInvoice: { method: 'POST', path: '/api/invoices/confirm', waits: true },
+  quoteToken: { method: 'GET', path: '/api/tokens/quote' },
   listTokens: { method: 'GET', path: '/api/tokens' },
   getTokenMetadata: { method: 'GET', path: '/api/tokens/{mint_address}/metadata.json' },
   getToken: { method: 'GET', path: '/api/tokens/{id}' },

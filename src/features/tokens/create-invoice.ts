@@ -34,21 +34,7 @@ export async function createInvoice(
   asked: TokenRequest,
   client: string,
 ): Promise<Invoice> {
-  const verdict = checkTokenRequest(asked);
-  if (!verdict.ok) throw refused(verdict, asked);
-  const design: TokenDesign = {
-    program: verdict.program,
-    metaplex: asked.metaplex,
-    name: asked.name,
-    symbol: asked.symbol,
-    uri: `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`,
-    decimals: asked.decimals,
-    supply: asked.supply,
-    creator: asked.creator,
-    revokeMint: asked.revokeMint,
-    revokeFreeze: asked.revokeFreeze,
-    revokeUpdate: asked.revokeUpdate,
-  };
+  const design = designOf(d, asked);
   const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
   await simulateCreation(d, design, fee);
   const opened = await d.custody.openRequest({
@@ -66,6 +52,25 @@ export async function createInvoice(
   });
   if (opened.type === 'refused') throw refusalError(opened.refusal);
   return { request: opened.request, fee };
+}
+
+/** The token of a valid request. @throws AppError */
+export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, asked: TokenRequest): TokenDesign {
+  const verdict = checkTokenRequest(asked);
+  if (!verdict.ok) throw refused(verdict, asked);
+  return {
+    program: verdict.program,
+    metaplex: asked.metaplex,
+    name: asked.name,
+    symbol: asked.symbol,
+    uri: `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`,
+    decimals: asked.decimals,
+    supply: asked.supply,
+    creator: asked.creator,
+    revokeMint: asked.revokeMint,
+    revokeFreeze: asked.revokeFreeze,
+    revokeUpdate: asked.revokeUpdate,
+  };
 }
 
 async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: FeeBreakdown): Promise<void> {

@@ -1,0 +1,75 @@
+import { useEffect, useState } from 'hono/jsx';
+import type { Input } from '../../packages/client/src/index.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { sol } from './format.ts';
+import { Failed, Waiting } from './notice.tsx';
+import { draftFaults, type TokenDraft } from './token-draft.ts';
+
+const PARTS: Readonly<Record<string, string>> = {
+  mintRent: 'Rent of the mint',
+  metadataRent: 'Rent of the metadata',
+  metadataFee: 'Fee of the metadata program',
+  accountRent: 'Rent of your token account',
+  networkFee: 'Network fees',
+  margin: 'Service',
+};
+
+/** @param breakdown lamports by part */
+export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, string>> }) => (
+  <dl class="facts">
+    {Object.entries(breakdown)
+      .filter(([, lamports]) => lamports !== '0')
+      .map(([part, lamports]) => (
+        <>
+          <dt>{PARTS[part] ?? part}</dt>
+          <dd>{sol(lamports)} SOL</dd>
+        </>
+      ))}
+  </dl>
+);
+
+/** The service charges by the byte; names of usual length stand in until the form has its own. */
+const USUAL = { name: 'New Token', symbol: 'TOKEN' };
+const TYPING_MS = 400;
+
+function orderOf(draft: TokenDraft): Input<'quoteToken'> {
+  const faults = draftFaults(draft);
+  return {
+    name: faults.name === undefined ? draft.name : USUAL.name,
+    symbol: faults.symbol === undefined ? draft.symbol : USUAL.symbol,
+    token_program: draft.program,
+    metaplex_metadata: draft.program === 'token' ? 'true' : 'false',
+  };
+}
+
+/** The price and its parts before anything is ordered; follows the form after a pause in typing. */
+export function TokenPrice({ draft }: { draft: TokenDraft }) {
+  const order = orderOf(draft);
+  const wanted = JSON.stringify(order);
+  const [asked, setAsked] = useState<Input<'quoteToken'> | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(order), asked === null ? 0 : TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  const { value, failure, refresh } = useAnswer('quoteToken', asked);
+  return (
+    <section class="card stack" aria-label="Price">
+      <h2 class="minor">Price</h2>
+      {value === null ? (
+        failure === null ? (
+          <Waiting what="Asking for the price." />
+        ) : (
+          <Failed failure={failure} retry={refresh} />
+        )
+      ) : (
+        <>
+          <p>
+            <strong class="number">{sol(value.fee_lamports.toString())} SOL</strong>{' '}
+            <span class="fine">and less than 0.00002 SOL, which tell your payment apart</span>
+          </p>
+          <PriceParts breakdown={value.fee_breakdown} />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,86 @@
+import { requestId } from 'hono/request-id';
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '../../src/app.ts';
+import { createInvoice } from '../../src/features/tokens/create-invoice.ts';
+import { chargedFee } from '../../src/features/tokens/creation-fee.ts';
+import { quoteRoutes } from '../../src/features/tokens/quote-routes.ts';
+import { createCache } from '../../src/http/cached.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
+import { newRouter } from '../../src/http/router.ts';
+import { CREATOR, invoiceDeps, newTokenService, rentOf } from './token-service.ts';
+
+function service() {
+  const sizes: number[] = [];
+  const deps = {
+    ...invoiceDeps(newTokenService()),
+    memory: createCache({ kv: undefined, now: () => 0, defer: () => undefined }),
+    async rentExemption(bytes: number) {
+      sizes.push(bytes);
+      return rentOf(bytes);
+    },
+  };
+  const app = newRouter<typeof deps>();
+  app.use(requestId());
+  app.use(async (c, next) => {
+    c.set('deps', deps);
+    await next();
+  });
+  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.route('/', quoteRoutes);
+  const quote = async (query: Record<string, string>) => {
+    const env = { LIMITER: { limit: async () => ({ success: true }) } };
+    const response = await app.request(`/tokens/quote?${new URLSearchParams(query)}`, {}, env);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  return { deps, quote, sizes };
+}
+
+const TOKEN = { name: 'Moon Cat', symbol: 'MCAT' };
+const ORDER = {
+  ...TOKEN,
+  decimals: 6,
+  supply: 5_000_000n,
+  description: 'Cats',
+  image: 'https://cats.example/cat.png',
+  creator: CREATOR,
+  revokeFreeze: true,
+  revokeMint: true,
+  revokeUpdate: false,
+  metaplex: false,
+  program: undefined,
+};
+
+describe('the quote of a token', () => {
+  it.each([
+    ['Token-2022', {}, {}],
+    ['classic with Metaplex', { token_program: 'token', metaplex_metadata: 'true' }, { metaplex: true }],
+    ['with the longest name', { name: 'é'.repeat(16) }, { name: 'é'.repeat(16) }],
+  ])('is the price of the invoice and its parts: %s', async (_name, query, order) => {
+    const { deps, quote } = service();
+    const { fee } = await createInvoice(deps, { ...ORDER, ...order }, '203.0.113.1');
+    const { status, body } = await quote({ ...TOKEN, ...query });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      fee_sol: Number(chargedFee(fee)) / 1e9,
+      fee_lamports: Number(chargedFee(fee)),
+      amount: expect.stringMatching(/^0\.\d+$/),
+      currency: 'SOL',
+      fee_breakdown: Object.fromEntries(Object.entries(fee).map(([part, cost]) => [part, cost.toString()])),
+    });
+  });
+
+  it('reads the rent of each size once, however often it is asked for', async () => {
+    const { quote, sizes } = service();
+    for (let request = 0; request < 20; request++) await quote(TOKEN);
+    expect(sizes).toHaveLength(2);
+  });
+
+  it.each([
+    [{ ...TOKEN, name: 'x'.repeat(33) }, 'INVALID_TOKEN_TEXT'],
+    [{ ...TOKEN, token_program: 'token-2022', metaplex_metadata: 'true' }, 'CONTRADICTING_OPTIONS'],
+    [{ symbol: 'MCAT' }, 'INVALID_INPUT'],
+  ])('of %j is refused with %s', async (query, code) => {
+    const { quote } = service();
+    expect(await quote(query)).toMatchObject({ status: 400, body: { error_code: code } });
+  });
+});
