@@ -33,10 +33,38 @@ const PAGES = [
 const SCRIPT_BYTES = 60 * 1024;
 /** Cumulative layout shift that is called good: https://web.dev/articles/cls */
 const GOOD_SHIFT = 0.1;
-const NOTE_SHIFTS = `window.shifted = 0;
+const NOTE_PAINTS = `window.shifted = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
-}).observe({ type: 'layout-shift', buffered: true });`;
+}).observe({ type: 'layout-shift', buffered: true });
+new PerformanceObserver((list) => {
+  for (const { element, url } of list.getEntries())
+    window.largest = { url, isShown: element?.closest('main, header') != null };
+}).observe({ type: 'largest-contentful-paint', buffered: true });`;
+/** Milliseconds of one task that the visitor notices. */
+const LONG_TASK_MS = 100;
+
+type TraceEvent = {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** CPU time of the thread in microseconds, which other processes do not lengthen. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+};
+
+/** Milliseconds of CPU time of each task on the main threads of pages. */
+function cpuTimes(trace: Buffer | undefined): number[] {
+  const { traceEvents }: { traceEvents: TraceEvent[] } = JSON.parse(String(trace ?? '{"traceEvents":[]}'));
+  const main = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  );
+  return traceEvents.flatMap(({ name, pid, tid, tdur }) =>
+    name.endsWith('RunTask') && main.has(`${pid} ${tid}`) && tdur !== undefined ? [tdur / 1_000] : [],
+  );
+}
 
 describe.each(PAGES)('%s', (path, heading) => {
   it.each([
@@ -45,7 +73,7 @@ describe.each(PAGES)('%s', (path, heading) => {
   ] as const)(
     '%s: complete, accessible, within the screen, asking nobody else',
     async (_name, viewport, colorScheme) => {
-      const visited = await visit(path, { viewport, colorScheme }, (page) => page.addInitScript(NOTE_SHIFTS));
+      const visited = await visit(path, { viewport, colorScheme }, (page) => page.addInitScript(NOTE_PAINTS));
       const { page } = visited;
       await settled(page);
       expect(await page.locator('h1').allInnerTexts()).toEqual([heading]);
@@ -54,6 +82,8 @@ describe.each(PAGES)('%s', (path, heading) => {
       expect(await violations(page)).toEqual([]);
       expectNothingWrong(visited);
       expect(await page.evaluate('window.shifted')).toBeLessThan(GOOD_SHIFT);
+      // The largest paint is text of the page: it waits for no picture.
+      expect(await page.evaluate('window.largest')).toEqual({ url: '', isShown: true });
       await picture(page, path.slice(1).replace('/', '-') || 'overview');
       await visited.close();
     },
@@ -83,6 +113,19 @@ describe.each(PAGES)('%s', (path, heading) => {
     const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
     expect(sizes.size).toBeGreaterThan(0);
     expect(total).toBeLessThanOrEqual(SCRIPT_BYTES);
+    await visited.close();
+  });
+
+  it('has no long task on load', async () => {
+    const visited = await visit('about:blank');
+    const { page } = visited;
+    const browser = page.context().browser();
+    await browser?.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
+    await page.goto(new URL(path, siteUrl).href);
+    await settled(page);
+    const tasks = cpuTimes(await browser?.stopTracing());
+    expect(tasks.length).toBeGreaterThan(10);
+    expect(Math.max(...tasks)).toBeLessThan(LONG_TASK_MS);
     await visited.close();
   });
 
