@@ -111,6 +111,7 @@ function buildApiDeps(env: Env): Deps {
     maxSwap: config.SWAP_MAX_SOL,
     quoteBudget: createQuoteBudgetStore(env.DB),
     swaps: createSwapStore(env.DB),
+    finalSwaps: new Map(),
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
     memory,

@@ -24,13 +24,37 @@ describe('reads', () => {
       txId: 't'.repeat(64),
       nextPollSeconds: null,
     });
-    service.rows = [{ ...row, status: 'waiting', btcSats: null, btcTxid: null }];
+    service = {
+      ...newService(),
+      rows: [{ ...row, status: 'waiting', final: false, btcSats: null, btcTxid: null }],
+    };
     expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toMatchObject({
       btcSats: null,
       txId: null,
       nextPollSeconds: 5,
     });
     expect((await get('/api/swap/status/nobody')).status).toBe(404);
+  });
+
+  it('a final state is cached for ever, here and by the caller, and a long poll of it returns at once', async () => {
+    const first = await get(`/api/swap/status/${SIGNATURE}`);
+    service.rows = [];
+    service.memory = newService().memory;
+    const again = await get(`/api/swap/status/${SIGNATURE}`);
+    expect(await again.text()).toBe(await first.text());
+    for (const response of [first, again]) {
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{40}"$/);
+    }
+    const waited = await call(`/api/swap/status/${SIGNATURE}`, { headers: { prefer: 'wait=20' } });
+    expect([waited.status, waited.headers.get('preference-applied')]).toEqual([200, 'wait=20']);
+  });
+
+  it('a failed swap whose payment may still arrive is not cached', async () => {
+    service.rows = [{ ...row, status: 'failed', detail: 'refunding', reason: 'refunded', final: false }];
+    const response = await get(`/api/swap/status/${SIGNATURE}`);
+    expect(response.headers.get('cache-control')).toBeNull();
+    expect(service.finalSwaps.size).toBe(0);
   });
 
   it('the history lists what landed', async () => {

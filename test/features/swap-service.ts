@@ -38,6 +38,7 @@ export const row: SwapRow = {
   btcSats: 249_999n,
   btcTxid: 't'.repeat(64),
   blockTime: 1_790_000_000,
+  final: true,
 };
 
 /** What the custodian and D1 will say, and what they were asked. */
@@ -48,6 +49,8 @@ export type Service = {
   preview: SwapPreview;
   rows: SwapRow[];
   configured: boolean;
+  memory: SwapDeps['memory'];
+  finalSwaps: SwapDeps['finalSwaps'];
 };
 
 export const newService = (): Service => ({
@@ -57,6 +60,8 @@ export const newService = (): Service => ({
   preview: { type: 'possible', expectedSats: 5n, minimumSats: 4n, costLamports: 1n, route: 'near-intents' },
   rows: [row],
   configured: true,
+  memory: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
+  finalSwaps: new Map(),
 });
 
 function depsOf(service: Service): SwapDeps {
@@ -65,6 +70,8 @@ function depsOf(service: Service): SwapDeps {
     routes: [createFakeBridge()],
     quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),
+    memory: service.memory,
+    finalSwaps: service.finalSwaps,
     maxCreatesPerClientHour: 6,
     now: () => 1_790_000_000_000,
     custody: {

@@ -6,6 +6,7 @@ import type { SwapView } from '../../src/custody/api.ts';
 import { createSwap, previewSwap } from '../../src/features/swap/create-swap.ts';
 import { getSwapStatus } from '../../src/features/swap/get-swap-status.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
+import { createCache } from '../../src/http/cached.ts';
 
 const SOL = 1_000_000_000n;
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
@@ -22,6 +23,7 @@ describe('the state of a swap', () => {
     btcSats: 5n,
     btcTxid: 't',
     blockTime: 9,
+    final: true,
   };
   const view: SwapView = {
     signature: SIGNATURE,
@@ -37,7 +39,9 @@ describe('the state of a swap', () => {
   };
   const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | null) => {
     const asked = { store: 0, custody: 0 };
+    const time = { now: 0 };
     const deps = {
+      memory: createCache({ kv: undefined, now: () => time.now, defer: () => undefined }),
       swaps: {
         bySignature() {
           asked.store++;
@@ -51,7 +55,7 @@ describe('the state of a swap', () => {
         },
       },
     };
-    return { asked, get: (signature: string) => getSwapStatus(deps, signature) };
+    return { asked, time, get: (signature: string) => getSwapStatus(deps, signature) };
   };
 
   it('is read from D1 alone', async () => {
@@ -70,6 +74,19 @@ describe('the state of a swap', () => {
       btcSats: null,
       blockTime: null,
     });
+  });
+
+  it('is read once a second, however many callers poll it', async () => {
+    const { get, asked, time } = asking(async () => ({ ...row, status: 'waiting', final: false }), view);
+    for (time.now = 0; time.now < 3_000; time.now += 100) await Promise.all([get(SIGNATURE), get(SIGNATURE)]);
+    expect(asked).toEqual({ store: 3, custody: 0 });
+  });
+
+  it('of an unknown id costs one read of D1 and one of the custodian in two seconds', async () => {
+    const { get, asked, time } = asking(async () => undefined, null);
+    for (time.now = 0; time.now < 2_000; time.now += 100)
+      await expect(get(SIGNATURE)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(asked).toEqual({ store: 1, custody: 1 });
   });
 
   it('of an id that nobody knows is NOT_FOUND', async () => {

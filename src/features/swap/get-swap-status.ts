@@ -1,25 +1,39 @@
 import { isSignature } from '../../chain/solana/address.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
+import type { Cache } from '../../http/cached.ts';
 import type { SwapRow, SwapStore } from './swap-store.ts';
 
 export type SwapStatusDeps = {
+  /** Of the isolate. It also remembers for two seconds that a signature is unknown. */
+  readonly memory: Pick<Cache, 'read'>;
   readonly swaps: Pick<SwapStore, 'bySignature'>;
   readonly custody: Pick<CustodianApi, 'findSwap'>;
 };
 
+/** One read a second of each swap, however many callers poll it. */
+const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
+
 /**
- * The stored state of a swap: a poll costs no upstream call. A row that D1 does not have yet, or cannot give, is read
- * from the custodian, so that no id is ever unknown after it was handed out.
+ * The stored state of a swap, at most a second old: a poll costs no upstream call.
  * @throws AppError NOT_FOUND
  */
 export async function getSwapStatus(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
-  const notFound = new AppError('NOT_FOUND', 'No swap has this id.');
-  if (!isSignature(signature)) throw notFound;
+  if (!isSignature(signature)) throw notFound();
+  return (await d.memory.read(`swap:${signature}`, ONE_SECOND, () => readSwap(d, signature))).value;
+}
+
+const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
+
+/**
+ * A row that D1 does not have yet, or cannot give, is read from the custodian, so that no id is ever unknown after it
+ * was handed out.
+ */
+async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
   const row = await d.swaps.bySignature(signature).catch(() => undefined);
   if (row) return row;
   const swap = await d.custody.findSwap(signature);
-  if (!swap) throw notFound;
+  if (!swap) throw notFound();
   const { amountLamports, expectedSats, btcSats, btcTxid, status, detail, reason } = swap;
   return {
     seq: null,
@@ -32,5 +46,6 @@ export async function getSwapStatus(d: SwapStatusDeps, signature: string): Promi
     btcSats,
     btcTxid,
     blockTime: null,
+    final: false,
   };
 }

@@ -1,9 +1,12 @@
 import { z } from '@hono/zod-openapi';
+import type { TypedResponse } from 'hono';
+import type { JSONParsed } from 'hono/utils/types';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { refusalError } from '../../core/errors.ts';
 import { clientKey } from '../../http/client.ts';
 import { csvList, wantsCsv } from '../../http/csv.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { keptBody, type Tagged, tagged } from '../../http/kept-json.ts';
 import { decodeCursor, pageOf } from '../../http/page.ts';
 import { newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
@@ -18,12 +21,14 @@ import {
   minimumRoute,
   statusRoute,
 } from './route-definitions.ts';
-import type { SwapStore } from './swap-store.ts';
+import type { SwapRow, SwapStore } from './swap-store.ts';
 
 export type SwapDeps = EstimateDeps &
   CreateSwapDeps &
   SwapStatusDeps & {
     readonly swaps: SwapStore;
+    /** Swaps that will never change, and their bodies, by signature. */
+    readonly finalSwaps: Map<string, { readonly swap: SwapRow; readonly body: Tagged }>;
     readonly waiting: Waiting;
     readonly maxCreatesPerClientHour: number;
     /** Origin of absolute links. */
@@ -47,7 +52,9 @@ const COLUMNS = [
 const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
 /** Two polls and a read pass within a second of a change. */
-const POLL_MS = 400;
+const POLL_MS = 1_000;
+/** Final swaps whose bodies one isolate keeps, less than a kilobyte each. */
+const MAX_FINAL = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
 export const swapRoutes = newRouter<SwapDeps>()
@@ -135,30 +142,23 @@ export const swapRoutes = newRouter<SwapDeps>()
     );
   })
   .openapi(statusRoute, async (c) => {
-    c.var.deps.requireSwaps();
+    const { deps } = c.var;
+    deps.requireSwaps();
     const { id } = c.req.valid('param');
-    const swap = await c.var.deps.waiting.read(c, {
+    const kept = deps.finalSwaps.get(id);
+    const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       pollMs: POLL_MS,
-      read: () => getSwapStatus(c.var.deps, id),
+      read: async () => kept?.swap ?? getSwapStatus(deps, id),
       stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
     });
-    return c.json(
-      {
-        id: swap.signature,
-        status: swap.status,
-        amountSol: sol(swap.amountLamports),
-        btcSats: swap.btcSats === null ? null : Number(swap.btcSats),
-        detail: swap.detail,
-        reason: swap.reason,
-        amountLamports: swap.amountLamports.toString(),
-        expectedSatoshis: swap.expectedSats?.toString() ?? null,
-        btcSatoshis: swap.btcSats?.toString() ?? null,
-        txId: swap.btcTxid,
-        nextPollSeconds: swap.status === 'waiting' ? POLL_SECONDS : null,
-      },
-      200,
-    );
+    if (!swap.final) return c.json(statusOf(swap), 200);
+    const body = kept?.body ?? tagged(JSON.stringify(statusOf(swap)));
+    if (!kept) keepFinal(deps.finalSwaps, swap, body);
+    c.header('Cache-Control', 'public, max-age=31536000, immutable');
+    // The type is that of `c.json(statusOf(swap), 200)`, whose text this is.
+    return keptBody(c, body, 'application/json') as Response &
+      TypedResponse<JSONParsed<ReturnType<typeof statusOf>>, 200, 'json'>;
   })
   .openapi(historyRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
@@ -179,6 +179,27 @@ export const swapRoutes = newRouter<SwapDeps>()
     if (wantsCsv(c)) return csvList(c, 'swaps', COLUMNS, transactions, next);
     return c.json({ transactions, next_cursor: next }, 200);
   });
+
+const statusOf = (swap: SwapRow) => ({
+  id: swap.signature,
+  status: swap.status,
+  amountSol: sol(swap.amountLamports),
+  btcSats: swap.btcSats === null ? null : Number(swap.btcSats),
+  detail: swap.detail,
+  reason: swap.reason,
+  amountLamports: swap.amountLamports.toString(),
+  expectedSatoshis: swap.expectedSats?.toString() ?? null,
+  btcSatoshis: swap.btcSats?.toString() ?? null,
+  txId: swap.btcTxid,
+  nextPollSeconds: swap.status === 'waiting' ? POLL_SECONDS : null,
+});
+
+/** Keeps a body that will never change; the oldest goes first. */
+function keepFinal(finals: SwapDeps['finalSwaps'], swap: SwapRow, body: Tagged): void {
+  const oldest = finals.keys().next().value;
+  if (finals.size >= MAX_FINAL && oldest !== undefined) finals.delete(oldest);
+  finals.set(swap.signature, { swap, body });
+}
 
 /** What a create and its dry run say alike. */
 const created = (

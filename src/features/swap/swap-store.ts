@@ -17,6 +17,8 @@ export type SwapRow = {
   readonly btcTxid: string | null;
   /** Unix seconds of the Solana block; null until it is final. */
   readonly blockTime: number | null;
+  /** Over, and the custodian no longer watches for a late arrival: the row will never change. */
+  readonly final: boolean;
 };
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
@@ -32,6 +34,7 @@ const Row = z
     btc_txid: z.string().nullable(),
     block_time: z.int().nullable(),
     seq: z.int(),
+    final: z.int(),
   })
   .transform(
     (row): SwapRow => ({
@@ -45,11 +48,12 @@ const Row = z
       btcSats: row.btc_sats,
       btcTxid: row.btc_txid,
       blockTime: row.block_time,
+      final: row.final === 1,
     }),
   );
 
-const COLUMNS =
-  'seq, signature, status, detail, reason, amount_lamports, expected_sats, btc_sats, btc_txid, block_time';
+const COLUMNS = `seq, signature, status, detail, reason, amount_lamports, expected_sats, btc_sats, btc_txid, block_time,
+  status <> 'waiting' AND json_extract(journal, '$.dueAt') IS NULL AS final`;
 
 export type SwapStore = ReturnType<typeof createSwapStore>;
 
