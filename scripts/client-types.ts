@@ -5,6 +5,7 @@
 import {
   type ApiDocument,
   codesOf,
+  meaningOf,
   type Operation,
   operationsOf,
 } from '../src/features/openapi/api-document.ts';
@@ -135,7 +136,7 @@ function describe(
   ];
   return {
     id,
-    summary: operation.summary ?? id,
+    summary: meaningOf(operation),
     input: body ?? {
       type: 'object',
       properties: Object.fromEntries(inUrl.map((parameter) => [parameter.name, parameter.schema])),

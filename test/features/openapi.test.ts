@@ -157,7 +157,8 @@ describe('the document in OpenAPI 3.1', async () => {
 
 describe.each(named)('%s', (_name, { method, operation }) => {
   it('says what it is for, to which area it belongs, and how it can fail', () => {
-    expect(operation.summary).toMatch(/\S{3}/);
+    expect(operation.summary).toMatch(/^[A-Za-z]\S*( \S+){1,4}$/);
+    expect(operation.description).toMatch(/\S{3}.*\.$/s);
     expect(operation.tags).toHaveLength(1);
     const statuses = Object.keys(operation.responses);
     expect(statuses).toContain('500');

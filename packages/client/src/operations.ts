@@ -1142,31 +1142,31 @@ export type ErrorAction = "fix_request" | "check_id" | "retry_later" | "retry_wi
 
 /** Input, answer and error codes of each operation. */
 export type Operations = {
-  /** Shows that the process runs, and which release; calls no upstream */
+  /** Shows that the process runs, and which release; calls no upstream. */
   getHealth: {
     input: Record<string, never>;
     answer: Health;
     code: 'INTERNAL';
   };
-  /** Configuration, database and custodian, each checked */
+  /** Configuration, database and custodian, each checked. */
   getReady: {
     input: Record<string, never>;
     answer: Ready;
     code: 'INTERNAL';
   };
-  /** Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations */
+  /** Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations. */
   getStatus: {
     input: Record<string, never>;
     answer: Status;
     code: 'INTERNAL';
   };
-  /** Reserve addresses and balances on both chains */
+  /** Reserve addresses and balances on both chains. */
   getReserves: {
     input: Record<string, never>;
     answer: Reserves;
     code: 'INTERNAL' | 'UPSTREAM_FAILED';
   };
-  /** The reserve's Bitcoin transactions, newest first */
+  /** The reserve's Bitcoin transactions, newest first. */
   listBitcoinTransactions: {
     input: {
       /** Rows of one page */
@@ -1177,7 +1177,7 @@ export type Operations = {
     answer: BitcoinTransactions;
     code: 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** The reserve's finalized Solana transactions, newest first */
+  /** The reserve's finalized Solana transactions, newest first. */
   listSolanaTransactions: {
     input: {
       /** Rows of one page */
@@ -1188,19 +1188,19 @@ export type Operations = {
     answer: SolanaTransactions;
     code: 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** The Solana address that receives fees, deposits and minted ABSR */
+  /** The Solana address that receives fees, deposits and minted ABSR. */
   getTreasury: {
     input: Record<string, never>;
     answer: Treasury;
     code: 'INTERNAL' | 'NOT_CONFIGURED';
   };
-  /** The newest signed proof that the service controls both reserve keys */
+  /** The newest signed proof that the service controls both reserve keys. */
   getProof: {
     input: Record<string, never>;
     answer: CurrentProof;
     code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
   };
-  /** Every proof that was signed, newest first */
+  /** Every proof that was signed, newest first. */
   listProofs: {
     input: {
       /** Rows of one page */
@@ -1213,7 +1213,7 @@ export type Operations = {
     answer: ProofHistory;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** The last proof of a UTC date */
+  /** The last proof of a UTC date. */
   getProofOfDay: {
     input: {
       date: string;
@@ -1221,13 +1221,13 @@ export type Operations = {
     answer: Proof;
     code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Reserve sats, ABSR supply and prices */
+  /** Reserve sats, ABSR supply and prices. */
   getAbsrSummary: {
     input: Record<string, never>;
     answer: AbsrSummary;
     code: 'INTERNAL' | 'UPSTREAM_FAILED';
   };
-  /** Mints of ABSR and swaps that brought sats, newest first; as CSV too */
+  /** Mints of ABSR and swaps that brought sats, newest first; as CSV too. */
   listAbsrTransactions: {
     input: {
       /** Rows of one page */
@@ -1238,13 +1238,13 @@ export type Operations = {
     answer: AbsrTransactions;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Smallest and largest swap now */
+  /** Smallest and largest swap now. */
   getSwapMinimum: {
     input: Record<string, never>;
     answer: SwapMinimum;
     code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
   };
-  /** What an amount of SOL would bring in sats */
+  /** What an amount of SOL would bring in sats. */
   getSwapEstimate: {
     input: {
       /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood. */
@@ -1253,13 +1253,13 @@ export type Operations = {
     answer: SwapEstimate;
     code: 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
   };
-  /** Swap reserve SOL into BTC; the service signs */
+  /** Swap reserve SOL into BTC; the service signs. */
   createSwap: {
     input: SwapCreate;
     answer: SwapCreated;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT';
   };
-  /** The state of a swap; neither polling nor waiting costs an upstream call */
+  /** The state of a swap; neither polling nor waiting costs an upstream call. */
   getSwapStatus: {
     input: {
       /** Solana signature */
@@ -1268,7 +1268,7 @@ export type Operations = {
     answer: SwapStatus;
     code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** Every swap that landed on Solana, newest first; as CSV too */
+  /** Every swap that landed on Solana, newest first; as CSV too. */
   listSwaps: {
     input: {
       /** Rows of one page */
@@ -1279,13 +1279,13 @@ export type Operations = {
     answer: SwapHistory;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Ask for a token; answers what to pay and where */
+  /** Ask for a token; answers what to pay and where. */
   createInvoice: {
     input: InvoiceCreate;
     answer: InvoiceCreated;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED';
   };
-  /** An invoice, what was ordered, and its state */
+  /** An invoice, what was ordered, and its state. */
   getInvoice: {
     input: {
       id: string;
@@ -1293,13 +1293,13 @@ export type Operations = {
     answer: Invoice;
     code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** Confirm the payment and wait for the token; payments are found without this call too */
+  /** Confirm the payment and wait for the token; payments are found without this call too. */
   confirmInvoice: {
     input: InvoiceConfirm;
     answer: InvoiceConfirmed;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** The price of a new token and what it is made of; nothing is ordered */
+  /** The price of a new token and what it is made of; nothing is ordered. */
   quoteToken: {
     input: {
       /** At most 32 bytes of UTF-8 */
@@ -1312,7 +1312,7 @@ export type Operations = {
     answer: TokenQuote;
     code: 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** Listed tokens, newest first */
+  /** Listed tokens, newest first. */
   listTokens: {
     input: {
       /** Rows of one page */
@@ -1325,7 +1325,7 @@ export type Operations = {
     answer: Tokens;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** What the on-chain uri points to; it never changes */
+  /** What the on-chain uri points to; it never changes. */
   getTokenMetadata: {
     input: {
       mint_address: string;
@@ -1333,7 +1333,7 @@ export type Operations = {
     answer: TokenMetadata;
     code: 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** One token, by its id or its mint address */
+  /** One token, by its id or its mint address. */
   getToken: {
     input: {
       /** Numeric id, or mint address */
@@ -1342,7 +1342,7 @@ export type Operations = {
     answer: Token;
     code: 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Listed tokens by symbol, name, mint or creator */
+  /** Listed tokens by symbol, name, mint or creator. */
   searchTokens: {
     input: {
       /** Any part of name or symbol, or the start of an address; without it the newest tokens */
@@ -1355,7 +1355,7 @@ export type Operations = {
     answer: TokenSearch;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Listing records, newest first */
+  /** Listing records, newest first. */
   listListings: {
     input: {
       /** Rows of one page */
@@ -1367,19 +1367,19 @@ export type Operations = {
     answer: Listings;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Ask for the listing of a token made elsewhere; answers what to pay and where */
+  /** Ask for the listing of a token made elsewhere; answers what to pay and where. */
   requestListing: {
     input: ListingRequest;
     answer: ListingRequested;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
   };
-  /** Confirm the payment of a listing and wait for it; payments are found without this call too */
+  /** Confirm the payment of a listing and wait for it; payments are found without this call too. */
   confirmListing: {
     input: ListingConfirm;
     answer: ListingConfirmed;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** Smallest and largest amount of a currency pair */
+  /** Smallest and largest amount of a currency pair. */
   getExchangeMinimum: {
     input: {
       /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
@@ -1390,7 +1390,7 @@ export type Operations = {
     answer: ExchangeMinimum;
     code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** What an amount would bring, fees deducted; the rate is not locked */
+  /** What an amount would bring, fees deducted; the rate is not locked. */
   getExchangeEstimate: {
     input: {
       /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
@@ -1403,13 +1403,13 @@ export type Operations = {
     answer: ExchangeEstimate;
     code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** Opens an exchange: pay in at the returned address, receive at payoutAddress */
+  /** Opens an exchange: pay in at the returned address, receive at payoutAddress. */
   createExchange: {
     input: ExchangeRequest;
     answer: Exchange;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE';
   };
-  /** State of an exchange */
+  /** State of an exchange. */
   getExchangeStatus: {
     input: {
       id: string;
@@ -1417,25 +1417,25 @@ export type Operations = {
     answer: ExchangeStatus;
     code: 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** Logs and counts a page view */
+  /** Logs and counts a page view. */
   addPageview: {
     input: Pageview;
     answer: null;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED' | 'INTERNAL';
   };
-  /** Page views: totals, top paths and referrers, the last views, daily and hourly series */
+  /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
   getAnalyticsStats: {
     input: Record<string, never>;
     answer: AnalyticsStats;
     code: 'ANALYTICS_READ_FAILED' | 'INTERNAL';
   };
-  /** Reward a USDC or USDT deposit to the treasury with ASRY, once */
+  /** Reward a USDC or USDT deposit to the treasury with ASRY, once. */
   claimFromDeposit: {
     input: AsryClaimRequest;
     answer: AsryClaim;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED' | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL' | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS' | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED';
   };
-  /** What became of a claimed deposit */
+  /** What became of a claimed deposit. */
   getAsryClaim: {
     input: {
       /** Signature of the deposit */
@@ -1444,13 +1444,13 @@ export type Operations = {
     answer: AsryClaimRecord;
     code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** The current epoch of ASRY rewards, and the past ones, newest first */
+  /** The current epoch of ASRY rewards, and the past ones, newest first. */
   getAsryEpoch: {
     input: Record<string, never>;
     answer: AsryEpochs;
     code: 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** A pool as the pool API has it, or as the chain has it */
+  /** A pool as the pool API has it, or as the chain has it. */
   getPool: {
     input: {
       address: string;
@@ -1458,25 +1458,25 @@ export type Operations = {
     answer: Pool;
     code: 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED';
   };
-  /** Redirects to the pool of POOL_DEFAULT_ADDRESS */
+  /** Redirects to the pool of POOL_DEFAULT_ADDRESS. */
   getDefaultPool: {
     input: Record<string, never>;
     answer: Pool;
     code: 'INTERNAL' | 'NOT_CONFIGURED';
   };
-  /** Redirects to the pool of POOL_SAETH_SAUSD_ADDRESS */
+  /** Redirects to the pool of POOL_SAETH_SAUSD_ADDRESS. */
   getSaethSausdPool: {
     input: Record<string, never>;
     answer: Pool;
     code: 'INTERNAL' | 'NOT_CONFIGURED';
   };
-  /** Redirects to the pool of POOL_SAUSD_USDC_ADDRESS */
+  /** Redirects to the pool of POOL_SAUSD_USDC_ADDRESS. */
   getSausdUsdcPool: {
     input: Record<string, never>;
     answer: Pool;
     code: 'INTERNAL' | 'NOT_CONFIGURED';
   };
-  /** Comments (kind 1111) on a topic, newest first */
+  /** Comments (kind 1111) on a topic, newest first. */
   getNostrFeed: {
     input: {
       /** Posts a page, 1 to 100 */
@@ -1493,7 +1493,7 @@ export type Operations = {
     answer: NostrFeed;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED';
   };
-  /** Comments (kind 1111) by the server identity, newest first */
+  /** Comments (kind 1111) by the server identity, newest first. */
   getNostrPosts: {
     input: {
       /** Posts a page, 1 to 500 */
@@ -1506,25 +1506,25 @@ export type Operations = {
     answer: NostrPosts;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED';
   };
-  /** This document, OpenAPI 3.0.3 */
+  /** This document, OpenAPI 3.0.3. */
   getOpenApiDocument: {
     input: Record<string, never>;
     answer: OpenApiDocument;
     code: 'INTERNAL';
   };
-  /** This document, OpenAPI 3.1.1 */
+  /** This document, OpenAPI 3.1.1. */
   getOpenApi31Document: {
     input: Record<string, never>;
     answer: OpenApi31Document;
     code: 'INTERNAL';
   };
-  /** The API document as a page */
+  /** The API document as a page. */
   getDocsPage: {
     input: Record<string, never>;
     answer: string;
     code: 'INTERNAL';
   };
-  /** Every route on one page of text */
+  /** Every route on one page of text. */
   getLlmsText: {
     input: Record<string, never>;
     answer: string;

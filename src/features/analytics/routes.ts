@@ -34,9 +34,9 @@ const pageview = createRoute({
   path: '/analytics/pageview',
   operationId: 'addPageview',
   tags: ['analytics'],
-  summary: 'Logs and counts a page view',
+  summary: 'Count a page view',
   description:
-    'At most about 600 views a minute from one IPv4 address or one IPv6 /64, counted per location; then 429 until the ' +
+    'Logs and counts a page view. At most about 600 views a minute from one IPv4 address or one IPv6 /64, counted per location; then 429 until the ' +
     'minute is over. Members that are not named here are ignored. The view is logged with its time and the client’s ' +
     'address, which is dropped after the operator’s retention time and never shown whole.',
   middleware: [rateLimit('pageview'), jsonBody] as const,
@@ -55,7 +55,8 @@ const stats = createRoute({
   path: '/analytics/stats',
   operationId: 'getAnalyticsStats',
   tags: ['analytics'],
-  summary: 'Page views: totals, top paths and referrers, the last views, daily and hourly series',
+  summary: 'Page-view statistics',
+  description: 'Page views: totals, top paths and referrers, the last views, daily and hourly series.',
   responses: {
     200: jsonResponse(StatsBody, 'The aggregates'),
     ...errorResponses(pickErrors(ANALYTICS_ERRORS, 'ANALYTICS_READ_FAILED')),

@@ -113,9 +113,9 @@ const claimRoute = createRoute({
   path: '/asry/claim-from-deposit',
   operationId: 'claimFromDeposit',
   tags: ['asry'],
-  summary: 'Reward a USDC or USDT deposit to the treasury with ASRY, once',
+  summary: 'Claim an ASRY reward',
   description:
-    'Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender that the chain shows, whoever calls; repeating a call pays nothing twice. An Idempotency-Key is optional.',
+    'Reward a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender that the chain shows, whoever calls; repeating a call pays nothing twice. An Idempotency-Key is optional.',
   middleware: [
     rateLimit('claim', { keys_per_client_hour: CALL_LIMITS.keys_per_client_hour }),
     jsonBody,
@@ -180,7 +180,8 @@ const recordRoute = createRoute({
   path: '/asry/claims/{signature}',
   operationId: 'getAsryClaim',
   tags: ['asry'],
-  summary: 'What became of a claimed deposit',
+  summary: 'ASRY claim record',
+  description: 'What became of a claimed deposit.',
   request: {
     params: z.object({
       signature: z.string().openapi({ description: 'Signature of the deposit', example: EXAMPLE_SIGNATURE }),
@@ -197,7 +198,8 @@ const epochRoute = createRoute({
   path: '/asry/epoch',
   operationId: 'getAsryEpoch',
   tags: ['asry'],
-  summary: 'The current epoch of ASRY rewards, and the past ones, newest first',
+  summary: 'ASRY reward epochs',
+  description: 'The current epoch of ASRY rewards, and the past ones, newest first.',
   responses: {
     200: jsonResponse(
       z

@@ -21,7 +21,8 @@ const minimum = createRoute({
   path: '/exchange/min',
   operationId: 'getExchangeMinimum',
   tags: ['exchange'],
-  summary: 'Smallest and largest amount of a currency pair',
+  summary: 'Exchange bounds',
+  description: 'Smallest and largest amount of a currency pair.',
   middleware: [exchangeLimit] as const,
   request: { query: z.object(pairParams) },
   responses: {
@@ -51,7 +52,8 @@ const estimate = createRoute({
   path: '/exchange/estimate',
   operationId: 'getExchangeEstimate',
   tags: ['exchange'],
-  summary: 'What an amount would bring, fees deducted; the rate is not locked',
+  summary: 'Estimate an exchange',
+  description: 'What an amount would bring, fees deducted; the rate is not locked.',
   middleware: [exchangeLimit] as const,
   request: { query: z.object({ ...pairParams, amount: amountOfFrom }) },
   responses: {

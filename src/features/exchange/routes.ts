@@ -49,9 +49,9 @@ const create = createRoute({
   path: '/exchange/create',
   operationId: 'createExchange',
   tags: ['exchange'],
-  summary: 'Opens an exchange: pay in at the returned address, receive at payoutAddress',
+  summary: 'Open an exchange',
   description:
-    'Moves no money by itself. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
+    'Opens an exchange: pay in at the returned address, receive at payoutAddress. Moves no money by itself. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
     'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; it is not asked a second time. At ' +
     'most 100 exchanges an hour from one IPv4 address or one IPv6 /64.',
   middleware: [createLimit, jsonBody] as const,
@@ -88,7 +88,8 @@ const status = createRoute({
   path: '/exchange/status/{id}',
   operationId: 'getExchangeStatus',
   tags: ['exchange'],
-  summary: 'State of an exchange',
+  summary: 'Exchange status',
+  description: 'State of an exchange.',
   middleware: [exchangeLimit] as const,
   request: {
     params: z.object({ id: z.string().regex(/^[\w-]{1,64}$/, 'must be an exchange id') }),

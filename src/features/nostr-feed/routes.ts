@@ -35,7 +35,8 @@ const feed = createRoute({
   path: '/nostr/feed',
   operationId: 'getNostrFeed',
   tags: ['nostr'],
-  summary: 'Comments (kind 1111) on a topic, newest first',
+  summary: 'Nostr feed',
+  description: 'Comments (kind 1111) on a topic, newest first.',
   request: {
     query: z.object({
       limit: limitParam(MAX_FEED_LIMIT, 10),
@@ -57,7 +58,8 @@ const posts = createRoute({
   path: '/nostr/posts',
   operationId: 'getNostrPosts',
   tags: ['nostr'],
-  summary: 'Comments (kind 1111) by the server identity, newest first',
+  summary: 'Posts of the service',
+  description: 'Comments (kind 1111) by the server identity, newest first.',
   request: {
     query: z.object({ limit: limitParam(MAX_POSTS_LIMIT, 100), until: untilParam, cursor: cursorParam }),
   },

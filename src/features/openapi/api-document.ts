@@ -178,6 +178,10 @@ export function operationsOf(
   );
 }
 
+/** What an operation does, in one sentence: the first of its description. */
+export const meaningOf = ({ summary = '', description = summary }: Operation): string =>
+  /^[\s\S]+?\.(?=\s|$)/.exec(description)?.[0] ?? description;
+
 const isInline = (response: Responses[string]): response is ResponseEntry => !('$ref' in response);
 
 /** Any route can fail in a way that nobody expected. */

@@ -3,7 +3,14 @@
  * @module
  * @see https://llmstxt.org
  */
-import { type ApiDocument, codesOf, type Method, type Operation, operationsOf } from './api-document.ts';
+import {
+  type ApiDocument,
+  codesOf,
+  type Method,
+  meaningOf,
+  type Operation,
+  operationsOf,
+} from './api-document.ts';
 import type { Examples } from './examples.ts';
 
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
@@ -67,7 +74,7 @@ function operationLine(
     ...(declared.length > 0 ? [`errors ${declared.join(', ')}`] : []),
   ];
   return [
-    `- [${method.toUpperCase()} ${path}](${url}): ${operation.summary ?? ''}`,
+    `- [${method.toUpperCase()} ${path}](${url}): ${meaningOf(operation)}`,
     ...details.map((detail) => `  - ${detail}`),
   ].join('\n');
 }

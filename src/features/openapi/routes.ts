@@ -19,7 +19,8 @@ const documentRoute = createRoute({
   path: '/api/openapi.json',
   operationId: 'getOpenApiDocument',
   tags: ['documents'],
-  summary: 'This document, OpenAPI 3.0.3',
+  summary: 'OpenAPI 3.0 document',
+  description: 'This document, OpenAPI 3.0.3.',
   responses: {
     200: jsonResponse(
       z
@@ -40,7 +41,8 @@ const document31Route = createRoute({
   path: '/api/openapi-3.1.json',
   operationId: 'getOpenApi31Document',
   tags: ['documents'],
-  summary: 'This document, OpenAPI 3.1.1',
+  summary: 'OpenAPI 3.1 document',
+  description: 'This document, OpenAPI 3.1.1.',
   responses: {
     200: jsonResponse(
       z.looseObject({ openapi: z.literal('3.1.1') }).openapi('OpenApi31Document'),
@@ -54,7 +56,8 @@ const docsRoute = createRoute({
   path: '/docs',
   operationId: 'getDocsPage',
   tags: ['documents'],
-  summary: 'The API document as a page',
+  summary: 'API reference page',
+  description: 'The API document as a page.',
   responses: { 200: { description: 'A page', content: { 'text/html': { schema: z.string() } } } },
 });
 
@@ -63,7 +66,8 @@ const llmsRoute = createRoute({
   path: '/llms.txt',
   operationId: 'getLlmsText',
   tags: ['documents'],
-  summary: 'Every route on one page of text',
+  summary: 'API for models',
+  description: 'Every route on one page of text.',
   responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
 });
 

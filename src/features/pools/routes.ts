@@ -76,9 +76,9 @@ const poolRoute = createRoute({
   path: '/dex/pool/{address}',
   operationId: 'getPool',
   tags: ['pools'],
-  summary: 'A pool as the pool API has it, or as the chain has it',
+  summary: 'Get a pool',
   description:
-    'The body of the pool API unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
+    'A pool as the pool API has it, or as the chain has it. The body of the pool API unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
     'say where and when it was read. An error status of the pool API is passed on with its body.',
   middleware: [rateLimit('pools')] as const,
   request: {
@@ -136,18 +136,19 @@ function nonJson(c: Context<RouterEnv<PoolsDeps>>, { status, preview, retryAfter
 }
 
 const DEFAULT_POOLS = [
-  ['/dex/pool-default', 'getDefaultPool', 'POOL_DEFAULT_ADDRESS'],
-  ['/dex/pool-saeth-sausd-default', 'getSaethSausdPool', 'POOL_SAETH_SAUSD_ADDRESS'],
-  ['/dex/pool-sausd-usdc-default', 'getSausdUsdcPool', 'POOL_SAUSD_USDC_ADDRESS'],
+  ['/dex/pool-default', 'getDefaultPool', 'POOL_DEFAULT_ADDRESS', 'Default pool'],
+  ['/dex/pool-saeth-sausd-default', 'getSaethSausdPool', 'POOL_SAETH_SAUSD_ADDRESS', 'saETH-saUSD pool'],
+  ['/dex/pool-sausd-usdc-default', 'getSausdUsdcPool', 'POOL_SAUSD_USDC_ADDRESS', 'saUSD-USDC pool'],
 ] as const;
 
-for (const [path, operationId, variable] of DEFAULT_POOLS) {
+for (const [path, operationId, variable, summary] of DEFAULT_POOLS) {
   const route = createRoute({
     method: 'get',
     path,
     operationId,
     tags: ['pools'],
-    summary: `Redirects to the pool of ${variable}`,
+    summary,
+    description: `Redirects to the pool of ${variable}.`,
     responses: {
       ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),
       307: { description: 'To /api/dex/pool/{address}' },

@@ -20,7 +20,8 @@ const summaryRoute = createRoute({
   path: '/arbitrage/summary',
   operationId: 'getAbsrSummary',
   tags: ['absr'],
-  summary: 'Reserve sats, ABSR supply and prices',
+  summary: 'ABSR summary',
+  description: 'Reserve sats, ABSR supply and prices.',
   responses: {
     200: jsonResponse(
       z
@@ -68,7 +69,8 @@ const transactionsRoute = createRoute({
   path: '/arbitrage/transactions',
   operationId: 'listAbsrTransactions',
   tags: ['absr'],
-  summary: 'Mints of ABSR and swaps that brought sats, newest first; as CSV too',
+  summary: 'List ABSR transactions',
+  description: 'Mints of ABSR and swaps that brought sats, newest first; as CSV too.',
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(

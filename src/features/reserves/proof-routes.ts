@@ -66,9 +66,9 @@ const proofRoute = createRoute({
   path: '/proof',
   operationId: 'getProof',
   tags: ['reserves'],
-  summary: 'The newest signed proof that the service controls both reserve keys',
+  summary: 'Newest reserve proof',
   description:
-    'Signed at most once an hour. Check it with `npm run verify`, or with any BIP-322 and ed25519 verifier.',
+    'The newest signed proof that the service controls both reserve keys. Signed at most once an hour. Check it with `npm run verify`, or with any BIP-322 and ed25519 verifier.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
@@ -87,7 +87,8 @@ const historyRoute = createRoute({
   path: '/proof/history',
   operationId: 'listProofs',
   tags: ['reserves'],
-  summary: 'Every proof that was signed, newest first',
+  summary: 'List reserve proofs',
+  description: 'Every proof that was signed, newest first.',
   request: {
     query: z.object({
       ...pageParams(50),
@@ -113,7 +114,8 @@ const dayRoute = createRoute({
   path: '/proof/{date}',
   operationId: 'getProofOfDay',
   tags: ['reserves'],
-  summary: 'The last proof of a UTC date',
+  summary: 'Reserve proof of a day',
+  description: 'The last proof of a UTC date.',
   request: { params: z.object({ date: z.iso.date().openapi({ example: '2026-11-20' }) }) },
   responses: {
     200: jsonResponse(Proof, 'The proof as it was signed'),

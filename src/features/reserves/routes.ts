@@ -40,7 +40,8 @@ const reservesRoute = createRoute({
   path: '/reserves',
   operationId: 'getReserves',
   tags: ['reserves'],
-  summary: 'Reserve addresses and balances on both chains',
+  summary: 'Reserve balances',
+  description: 'Reserve addresses and balances on both chains.',
   responses: {
     200: jsonResponse(
       z
@@ -101,7 +102,8 @@ const bitcoinListRoute = createRoute({
   path: '/transactions/bitcoin',
   operationId: 'listBitcoinTransactions',
   tags: ['reserves'],
-  summary: "The reserve's Bitcoin transactions, newest first",
+  summary: 'List Bitcoin transactions',
+  description: "The reserve's Bitcoin transactions, newest first.",
   middleware: [rateLimit('transactions')] as const,
   request: { query: z.object(pageParams()) },
   responses: {
@@ -136,7 +138,8 @@ const solanaListRoute = createRoute({
   path: '/transactions/solana',
   operationId: 'listSolanaTransactions',
   tags: ['reserves'],
-  summary: "The reserve's finalized Solana transactions, newest first",
+  summary: 'List Solana transactions',
+  description: "The reserve's finalized Solana transactions, newest first.",
   middleware: [rateLimit('transactions')] as const,
   request: { query: z.object(pageParams()) },
   responses: {
@@ -165,7 +168,8 @@ const treasuryRoute = createRoute({
   path: '/explorer/treasury',
   operationId: 'getTreasury',
   tags: ['reserves'],
-  summary: 'The Solana address that receives fees, deposits and minted ABSR',
+  summary: 'Treasury address',
+  description: 'The Solana address that receives fees, deposits and minted ABSR.',
   responses: {
     200: jsonResponse(z.object({ treasury_address: z.string() }).openapi('Treasury'), 'The treasury'),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),

@@ -23,7 +23,8 @@ const health = createRoute({
   path: '/health',
   operationId: 'getHealth',
   tags: ['status'],
-  summary: 'Shows that the process runs, and which release; calls no upstream',
+  summary: 'Process health',
+  description: 'Shows that the process runs, and which release; calls no upstream.',
   responses: {
     200: jsonResponse(
       z.object({ ok: z.literal(true), release, as_of: asOf }).openapi('Health'),
@@ -45,7 +46,8 @@ const ready = createRoute({
   path: '/ready',
   operationId: 'getReady',
   tags: ['status'],
-  summary: 'Configuration, database and custodian, each checked',
+  summary: 'Service readiness',
+  description: 'Configuration, database and custodian, each checked.',
   responses: {
     200: jsonResponse(Ready, 'Everything that money needs is there'),
     503: jsonResponse(Ready, 'Something is missing; the checks name it'),
@@ -73,7 +75,9 @@ const status = createRoute({
   path: '/status',
   operationId: 'getStatus',
   tags: ['status'],
-  summary: 'Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations',
+  summary: 'Service status',
+  description:
+    'Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations.',
   responses: {
     200: jsonResponse(
       z

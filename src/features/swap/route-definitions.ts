@@ -38,7 +38,8 @@ export const minimumRoute = createRoute({
   path: '/swap/min',
   operationId: 'getSwapMinimum',
   tags: ['swap'],
-  summary: 'Smallest and largest swap now',
+  summary: 'Swap bounds',
+  description: 'Smallest and largest swap now.',
   responses: {
     200: jsonResponse(
       z
@@ -79,7 +80,8 @@ export const estimateRoute = createRoute({
   path: '/swap/estimate',
   operationId: 'getSwapEstimate',
   tags: ['swap'],
-  summary: 'What an amount of SOL would bring in sats',
+  summary: 'Estimate a swap',
+  description: 'What an amount of SOL would bring in sats.',
   middleware: [rateLimit('estimate', { read_quotes: CALL_LIMITS.read_quotes })] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
@@ -134,9 +136,9 @@ export const createSwapRoute = createRoute({
   path: '/swap/create',
   operationId: 'createSwap',
   tags: ['swap'],
-  summary: 'Swap reserve SOL into BTC; the service signs',
+  summary: 'Create a swap',
   description:
-    'Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it reads the first answer and moves nothing. At most 6 new swaps an hour and address.',
+    'Swap reserve SOL into BTC; the service signs. Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it reads the first answer and moves nothing. At most 6 new swaps an hour and address.',
   middleware: [rateLimit('create', createLimits), jsonBody] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),
@@ -191,7 +193,8 @@ export const statusRoute = createRoute({
   path: '/swap/status/{id}',
   operationId: 'getSwapStatus',
   tags: ['swap'],
-  summary: 'The state of a swap; neither polling nor waiting costs an upstream call',
+  summary: 'Swap status',
+  description: 'The state of a swap; neither polling nor waiting costs an upstream call.',
   request: {
     params: z.object({ id: z.string().openapi({ description: 'Solana signature' }) }),
     headers: preferChangeHeaders,
@@ -230,7 +233,8 @@ export const historyRoute = createRoute({
   path: '/exchanges/transactions',
   operationId: 'listSwaps',
   tags: ['swap'],
-  summary: 'Every swap that landed on Solana, newest first; as CSV too',
+  summary: 'List swaps',
+  description: 'Every swap that landed on Solana, newest first; as CSV too.',
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(

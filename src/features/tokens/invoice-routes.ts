@@ -90,7 +90,8 @@ const createInvoiceRoute = createRoute({
   path: '/invoices',
   operationId: 'createInvoice',
   tags: ['tokens'],
-  summary: 'Ask for a token; answers what to pay and where',
+  summary: 'Order a token',
+  description: 'Ask for a token; answers what to pay and where.',
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
@@ -154,7 +155,8 @@ const getInvoiceRoute = createRoute({
   path: '/invoices/{id}',
   operationId: 'getInvoice',
   tags: ['tokens'],
-  summary: 'An invoice, what was ordered, and its state',
+  summary: 'Token invoice',
+  description: 'An invoice, what was ordered, and its state.',
   request: { params: z.object({ id: z.string() }), headers: preferChangeHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
@@ -167,7 +169,8 @@ const confirmRoute = createRoute({
   path: '/invoices/confirm',
   operationId: 'confirmInvoice',
   tags: ['tokens'],
-  summary: 'Confirm the payment and wait for the token; payments are found without this call too',
+  summary: 'Confirm a token payment',
+  description: 'Confirm the payment and wait for the token; payments are found without this call too.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     headers: preferHeaders,

@@ -77,7 +77,8 @@ const searchRoute = createRoute({
   path: '/listings/search',
   operationId: 'searchTokens',
   tags: ['tokens'],
-  summary: 'Listed tokens by symbol, name, mint or creator',
+  summary: 'Search listed tokens',
+  description: 'Listed tokens by symbol, name, mint or creator.',
   request: {
     query: z.object({
       q: z.string().trim().max(64).optional().openapi({
@@ -100,7 +101,8 @@ const listRoute = createRoute({
   path: '/listings',
   operationId: 'listListings',
   tags: ['tokens'],
-  summary: 'Listing records, newest first',
+  summary: 'List listing records',
+  description: 'Listing records, newest first.',
   request: {
     query: z.object({
       ...pageParams(),
@@ -121,7 +123,8 @@ const requestRoute = createRoute({
   path: '/listings/request',
   operationId: 'requestListing',
   tags: ['tokens'],
-  summary: 'Ask for the listing of a token made elsewhere; answers what to pay and where',
+  summary: 'Request a listing',
+  description: 'Ask for the listing of a token made elsewhere; answers what to pay and where.',
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
@@ -169,7 +172,8 @@ const confirmRoute = createRoute({
   path: '/listings/confirm',
   operationId: 'confirmListing',
   tags: ['tokens'],
-  summary: 'Confirm the payment of a listing and wait for it; payments are found without this call too',
+  summary: 'Confirm a listing payment',
+  description: 'Confirm the payment of a listing and wait for it; payments are found without this call too.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     headers: preferHeaders,

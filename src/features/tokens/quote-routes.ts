@@ -24,7 +24,8 @@ const quoteRoute = createRoute({
   path: '/tokens/quote',
   operationId: 'quoteToken',
   tags: ['tokens'],
-  summary: 'The price of a new token and what it is made of; nothing is ordered',
+  summary: 'Quote a token',
+  description: 'The price of a new token and what it is made of; nothing is ordered.',
   middleware: [rateLimit('invoices')] as const,
   request: {
     query: z.object({

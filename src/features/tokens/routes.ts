@@ -47,7 +47,8 @@ const listRoute = createRoute({
   path: '/tokens',
   operationId: 'listTokens',
   tags: ['tokens'],
-  summary: 'Listed tokens, newest first',
+  summary: 'List tokens',
+  description: 'Listed tokens, newest first.',
   request: {
     query: z.object({
       ...pageParams(),
@@ -72,7 +73,8 @@ const getRoute = createRoute({
   path: '/tokens/{id}',
   operationId: 'getToken',
   tags: ['tokens'],
-  summary: 'One token, by its id or its mint address',
+  summary: 'Get a token',
+  description: 'One token, by its id or its mint address.',
   request: {
     params: z.object({
       id: z.string().openapi({ description: 'Numeric id, or mint address', example: '1' }),
@@ -89,7 +91,8 @@ const metadataRoute = createRoute({
   path: '/tokens/{mint_address}/metadata.json',
   operationId: 'getTokenMetadata',
   tags: ['tokens'],
-  summary: 'What the on-chain uri points to; it never changes',
+  summary: 'Token metadata',
+  description: 'What the on-chain uri points to; it never changes.',
   request: { params: z.object({ mint_address: z.string() }) },
   responses: {
     200: jsonResponse(
