@@ -181,7 +181,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     now,
     log,
   });
-  const { working, verified, publish } = background;
+  const { working, verified, publish, rearm } = background;
   const proving = <T>(work: (proofs: ProofDesk) => Promise<T>): Promise<T> =>
     working(async () => work(configured(proofs)));
 
@@ -208,6 +208,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
         return refusal ? { type: 'refused', refusal } : configured(payments).open(request);
       }),
     async findRequest(id) {
+      if (payments?.askFor(id)) await rearm();
       const found = configured(payments).find(id);
       // The caller reads the token from D1 next, so the outbox is flushed first.
       if (found?.status === 'completed' && journal.undeliveredSince() !== undefined)

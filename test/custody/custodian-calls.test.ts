@@ -171,7 +171,7 @@ describe('looking a paid request up', () => {
   it('that has ended brings what it made to D1 first, where the caller looks next', async () => {
     const { w, find, inMirror } = await paid();
     w.mirror.state = 'down';
-    await w.custody.alarm();
+    await w.custody.wake();
     expect(inMirror()).not.toMatchObject({ columns: { status: 'confirmed' } });
     w.mirror.state = 'up';
     expect(await find()).toMatchObject({ status: 'completed' });
@@ -182,7 +182,7 @@ describe('looking a paid request up', () => {
   it('that has ended is told of even when D1 takes nothing, or never answers', async () => {
     const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
     w.mirror.state = 'down';
-    await w.custody.alarm();
+    await w.custody.wake();
     expect(await find()).toMatchObject({ status: 'completed' });
     w.mirror.apply = () => new Promise(() => undefined);
     expect(await find()).toMatchObject({ status: 'completed' });

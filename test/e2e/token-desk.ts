@@ -39,8 +39,8 @@ export function createTokenDesk(world: World) {
     return { status: response.status, body: (await response.json()) as Body };
   }
 
-  /** Its own address for each request: ten may be open at a time. */
-  const freshIp = (): string => `10.3.${Math.floor(++asked / 200)}.${asked % 200}`;
+  /** A network of its own for each request, since the open requests of one network are limited. */
+  const freshIp = (): string => `10.${++asked % 200}.${Math.floor(asked / 200)}.1`;
 
   async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
     for (let tries = 0; ; tries++) {

@@ -87,6 +87,7 @@ export function createBackground(p: {
 
   return {
     publish,
+    rearm,
     working,
 
     /** Work that uses something up. @throws while the journal may not be the true one */
@@ -98,7 +99,8 @@ export function createBackground(p: {
 
     wake: (): Promise<void> =>
       working(async () => {
-        if (gate.isNewerStorage) return;
+        // The rows of a journal in doubt are not carried on.
+        if (!gate.isTrusted()) return;
         journal.purge(now());
         await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.())));
       }),

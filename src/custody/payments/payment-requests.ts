@@ -5,7 +5,7 @@
  * @module
  */
 import { encodeBase58, isSignature } from '../../chain/solana/address.ts';
-import { CALL_LIMITS, DAY_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/limits.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type {
   ConfirmRequest,
@@ -22,6 +22,7 @@ import { creationId, planCreation } from '../tokens/creation-operation.ts';
 import { foreignToken } from '../tokens/d1-rows.ts';
 import { createBooking } from './booking.ts';
 import { requestView, SHOWN_REFUNDS } from './d1-rows.ts';
+import { mayOpen } from './open-shares.ts';
 import { ownFee } from './own-fee.ts';
 import { createPaymentSearch } from './payment-search.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
@@ -52,14 +53,14 @@ export type PaymentDeskPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'>
     readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
   };
 
-const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
-const OPEN_IN_ALL = 500;
 const LIFE_MS = 30 * 60_000;
 /** A payment that is this late still counts: wallets and finality take their time. */
 const GRACE_MS = 10 * 60_000;
 const KEPT_MS = 7 * DAY_MS;
 /** Requests of one kind of change in one run. */
 const BATCH = 10;
+/** Requests that one run ends: as many as may close at the same time. */
+const EXPIRE_BATCH = 200;
 /** Creations that have ended are booked from storage alone. */
 const ENDED_BATCH = 100;
 
@@ -99,7 +100,7 @@ export function createPaymentDesk(
     requestView({ ...request, reason: reasonOf(request) }, store.refundsOf(request.id, SHOWN_REFUNDS));
 
   function open(asked: OpenRequest): RequestOpened {
-    if (store.countOpen(asked.client) >= OPEN_PER_CLIENT || store.countOpen() >= OPEN_IN_ALL)
+    if (!mayOpen(asked.client, store.openByClient()))
       return refuse(tooManyOpen('Too many requests wait for payment. Pay for one or let it expire first.'));
     const fee = ownFee(asked.baseFeeLamports, {
       randomBytes: p.randomBytes,
@@ -177,25 +178,30 @@ export function createPaymentDesk(
     changes.settleCreations(ENDED_BATCH);
   }
 
+  /** One run: what has ended is booked before any chain is read, and nothing expires before the chain was read. */
+  async function run(by: 'alarm' | 'cron'): Promise<void> {
+    changes.settleCreations(ENDED_BATCH);
+    changes.planMissing(BATCH);
+    refunds.settleEnded();
+    const searchAt = by === 'cron' ? search.nextCronRunAt() : search.nextRunAt();
+    if (searchAt !== undefined && searchAt <= now()) await search.run(by);
+    // A payment that waits to be read may still be in time; one stuck node does not keep requests open for ever.
+    changes.expire(Math.max(search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
+    store.purge(now() - KEPT_MS);
+  }
+
   return {
     kinds: { refund: createRefundKind(p) },
 
     nextRunAt(): number | undefined {
       const isDue = store.creationsEnded(1).length > 0 || store.creationsMissing(1).length > 0;
-      if (isDue || refunds.hasEnded()) return now();
-      return search.nextRunAt();
+      return isDue || refunds.hasEnded() ? now() : search.nextRunAt();
     },
 
-    async run(): Promise<void> {
-      // What has ended is booked before any chain is read.
-      changes.settleCreations(ENDED_BATCH);
-      changes.planMissing(BATCH);
-      refunds.settleEnded();
-      // A payment that waits to be read may still be in time; one stuck node does not keep requests open for ever.
-      changes.expire(Math.max(search.readUntil(), now() - DAY_MS), BATCH);
-      store.purge(now() - KEPT_MS);
-      if (search.nextRunAt() !== undefined) await search.run();
-    },
+    run: () => run('alarm'),
+
+    /** The cron's search: a request that is never paid causes no work in between. */
+    onCron: () => run('cron'),
 
     /** Lamports that creations will cost and that no operation reserves yet: of paid requests, and of open ones. */
     sold(): Sold {
@@ -215,6 +221,9 @@ export function createPaymentDesk(
       const request = store.get(id);
       return request ? viewOf(request) : null;
     },
+
+    /** Searches for the payment of an open request soon, because a caller reads the request; whether the alarm moves. */
+    askFor: (id: string): boolean => store.get(id)?.state === 'open' && search.askFor(id),
 
     /** Books the payment of a request and begins what it buys. */
     async confirm(

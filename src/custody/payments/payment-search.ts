@@ -2,7 +2,7 @@
  * Searches the chain for payments: by reference first, then by the walk over the treasury, within one budget of calls.
  * @module
  */
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import type { Booking } from './booking.ts';
@@ -13,14 +13,20 @@ import { createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
 
 /** Transactions that one run reads, shared between references and walk. Each costs one call per node. */
 const READS_PER_RUN = 40;
-const RETRIES_PER_RUN = 2;
-/** Between runs: while a request is new or the walk is behind, while one is open, and for late payments. */
-const NEW_RUN_MS = 2_000;
-const OPEN_RUN_MS = 10_000;
+const RETRIES_PER_RUN = 20;
+/**
+ * Between two runs by the cron: while a request is open, for a day after the last one closed, and for as long as a
+ * request is kept. A request that is never paid sets no alarm.
+ */
+const OPEN_RUN_MS = 50_000;
 const LATE_RUN_MS = 10 * 60_000;
-const NEW_FOR_MS = 5 * 60_000;
-/** A payment that arrives this long after its request closed is still found in the background. */
+const KEPT_RUN_MS = HOUR_MS;
 const LATE_FOR_MS = DAY_MS;
+/** Between two runs by the alarm: for a request that a caller reads, and while the walk is behind. */
+const READ_RUN_MS = 2_000;
+const BEHIND_RUN_MS = 10_000;
+/** A payment is final, and listed by its node, at most this long after its block time. */
+const FINALITY_MS = 30_000;
 /** The first walk of a journal goes back this far at most: older requests are gone. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
@@ -40,32 +46,47 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   const walk = createTreasuryWalk(p);
   const references = createReferenceChecks(p);
   let lastRun = 0;
+  /** When the last run began that read the head of a node's list. */
+  let lastRead = 0;
 
-  function interval(): number | undefined {
-    const newest = store.newestOpen();
-    const isBehind = walk.behindSince() !== null;
-    if (newest !== undefined) return isBehind || now() - newest < NEW_FOR_MS ? NEW_RUN_MS : OPEN_RUN_MS;
+  /** Between two runs by the cron; undefined while no payment can be expected. */
+  function cronInterval(): number | undefined {
+    if (store.newestOpen() !== undefined) return OPEN_RUN_MS;
     const closed = store.lastClosing();
-    if (closed === undefined || closed + LATE_FOR_MS < now()) return undefined;
-    return isBehind ? OPEN_RUN_MS : LATE_RUN_MS;
+    if (closed === undefined) return undefined;
+    return closed + LATE_FOR_MS < now() ? KEPT_RUN_MS : LATE_RUN_MS;
   }
+
+  /** Between two runs by the alarm; undefined while the cron's runs are enough. */
+  function alarmInterval(): number | undefined {
+    if (references.isAsked()) return READ_RUN_MS;
+    if (walk.behindSince() === null) return undefined;
+    return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
+  }
+
+  const after = (interval: number | undefined): number | undefined =>
+    interval === undefined ? undefined : lastRun + interval;
 
   return {
     /** Unix milliseconds up to which every payment has been read. */
-    readUntil: (): number => walk.behindSince() ?? now(),
+    readUntil: (): number => Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS),
 
-    /** Unix milliseconds; undefined while no payment can be expected. */
-    nextRunAt(): number | undefined {
-      const wait = interval();
-      return wait === undefined ? undefined : lastRun + wait;
-    },
+    /** When the alarm must run the search, in Unix milliseconds; undefined while the cron's runs are enough. */
+    nextRunAt: (): number | undefined => after(alarmInterval()),
 
-    async run(): Promise<void> {
+    /** When the next run of the cron searches, in Unix milliseconds; undefined while no payment can be expected. */
+    nextCronRunAt: (): number | undefined => after(cronInterval()),
+
+    /** Checks the reference of a request soon, because a caller reads the request. */
+    askFor: references.askFor,
+
+    async run(by: 'alarm' | 'cron'): Promise<void> {
       lastRun = now();
       const budget = { reads: READS_PER_RUN };
-      await references.run(budget);
+      await references.run(budget, by);
       const oldest = store.oldestRequest() ?? now();
-      await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget);
+      const startedAt = now();
+      if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget)) lastRead = startedAt;
       await p.booking.retry(RETRIES_PER_RUN);
     },
   };

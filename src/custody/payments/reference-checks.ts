@@ -10,14 +10,20 @@ import type { ReferenceStore } from './reference-store.ts';
 import type { PaymentRequest } from './request-store.ts';
 import type { Budget, TreasuryNode } from './treasury-walk.ts';
 
-/** Requests that one run checks: the most overdue and the newest, so that neither group waits for the other. */
-const OVERDUE_PER_RUN = 4;
+/** Requests that one run checks: those that callers read, the most overdue and the newest, so that no group waits for another. */
+const ASKED_PER_RUN = 8;
+const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
 /** One list costs one call at any length; a reference with more entries than all pages hold was flooded on purpose. */
 const PAGE = 1_000;
 const MAX_PAGES = 5;
 /** Transactions of one reference that one run reads, so that a flooded reference delays no other request. */
 const READS_PER_REFERENCE = 5;
+/** Between two checks that readers of one request cause. */
+const ASKED_CHECK_MS = 4_000;
+/** Requests remembered whose readers wait for a check. */
+const MAX_ASKED = 500;
+/** Between two checks of a request that is not read, while it is new and later. */
 const FIRST_CHECK_MS = 4_000;
 const RAREST_CHECK_MS = 60_000;
 
@@ -32,6 +38,12 @@ export type ReferenceChecksPorts = {
 export function createReferenceChecks(p: ReferenceChecksPorts) {
   const { references, booking, now } = p;
   let turn = 0;
+  /** Requests that a caller has read since their last check, in the order of the reads. */
+  const asked = new Set<string>();
+  /** When each of them was last checked, in Unix milliseconds. */
+  const checkedAt = new Map<string, number>();
+
+  const isDue = (id: string): boolean => now() - (checkedAt.get(id) ?? 0) >= ASKED_CHECK_MS;
 
   /** Reads what one node lists for a reference; the next check asks the next node. */
   async function check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
@@ -54,17 +66,49 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
     }
   }
 
+  /** The requests of one run: those that callers read, the most overdue, and the newest. */
+  function due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
+    const found = new Map<string, PaymentRequest>();
+    for (const id of asked) {
+      if (found.size >= ASKED_PER_RUN) break;
+      const request = references.open(id);
+      if (!request) asked.delete(id);
+      else if (isDue(id)) found.set(id, request);
+    }
+    for (const request of references.overdue(now(), OVERDUE_PER_RUN[by])) found.set(request.id, request);
+    for (const request of references.newest(now(), NEWEST_PER_RUN)) found.set(request.id, request);
+    return found;
+  }
+
+  function markChecked({ id, createdAt }: PaymentRequest): void {
+    asked.delete(id);
+    checkedAt.delete(id);
+    checkedAt.set(id, now());
+    for (const old of checkedAt.keys()) {
+      if (checkedAt.size <= MAX_ASKED) break;
+      checkedAt.delete(old);
+    }
+    const wait = Math.min(FIRST_CHECK_MS + (now() - createdAt) / 8, RAREST_CHECK_MS);
+    references.checkAt(id, Math.ceil(now() + wait));
+  }
+
   return {
-    async run(budget: Budget): Promise<void> {
+    /** Whether a reader waits for a check. */
+    isAsked: (): boolean => asked.size > 0,
+
+    /** Checks the reference of an open request soon; true unless a check was made or asked for just before. */
+    askFor(id: string): boolean {
+      if (asked.has(id) || asked.size >= MAX_ASKED || !isDue(id)) return false;
+      asked.add(id);
+      return true;
+    },
+
+    async run(budget: Budget, by: 'alarm' | 'cron'): Promise<void> {
       references.purge();
-      const due = new Map<string, PaymentRequest>();
-      for (const request of references.overdue(now(), OVERDUE_PER_RUN)) due.set(request.id, request);
-      for (const request of references.newest(now(), NEWEST_PER_RUN)) due.set(request.id, request);
-      for (const request of due.values()) {
+      for (const request of due(by).values()) {
         const node = p.nodes[turn++ % p.nodes.length];
         if (!node || budget.reads <= 0) return;
-        const wait = Math.min(FIRST_CHECK_MS + (now() - request.createdAt) / 8, RAREST_CHECK_MS);
-        references.checkAt(request.id, Math.ceil(now() + wait));
+        markChecked(request);
         await check(request, node, budget).catch((error: unknown) => {
           p.log({
             level: 'warn',

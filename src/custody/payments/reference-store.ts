@@ -35,6 +35,11 @@ export function openReferenceStore({ exec }: Storage) {
       ).map(requestOf);
     },
 
+    /** The request, if it is open. */
+    open(id: string): PaymentRequest | undefined {
+      return exec("SELECT row FROM requests WHERE id = ? AND state = 'open'", id).map(requestOf)[0];
+    },
+
     /** @param at Unix milliseconds, whole */
     checkAt(id: string, at: number): void {
       exec(

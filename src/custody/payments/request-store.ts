@@ -202,9 +202,6 @@ export function openRequestStore({ exec, transaction }: Storage) {
     /** When the oldest request that is kept was made. */
     oldestRequest: () => timeOf('SELECT MIN(created_at) AS at FROM requests'),
 
-    /** When the next open request closes. */
-    nextClosing: () => timeOf("SELECT MIN(closes_at) AS at FROM requests WHERE state = 'open'"),
-
     /** When the last request closed or closes. */
     lastClosing: () => timeOf('SELECT MAX(closes_at) AS at FROM requests'),
 
@@ -226,12 +223,11 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(requestOf);
     },
 
-    countOpen(client?: string): number {
-      const row =
-        client === undefined
-          ? exec("SELECT COUNT(*) AS n FROM requests WHERE state = 'open'")[0]
-          : exec("SELECT COUNT(*) AS n FROM requests WHERE state = 'open' AND client = ?", client)[0];
-      return Number(row?.n ?? 0);
+    /** Open requests of each client. */
+    openByClient(): { client: string; count: number }[] {
+      return exec("SELECT client, COUNT(*) AS n FROM requests WHERE state = 'open' GROUP BY client").map(
+        (row) => ({ client: String(row.client), count: Number(row.n) }),
+      );
     },
 
     /** Deletes expired requests without a payment that closed before a time. */

@@ -8,6 +8,7 @@ import { HOUR_MS } from '../../core/limits.ts';
 import { failureReason, type SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
+import { quorumOf } from '../kernel/quorum.ts';
 import type { Booking } from './booking.ts';
 
 /** One node's list of transactions. Each node has a walk of its own: one that hides a payment hides it from no other. */
@@ -38,6 +39,8 @@ const MAX_GAPS = 20;
 const CLOCK_SKEW_MS = 120_000;
 /** A walk that is behind for this long is reported, and again every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
+/** A node whose list ends below the head for this long does not only lag: it once listed what does not exist. */
+const RETREAT_ALARM_MS = 10 * 60_000;
 
 type Place = { readonly signature: string; readonly slot: string };
 
@@ -55,6 +58,10 @@ type Walk = {
   readonly head: Place | null;
   /** Newest first. */
   readonly gaps: readonly Gap[];
+  /** When the head was last read, in Unix milliseconds; absent in a row of an older version. */
+  readonly headAt?: number;
+  /** Since when the node's newest transaction is older than the head, in Unix milliseconds; absent while it is not. */
+  readonly retreatedSince?: number;
   /** Unix milliseconds since which the gaps were never empty; null without gaps. */
   readonly behindSince: number | null;
 };
@@ -120,13 +127,31 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     if (walk.gaps.length >= MAX_GAPS) return alarm(node, 'treasury_walk_paused', { gaps: MAX_GAPS });
     const page = await node.signatures(p.treasuryAddress, { limit: PAGE });
     const [top] = page;
-    if (!top || (walk.head && top.slot < BigInt(walk.head.slot))) return;
-    const end: End = walk.head ?? { since };
+    if (!top) return;
+    const end = endOf(node, walk, top, since);
+    if (!end) return;
     const { last, reached } = await readPage(node, page, end, budget);
     const head = { signature: top.signature, slot: top.slot.toString() };
-    if (reached) return save(node, { ...walk, head });
-    if (!last) return;
-    save(node, { ...walk, head, gaps: [{ before: last.signature, end }, ...walk.gaps] });
+    const read = { head, headAt: p.now(), behindSince: walk.behindSince };
+    if (reached) return save(node, { ...read, gaps: walk.gaps });
+    if (last) save(node, { ...read, gaps: [{ before: last.signature, end }, ...walk.gaps] });
+  }
+
+  /**
+   * Where the step from the top ends: at the head, or at `since` without one. A head above the node's whole list was a
+   * slot that does not exist; after some minutes all that arrived since it was read is read again. Undefined until then.
+   */
+  function endOf(node: TreasuryNode, walk: Walk, top: SignatureEntry, since: number): End | undefined {
+    if (!walk.head) return { since };
+    if (top.slot >= BigInt(walk.head.slot)) return walk.head;
+    const { retreatedSince } = walk;
+    if (retreatedSince === undefined) {
+      save(node, { ...walk, retreatedSince: p.now() });
+      return undefined;
+    }
+    if (p.now() - retreatedSince < RETREAT_ALARM_MS) return undefined;
+    alarm(node, 'treasury_list_retreated', { head: walk.head.slot, newest: top.slot.toString() });
+    return { since: walk.headAt === undefined ? since : walk.headAt - RETREAT_ALARM_MS };
   }
 
   /** Goes on inside a gap: the newest and the oldest in turn, so that neither waits for the other. */
@@ -148,14 +173,17 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     /**
      * One bounded step of every node's walk: the head, then one gap.
      * @param since no open request can have been paid before, in Unix milliseconds
+     * @returns whether a quorum of the nodes listed their newest transactions
      */
-    async run(since: number, budget: Budget): Promise<void> {
+    async run(since: number, budget: Budget): Promise<boolean> {
       turns++;
+      let heads = 0;
       // The head never uses what a gap needs, nor one node what the next one does.
       const share = Math.max(Math.floor(budget.reads / (2 * p.nodes.length)), 1);
       for (const node of p.nodes) {
         try {
           await readHead(node, since, { reads: share });
+          heads++;
           await readGap(node, { reads: share });
         } catch (error) {
           // Another node's walk goes on; this one keeps its place.
@@ -170,6 +198,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
         if (behindSince !== null && p.now() - behindSince > BEHIND_ALARM_MS)
           alarm(node, 'treasury_walk_behind', { since: new Date(behindSince).toISOString() });
       }
+      return heads >= quorumOf(p.nodes.length);
     },
 
     /** Unix milliseconds since which transactions above the oldest gap wait to be read; null when all are read. */

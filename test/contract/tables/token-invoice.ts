@@ -6,12 +6,12 @@ import type { Contract } from '../world.ts';
 const CALL = 'POST /api/invoices';
 let asked = 0;
 
-/** A new invoice from an address of its own: each may have few that are open. */
+/** A new invoice from a network of its own, since the open requests of one network are limited. */
 function create(contract: Contract, change: Body): Promise<Answer> {
   asked += 1;
   const creator_address = contract.world.users[0]?.address;
   const body = { name: 'Row', symbol: 'ROW', creator_address, ...change };
-  return contract.ask(CALL, { body, ip: `10.1.${asked >> 8}.${asked & 255}` });
+  return contract.ask(CALL, { body, ip: `10.${asked & 255}.${asked >> 8}.1` });
 }
 
 const REQUIRED = Symbol('required');

@@ -67,22 +67,49 @@ describe('the time in which a request can be paid', () => {
     const { id } = world.open();
     world.state.now += CLOSES + 7 * 24 * 60 * MINUTE;
     await world.desk.run();
-    await world.desk.run();
     expect(world.desk.find(id)?.detail).toBe('expired');
     world.state.now += 1;
     await world.desk.run();
     expect(world.desk.find(id)).toBeNull();
   });
 
-  it('ends for few requests in one run, so that a run stays short', async () => {
+  it('ends for at most 200 requests in one run, so that a run stays short', async () => {
     const world = createPaymentWorld();
-    const requests = Array.from({ length: 21 }, () => world.open());
-    world.state.now += CLOSES + 1;
-    await world.desk.run();
+    const requests = Array.from({ length: 201 }, () => world.open());
+    world.state.now += CLOSES + MINUTE;
+    await world.desk.onCron();
     const expired = () => requests.filter(({ id }) => world.desk.find(id)?.detail === 'expired').length;
-    expect(expired()).toBe(20);
+    expect(expired()).toBe(200);
+    await world.desk.onCron();
+    expect(expired()).toBe(201);
+  });
+
+  it('does not end before a search that began half a minute after it closed', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.now += CLOSES + 10_000;
+    await world.desk.onCron();
+    expect(world.desk.find(request.id)?.detail).toBe('awaiting_payment');
+    world.pay(fee(request), [], { blockTime: Math.floor((world.state.now - 10_000) / 1_000) });
+    world.state.now += MINUTE;
     await world.desk.run();
-    expect(expired()).toBe(21);
+    expect(world.desk.find(request.id)?.status).toBe('completed');
+  });
+
+  it('does not end while the nodes do not list their transactions', async () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    const [node] = world.ports.nodes;
+    if (!node) throw new Error('no node');
+    const { signatures } = node;
+    Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
+    world.state.now += CLOSES + MINUTE;
+    await world.desk.onCron();
+    expect(world.desk.find(id)?.detail).toBe('awaiting_payment');
+    Object.assign(node, { signatures });
+    world.state.now += MINUTE;
+    await world.desk.onCron();
+    expect(world.desk.find(id)?.detail).toBe('expired');
   });
 });
 
@@ -172,7 +199,7 @@ describe('what is more or less than the fee', () => {
     const request = world.open();
     const part = world.pay(1_000n, [request.reference]);
     await world.confirm(request.id, part);
-    world.state.now += CLOSES + 1;
+    world.state.now += CLOSES + MINUTE;
     await world.desk.run();
     world.desk.holdDoubtful();
     world.desk.holdDoubtful();
@@ -317,7 +344,7 @@ describe('confirm', () => {
   it('of a late payment says that it is owed back, before and after the request has ended', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    world.state.now += CLOSES + 1_000;
+    world.state.now += CLOSES + MINUTE;
     const late = world.pay(fee(request), [request.reference]);
     expect(codeOf(await world.confirm(request.id, late))).toBe('REFUND_DUE');
     await world.desk.run();
@@ -330,29 +357,51 @@ describe('confirm', () => {
 describe('the time of the next run', () => {
   const MINUTES_OF_A_DAY = 24 * 60;
 
-  it('is two seconds after the last one while a request is new, ten seconds while one is open', async () => {
+  it('is never for a request that is not paid and not read', async () => {
     const world = createPaymentWorld();
     expect(world.desk.nextRunAt()).toBeUndefined();
     world.open();
-    await world.desk.run();
-    expect(world.desk.nextRunAt()).toBe(world.state.now + 2_000);
-    world.state.now += 5 * MINUTE;
-    await world.desk.run();
-    expect(world.desk.nextRunAt()).toBe(world.state.now + 10_000);
+    expect(world.desk.nextRunAt()).toBeUndefined();
+    await world.desk.onCron();
+    expect(world.desk.nextRunAt()).toBeUndefined();
   });
 
-  it('is every ten minutes for a day after the last request closed, then never', async () => {
+  it('is soon after a caller has read an open request, at most once in four seconds', async () => {
     const world = createPaymentWorld();
+    const request = world.open();
+    await world.desk.onCron();
+    expect(world.desk.askFor(request.id)).toBe(false);
+    world.state.now += 4_000;
+    expect(world.desk.askFor(request.id)).toBe(true);
+    expect(world.desk.askFor(request.id)).toBe(false);
+    world.pay(fee(request), [request.reference]);
+    expect(world.desk.nextRunAt()).toBeLessThanOrEqual(world.state.now);
+    await world.desk.run();
+    expect(world.desk.find(request.id)?.status).toBe('completed');
+    world.state.now += 4_000;
+    expect(world.desk.askFor(request.id)).toBe(false);
+  });
+
+  it('is each minute by the cron while a request is open, ten minutes for a day, then an hour', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    const searches = async (minutes: number): Promise<number> => {
+      let count = 0;
+      for (let minute = 0; minute < minutes; minute++) {
+        world.state.now += MINUTE;
+        const { lists } = world.state;
+        await world.desk.onCron();
+        if (world.state.lists > lists) count++;
+        expect(world.desk.nextRunAt() ?? world.state.now).toBe(world.state.now);
+      }
+      return count;
+    };
+    expect(await searches(1)).toBe(1);
     world.open();
-    let runs = 0;
-    for (let minute = 0; minute < 2 * MINUTES_OF_A_DAY; minute++) {
-      world.state.now += MINUTE;
-      if ((world.desk.nextRunAt() ?? Number.POSITIVE_INFINITY) > world.state.now) continue;
-      await world.desk.run();
-      runs++;
-    }
-    expect(runs).toBeLessThan(40 + 6 * 24 + 10);
-    expect(world.desk.nextRunAt()).toBeUndefined();
+    expect(await searches(40)).toBe(40);
+    expect(await searches(MINUTES_OF_A_DAY)).toBeLessThanOrEqual(MINUTES_OF_A_DAY / 10 + 1);
+    expect(await searches(MINUTES_OF_A_DAY)).toBe(24);
   });
 
   it('is not earlier while paid creations wait for money, and at once when one has ended', async () => {
@@ -360,7 +409,7 @@ describe('the time of the next run', () => {
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     await world.desk.run();
-    expect(world.desk.nextRunAt()).toBe(world.state.now + 10 * MINUTE);
+    expect(world.desk.nextRunAt()).toBeUndefined();
     world.finish(`token:${request.id}`, 'done');
     expect(world.desk.nextRunAt()).toBe(world.state.now);
     await world.desk.run();
@@ -374,8 +423,8 @@ describe('the time of the next run', () => {
     await world.confirm(request.id, paid);
     await world.desk.run();
     world.state.refunds = 'never';
-    await world.desk.commands.refund(request.id);
-    expect(world.desk.nextRunAt()).toBeGreaterThan(world.state.now);
+    await world.desk.refund(request.id);
+    expect(world.desk.nextRunAt()).toBeUndefined();
     world.finish(`refund:${paid}:1`, 'done');
     expect(world.desk.nextRunAt()).toBe(world.state.now);
     await world.desk.run();
@@ -415,7 +464,7 @@ describe('finding payments', () => {
     world.pay(fee(request));
     for (let n = 0; n < 500; n++) world.pay(1n);
     await world.desk.run();
-    world.state.now += CLOSES + 1;
+    world.state.now += CLOSES + MINUTE;
     for (let runs = 0; runs < 30; runs++) await world.desk.run();
     expect(world.desk.find(request.id)?.status).toBe('completed');
   });
@@ -427,8 +476,20 @@ describe('finding payments', () => {
     await world.desk.run();
     world.pay(fee(request), [request.reference]);
     world.state.now += 10 * MINUTE;
-    expect(world.desk.nextRunAt()).toBeLessThanOrEqual(world.state.now);
+    await world.desk.onCron();
+    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
+  });
+
+  it('owes a second payment back within an hour, a month after the last request closed', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
     await world.desk.run();
+    world.state.now += 30 * 24 * 60 * MINUTE;
+    await world.desk.onCron();
+    world.pay(fee(request), [request.reference]);
+    world.state.now += 60 * MINUTE;
+    await world.desk.onCron();
     expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
   });
 
@@ -445,11 +506,11 @@ describe('finding payments', () => {
       },
     });
     const requests = Array.from({ length: 500 }, () => world.open());
-    for (let runs = 0; runs < 130; runs++) {
-      world.state.now += 2_000;
+    for (let minute = 0; minute < 30; minute++) {
+      world.state.now += MINUTE;
       const before = world.state.lists;
-      await world.desk.run();
-      expect(world.state.lists - before).toBeLessThanOrEqual(18);
+      await world.desk.onCron();
+      expect(world.state.lists - before).toBeLessThanOrEqual(26);
     }
     expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
   });

@@ -179,13 +179,47 @@ describe('one payment, one purpose', () => {
 });
 
 describe('how many may wait', () => {
-  it('ten of one client, five hundred in all', () => {
+  /** The requests that clients can open until each is refused, one after the other. */
+  function fill(world: PaymentWorld, clients: readonly string[]): number {
+    let opened = 0;
+    for (let isOpen = true; isOpen; ) {
+      isOpen = false;
+      for (const client of clients) {
+        try {
+          world.open({ client });
+          opened++;
+          isOpen = true;
+        } catch (error) {
+          expect(String(error)).toContain('TOO_MANY_OPEN_REQUESTS');
+        }
+      }
+    }
+    return opened;
+  }
+
+  it('ten of one address, twenty of its /24 or /56, forty of its /48', () => {
     const world = createPaymentWorld();
-    for (let n = 0; n < 10; n++) world.open({ client: 'same' });
-    expect(() => world.open({ client: 'same' })).toThrow('TOO_MANY_OPEN_REQUESTS');
-    for (let n = 0; n < 490; n++) world.open();
-    expect(() => world.open()).toThrow('TOO_MANY_OPEN_REQUESTS');
-    world.state.now += 60 * 60_000;
+    expect(fill(world, ['198.51.100.1'])).toBe(10);
+    expect(fill(world, ['198.51.100.2', '198.51.100.3'])).toBe(10);
+    expect(fill(world, ['2001:db8:1:100::/64'])).toBe(10);
+    expect(fill(world, ['2001:db8:1:101::/64', '2001:db8:1:102::/64'])).toBe(10);
+    expect(fill(world, ['2001:db8:1:200::/64', '2001:db8:1:300::/64', '2001:db8:1:400::/64'])).toBe(20);
+  });
+
+  it('leaves room for a newcomer when 50 other networks have opened all that they can', () => {
+    const world = createPaymentWorld();
+    const networks = Array.from({ length: 50 }, (_, n) => `2001:db8:${n.toString(16)}:1::/64`);
+    expect(fill(world, networks)).toBeLessThan(500);
+    expect(fill(world, ['203.0.113.7'])).toBeGreaterThanOrEqual(2);
+  });
+
+  it('leaves one request to each newcomer when 500 networks have opened all that they can', () => {
+    const world = createPaymentWorld();
+    const networks = Array.from({ length: 500 }, (_, n) => `2001:db8:${n.toString(16)}:1::/64`);
+    expect(fill(world, networks)).toBe(500);
+    expect(fill(world, ['203.0.113.7'])).toBe(1);
+    expect(fill(world, ['203.0.113.8'])).toBe(0);
+    expect(fill(world, ['2001:db8:ffff:1::/64'])).toBe(1);
   });
 
   it('a token that is listed cannot be listed again', async () => {

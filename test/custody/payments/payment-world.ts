@@ -14,6 +14,8 @@ import { createSqliteStorage } from '../sqlite-storage.ts';
 
 export const TREASURY = 'treasury';
 const START = 1_800_000_000_000;
+/** Together the longest time between two searches while a request is kept: an hour. */
+const SEARCH_WAITS = [0, 2_000, 48_000, 550_000, 3_000_000];
 export const address = (n: number): string =>
   encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
 export const signature = (n: number): string =>
@@ -145,9 +147,15 @@ export function createPaymentWorld(
   const service = createPaymentDesk(tools, { ...ports, mirror, drive });
   const desk = {
     ...service,
-    /** One run as the alarm makes it: what is planned is carried on, then booked. */
+    /** Time passes until the chain is searched once; what is planned is carried on, then booked. */
     async run(): Promise<void> {
-      await service.run();
+      const lists = state.lists;
+      for (const wait of SEARCH_WAITS) {
+        state.now += wait;
+        await service.run();
+        await service.onCron();
+        if (state.lists > lists) break;
+      }
       for (const { id } of journal.ofKind('token', -1)) await drive(id);
       await service.run();
     },

@@ -44,7 +44,7 @@ describe('an emptied journal', () => {
     pay(run, made, fee(made) + 70_000n);
     pay(run, listed, fee(listed));
     const first = pay(run, part, 5_000_000n);
-    await run.pass(30 * SECOND);
+    await run.pass(90 * SECOND);
     const before = {
       requests: run.requests(),
       refunds: run.refunds().map(({ doubtedAt: _, changes: __, ...rest }) => rest),
@@ -67,7 +67,7 @@ describe('an emptied journal', () => {
     // What was paid counts, the rest completes it, and the scan that starts anew counts nothing twice.
     pay(run, part, fee(part) - 5_000_000n);
     pay(run, open, fee(open));
-    await run.pass(MINUTE);
+    await run.pass(2 * MINUTE);
     expect(await find(run, part)).toMatchObject({
       status: 'completed',
       receivedLamports: part.feeLamports,
@@ -82,7 +82,7 @@ describe('an emptied journal', () => {
     const made = await run.open('token');
     const older = run.remember();
     pay(run, made, fee(made));
-    await run.pass(30 * SECOND);
+    await run.pass(90 * SECOND);
     expect(await find(run, made)).toMatchObject({ status: 'completed' });
     await run.forget(`operations WHERE id = 'token:${made.id}'`);
     await run.forget('tokens');
@@ -104,10 +104,10 @@ describe('a refund that only the chain remembers', () => {
       const run = await start();
       const made = await run.open('token');
       const paid = pay(run, made, fee(made) + 70_000n);
-      await run.pass(30 * SECOND);
+      await run.pass(90 * SECOND);
       const older = run.remember();
       expect(await run.refund(made.id)).toMatchObject({ ok: true });
-      await run.pass(30 * SECOND);
+      await run.pass(90 * SECOND);
       expect(refundsOnChain(run)).toHaveLength(1);
       await run.forget("operations WHERE kind = 'refund'");
       if (what !== 'its operation') await run.forget('refunds');
@@ -126,7 +126,7 @@ describe('a refund that only the chain remembers', () => {
     const run = await start();
     const made = await run.open('token');
     pay(run, made, fee(made) + 70_000n);
-    await run.pass(30 * SECOND);
+    await run.pass(90 * SECOND);
     const older = run.remember();
     await run.refund(made.id);
     // Sent, and not final yet; D1 has not heard of it.
