@@ -101,8 +101,7 @@ export function composeCustody(
       latestBlockhash,
       bitcoinViews: (txid) =>
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
-      reserveSignatures: (page) =>
-        rpc.first((node) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' })),
+      history: solana.history,
       transaction,
     },
     ...foreignSwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
@@ -218,13 +217,14 @@ function reserveDesks(
 /** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
 function paidRequests(
   { rpc, randomBytes, randomId }: Pick<CustodyPlatform, 'rpc' | 'randomBytes' | 'randomId'>,
-  { balanceOf, transaction, latestBlockhash, agreed }: SolanaView,
+  solana: SolanaView,
   p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'heldPayers'> & {
     mintKeys: MintKeys;
     publicBaseUrl: string;
   },
 ): Pick<CustodyDeps, 'payments' | 'kinds'> {
   const { reserveAddress, treasuryAddress, heldPayers, mintKeys, publicBaseUrl } = p;
+  const { balanceOf, transaction, latestBlockhash, agreed } = solana;
   return {
     payments: {
       treasuryAddress,
@@ -232,13 +232,7 @@ function paidRequests(
       heldPayers,
       balanceOf,
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
-      findPaid: createRefundSearch(
-        rpc.nodes.map((node) => ({
-          signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
-          transaction: (signature) => node.transaction(signature, 'finalized'),
-        })),
-        reserveAddress,
-      ),
+      findPaid: createRefundSearch(solana, reserveAddress),
       nodes: rpc.nodes.map((node) => ({
         name: node.name,
         signatures: (address, page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),

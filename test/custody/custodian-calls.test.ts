@@ -5,6 +5,7 @@ import { checkTrust, freeze } from '../../src/custody/kernel/journal-integrity.t
 import type { OperationKind } from '../../src/custody/kernel/module.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
+import { historyOf } from './history.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 import { FEE, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
 
@@ -292,7 +293,7 @@ describe("the operator's commands", () => {
           log: () => {},
           reserveAddress: 'x',
           now: () => w.clock.now,
-          reserveSignatures: async () => [],
+          history: historyOf(),
           signersOf: async () => null,
         })
       ).ok,

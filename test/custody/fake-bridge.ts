@@ -1,4 +1,5 @@
 /** A bridge at a fair price, two price venues and a Bitcoin index that say what a test tells them to. */
+
 import { base58 } from '@scure/base';
 import type { BridgeReport, QuoteVerdict, SwapQuote, SwapRoute } from '../../src/bridges/route.ts';
 import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
@@ -6,6 +7,7 @@ import type { PriceReport } from '../../src/core/price.ts';
 import type { SwapPorts } from '../../src/custody/swap/operation.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import { historyOf } from './history.ts';
 import { NOW, SIGNED_AT, SOL } from './sample-operations.ts';
 
 export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
@@ -64,7 +66,7 @@ export type FakeSwapPorts = SwapPorts & {
   /** What each index answers for a txid. */
   indexes: ((txid: string) => BitcoinTx | null | Error)[];
   /** The reserve's finalized transactions, newest first. */
-  history: SignatureEntry[];
+  listed: SignatureEntry[];
   transactions: Map<string, ChainTransaction>;
 };
 
@@ -76,16 +78,16 @@ export function createSwapPorts(routes: readonly SwapRoute[]): FakeSwapPorts {
     maxCostBps: 200,
     prices: [MARKET, { ...MARKET, source: 'two' }],
     indexes: [() => null, () => null],
-    history: [],
+    listed: [],
     transactions: new Map(),
     readPrices: async () => ports.prices,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, ...SIGNED_AT }),
     bitcoinViews: async (txid) => ports.indexes.map((index) => index(txid)),
-    async reserveSignatures({ limit, before, until }) {
-      const from = before === undefined ? 0 : ports.history.findIndex((e) => e.signature === before) + 1;
-      const end = ports.history.findIndex((e) => e.signature === until);
-      return ports.history.slice(from, end < 0 ? undefined : end).slice(0, limit);
-    },
+    history: historyOf(async ({ limit, before, until }) => {
+      const from = before === undefined ? 0 : ports.listed.findIndex((e) => e.signature === before) + 1;
+      const end = ports.listed.findIndex((e) => e.signature === until);
+      return ports.listed.slice(from, end < 0 ? undefined : end).slice(0, limit);
+    }),
     transaction: async (signature) => ports.transactions.get(signature) ?? null,
   };
   return ports;
@@ -105,7 +107,7 @@ export const bitcoinTx = (
 
 /** A finalized transfer of `change` lamports to the reserve, kept as the newest of its history. */
 export function credit(ports: FakeSwapPorts, signature: string, change: bigint, failed = false): void {
-  ports.history.unshift({ signature, slot: 960n, err: failed ? 'failed' : null, blockTime: NOW / 1_000 });
+  ports.listed.unshift({ signature, slot: 960n, err: failed ? 'failed' : null, blockTime: NOW / 1_000 });
   ports.transactions.set(signature, {
     signature,
     slot: 960n,

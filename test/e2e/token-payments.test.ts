@@ -137,7 +137,10 @@ describe('listings of tokens made elsewhere', () => {
       const request = await desk.listing(mint);
       await desk.pay(request);
       const rows = await desk.until(
-        async () => (await desk.call(`/api/listings?token_id=${request.token_id}`)).body.listings as Body[],
+        async () => {
+          await world.control.cron();
+          return (await desk.call(`/api/listings?token_id=${request.token_id}`)).body.listings as Body[];
+        },
         (listings) => listings[0]?.status === 'confirmed',
       );
       expect(rows).toMatchObject([

@@ -259,7 +259,10 @@ describe('a payment belongs to one request', () => {
     await pay(body, { user: 1 });
     const second = await invoice();
     const end = await until(
-      () => call(`/api/invoices/${body.invoice_id}`),
+      async () => {
+        await world.control.cron();
+        return call(`/api/invoices/${body.invoice_id}`);
+      },
       (answer) => (answer.body.refunds as unknown[]).length === 2,
     ).finally(() => pay(second.body));
     expect(end.body.refunds).toMatchObject([
@@ -279,7 +282,10 @@ describe('a listing', () => {
     expect([status, body.error_code]).toEqual([200, undefined]);
     const signature = await pay(body);
     const listed = await until(
-      async () => (await call(`/api/listings?token_id=${body.token_id}`)).body.listings as Body[],
+      async () => {
+        await world.control.cron();
+        return (await call(`/api/listings?token_id=${body.token_id}`)).body.listings as Body[];
+      },
       (listings) => listings[0]?.status === 'confirmed',
     );
     expect(listed).toMatchObject([

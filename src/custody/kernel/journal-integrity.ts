@@ -3,18 +3,18 @@
  * the mirror or the chain knows more than it does, and stays so until the operator reconciles.
  * @module
  */
-import type { SignatureEntry } from '../../providers/solana-rpc.ts';
+import { type History, readLists, unionOf } from './history.ts';
 import type { Journal } from './journal.ts';
 import type { Log, Mirror } from './ports.ts';
+import { quorumOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 
 export type BootPorts = {
   readonly journal: Journal;
   readonly mirror: Mirror;
   readonly log: Log;
-  /** Newest finalized signatures of the reserve. */
-  reserveSignatures(page: { limit: number }): Promise<SignatureEntry[]>;
-  /** The accounts that signed a transaction; null while the node does not have it. */
+  readonly history: History;
+  /** The accounts that signed a transaction; null while no quorum of nodes shows it. */
   signersOf(signature: string): Promise<readonly string[] | null>;
   readonly reserveAddress: string;
   readonly now: () => number;
@@ -29,7 +29,7 @@ const BEGUN = 'begun';
 const DOUBTED_AT = 'doubted_at';
 /** What an instance that nobody remembers has signed is final or dead by then: no blockhash lives for two minutes. */
 const SETTLED_MS = 10 * 60_000;
-/** Transactions of the reserve that are looked through for one that it signed. */
+/** Transactions of each node's list that are searched for one that the reserve signed. */
 const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
@@ -115,12 +115,15 @@ function frozenFor(p: BootPorts, reason: string): Trust {
 }
 
 async function mayHaveSigned(p: BootPorts): Promise<boolean> {
-  const newest = await p.reserveSignatures({ limit: HISTORY_SEARCH });
-  for (const { signature } of newest) {
-    const signers = await orUnreadable(p.signersOf(signature));
-    if (signers === 'unreadable') continue;
+  const { nodes, isAbsent } = p.history;
+  const lists = await readLists(p.history, quorumOf(nodes.length), (node) =>
+    node.signatures({ limit: HISTORY_SEARCH }),
+  );
+  for (const entry of unionOf(lists)) {
+    const signers = await orUnreadable(p.signersOf(entry.signature));
+    if (signers === 'unreadable' || (!signers && (await isAbsent(entry)))) continue;
     if (!signers || signers.includes(p.reserveAddress)) return true;
   }
-  // Behind a full page of other people's transactions ours may lie.
-  return newest.length >= HISTORY_SEARCH;
+  // A transaction of the reserve may follow a full page of transactions that others signed.
+  return lists.some((list) => list.length >= HISTORY_SEARCH);
 }

@@ -7,11 +7,13 @@ import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { memoText } from '../../chain/solana/memo.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { type History, type HistoryNode, readLists, unionOf } from './history.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
 import type { Mirror, Storage } from './ports.ts';
+import { quorumOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 import { HELD_RECONCILED } from './state-machine.ts';
 
@@ -20,9 +22,8 @@ export type ReconcilePorts = {
   readonly storage: Storage;
   readonly mirror: Mirror;
   readonly reserveAddress: string;
-  /** Finalized signatures of the reserve, newest first. */
-  reserveSignatures(page: { limit: number; before?: string }): Promise<SignatureEntry[]>;
-  /** A finalized transaction, or null while the node does not have it. */
+  readonly history: History;
+  /** A finalized transaction, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly modules: readonly CustodyModule[];
   /** Whether preparing a kind finds out on the chain if it has happened, so that it cannot happen twice. */
@@ -53,7 +54,7 @@ export type Reconciled = {
 
 const MIRROR_PAGE = 200;
 const CHAIN_PAGE = 100;
-/** Bounds one run; strangers' payments to the reserve count as well. What lies further back, D1 has heard of long ago. */
+/** Entries read of each node's list, payments of others included. D1 received all older ones long ago. */
 const MAX_LOOKED = 1_000;
 
 /** @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; nothing is half done, it can be run again */
@@ -69,24 +70,19 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   for (const module of p.modules) restored += (await module.restore?.()) ?? 0;
   let recovered = 0;
   let looked = 0;
-  for (let before: string | undefined; looked < MAX_LOOKED; ) {
-    const page = await p.reserveSignatures({
-      limit: CHAIN_PAGE,
-      ...(before === undefined ? {} : { before }),
-    });
-    for (const { signature, memo } of page) {
-      looked++;
-      if (p.journal.bySignature(signature)) continue;
-      const transaction = await orUnreadable(p.transaction(signature));
-      if (transaction === 'unreadable') continue;
-      if (!transaction) throw new Error(`transaction ${signature} is listed but cannot be read yet`);
-      if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature))
-        continue;
-      recover(p, transaction, memo);
-      recovered++;
-    }
-    before = page[page.length - 1]?.signature;
-    if (page.length < CHAIN_PAGE) break;
+  // A node may leave out what another lists, so the lists of a quorum are read, and all that they hold.
+  const { nodes, isAbsent } = p.history;
+  const quorum = quorumOf(nodes.length);
+  for (const entry of unionOf(await readLists(p.history, quorum, listOf))) {
+    const { signature, memo } = entry;
+    looked++;
+    if (p.journal.bySignature(signature)) continue;
+    const transaction = await orUnreadable(p.transaction(signature));
+    if (transaction === 'unreadable' || (!transaction && (await isAbsent(entry)))) continue;
+    if (!transaction) throw new Error(unshown(signature, nodes.length, quorum));
+    if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature)) continue;
+    recover(p, transaction, memo);
+    recovered++;
   }
   if (isDoubted(p.journal)) {
     for (const operation of p.journal.open()) suspend(p, operation);
@@ -95,6 +91,25 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   await p.storage.sync();
   return { restored, recovered, looked };
 }
+
+/** What one node lists of the reserve, newest first, up to the bound of one run. */
+async function listOf(node: HistoryNode): Promise<SignatureEntry[]> {
+  const listed: SignatureEntry[] = [];
+  while (listed.length < MAX_LOOKED) {
+    const before = listed.at(-1)?.signature;
+    const page = await node.signatures({
+      limit: CHAIN_PAGE,
+      ...(before === undefined ? {} : { before }),
+    });
+    listed.push(...page);
+    if (page.length < CHAIN_PAGE) break;
+  }
+  return listed;
+}
+
+const unshown = (signature: string, nodes: number, quorum: number): string =>
+  `Transaction ${signature} is listed by a node, but ${quorum} of ${nodes} nodes must show it. Run reconcile again in a ` +
+  'minute. If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
 /** Books a transaction of ours that no row knows: it landed, so its operation is done, whatever its row says. */
 function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string | null | undefined): void {

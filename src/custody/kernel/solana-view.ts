@@ -11,9 +11,11 @@ import {
   type ChainTransaction,
   isAlreadyProcessed,
   isUnsupportedVersion,
+  type SignatureEntry,
   type SolanaNode,
   type TokenRow,
 } from '../../providers/solana-rpc.ts';
+import type { History } from './history.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log } from './ports.ts';
 import {
@@ -119,11 +121,38 @@ export function createSolanaView(p: {
     return answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value ? [answer.value] : []));
   }
 
+  /**
+   * Whether a quorum proves that a listed transaction does not exist: the finalized history of each such node spans its
+   * slot and does not hold it. A slot that lies far above what a node has finalized does not exist either.
+   */
+  async function isAbsent({ signature, slot }: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean> {
+    const answers = await Promise.allSettled(
+      nodes.map(async (node) => {
+        const { slot: finalized } = await node.epochInfo('finalized');
+        if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
+        if ((await node.firstAvailableBlock()) > slot) return false;
+        return (await node.transaction(signature, 'finalized')) === null;
+      }),
+    );
+    const proofs = answers.filter((answer) => answer.status === 'fulfilled' && answer.value);
+    return proofs.length >= quorum;
+  }
+
   return {
     quorum,
     agreement,
     transaction,
     agreed,
+    ask,
+    isAbsent,
+
+    history: {
+      nodes: nodes.map((node) => ({
+        name: node.name,
+        signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
+      })),
+      isAbsent,
+    } satisfies History,
 
     balance: (minSlot: bigint) => lowestBalance(reserveAddress, minSlot),
 
@@ -174,6 +203,9 @@ export function createSolanaView(p: {
     },
   } satisfies ChainPort & Record<string, unknown>;
 }
+
+/** Slots by which a working node may be behind another: more than an hour. */
+const MAX_NODE_LAG = 10_000n;
 
 /**
  * Slots by which a node's height may be older than its view of the blockhash: the two answers of one URL may come from

@@ -15,16 +15,18 @@ import { createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
 const READS_PER_RUN = 40;
 const RETRIES_PER_RUN = 20;
 /**
- * Between two runs by the cron: while a request is open, for a day after the last one closed, and for as long as a
- * request is kept. A request that is never paid sets no alarm.
+ * Between two runs by the cron, which wakes the custodian once a minute: while a request is open, for a day after the
+ * last one closed, and as long as one is kept.
  */
-const OPEN_RUN_MS = 50_000;
+const OPEN_RUN_MS = 5_000;
 const LATE_RUN_MS = 10 * 60_000;
 const KEPT_RUN_MS = HOUR_MS;
 const LATE_FOR_MS = DAY_MS;
 /** Between two runs by the alarm: for a request that a caller reads, and while the walk is behind. */
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
+/** The alarm searches when the cron is late by this. Each run puts it off, so it never rings beside a working cron. */
+const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final, and listed by its node, at most this long after its block time. */
 const FINALITY_MS = 30_000;
 /** The first walk of a journal goes back this far at most: older requests are gone. */
@@ -57,11 +59,12 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     return closed + LATE_FOR_MS < now() ? KEPT_RUN_MS : LATE_RUN_MS;
   }
 
-  /** Between two runs by the alarm; undefined while the cron's runs are enough. */
+  /** Between two runs by the alarm; undefined while no payment can be expected. */
   function alarmInterval(): number | undefined {
     if (references.isAsked()) return READ_RUN_MS;
-    if (walk.behindSince() === null) return undefined;
-    return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
+    if (walk.behindSince() !== null) return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
+    const cron = cronInterval();
+    return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;
   }
 
   const after = (interval: number | undefined): number | undefined =>
@@ -71,7 +74,7 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     /** Unix milliseconds up to which every payment has been read. */
     readUntil: (): number => Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS),
 
-    /** When the alarm must run the search, in Unix milliseconds; undefined while the cron's runs are enough. */
+    /** When the alarm must run the search, in Unix milliseconds; undefined while no payment can be expected. */
     nextRunAt: (): number | undefined => after(alarmInterval()),
 
     /** When the next run of the cron searches, in Unix milliseconds; undefined while no payment can be expected. */

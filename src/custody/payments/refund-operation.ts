@@ -24,8 +24,8 @@ export type RefundKindPorts = {
   /** Lamports below which no account may stay. */
   leastBalance(): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
-  /** A final transaction of ours that paid this refund back since then (Unix milliseconds); null when there is none. */
-  findPaid(refund: string, since: number): Promise<string | null>;
+  /** A final transaction of ours that paid this refund back; null when a quorum of nodes shows none. */
+  findPaid(refund: string): Promise<string | null>;
 };
 
 export type RefundPlan = {
@@ -58,7 +58,7 @@ export function createRefundKind(ports: RefundKindPorts): OperationKind {
       const { plan, amount, id } = operation;
       const payer = String(plan.payer);
       if (mayBePaid(operation)) {
-        const paidBy = await ports.findPaid(String(plan.refund), Number(plan.since));
+        const paidBy = await ports.findPaid(String(plan.refund));
         if (paidBy !== null) return { ok: false, found: { paidBy } };
       }
       const [balance, least] = await Promise.all([ports.balanceOf(payer), ports.leastBalance()]);

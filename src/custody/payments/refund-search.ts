@@ -5,80 +5,94 @@
  */
 import { memoText } from '../../chain/solana/memo.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { orUnreadable } from '../kernel/solana-view.ts';
+import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
+import type { Decide } from '../kernel/quorum.ts';
+import { orUnreadable, type SolanaView } from '../kernel/solana-view.ts';
 import { refundOfMemo } from './refund-operation.ts';
-
-export type RefundSearchNode = {
-  /** Finalized signatures of the reserve, newest first. */
-  signatures(page: { limit: number; before?: string }): Promise<SignatureEntry[]>;
-  /** A finalized transaction, or null while the node does not have it. */
-  transaction(signature: string): Promise<ChainTransaction | null>;
-};
 
 const PAGE = 1_000;
 /** Pages of one call. The next call continues below them, so a search of any length ends. */
 const PAGES_PER_CALL = 10;
-/** Clocks and block times differ by less. */
-const SKEW_MS = 10 * 60_000;
 
-type Search = (refund: string, since: number) => Promise<string | null>;
+/** One node's search of the reserve's history. Its place outlives a call, not the instance. */
+type Progress = { before: string | undefined; found: string | null | undefined };
 
-/** A search of one node. Its place in a long history outlives a call, not the instance. */
-function createNodeSearch(node: RefundSearchNode, reserveAddress: string): Search {
-  /** Where the search for a refund goes on. */
-  const places = new Map<string, string>();
+/** A signature needs the same from a quorum. Its absence needs a quorum, and that no node which answers lists it. */
+const decidePaid =
+  (quorum: number): Decide<string | null, string | null> =>
+  (given, complete) => {
+    const paid = given.find(
+      ({ value }) => value !== null && given.filter((other) => other.value === value).length >= quorum,
+    );
+    if (paid) return { agreed: paid.value };
+    const isUnpaid = complete && given.length >= quorum && given.every(({ value }) => value === null);
+    return isUnpaid ? { agreed: null } : undefined;
+  };
+
+/**
+ * @returns the search: the signature that paid a refund back, or null. It throws AppError UPSTREAM_FAILED `history_pruned`
+ *          when nodes do not keep the refunded payment, `history_continues` when a further call must continue, and
+ *          `quorum_missing` while the nodes do not agree
+ */
+export function createRefundSearch(
+  { ask, quorum, transaction, isAbsent }: Pick<SolanaView, 'ask' | 'quorum' | 'transaction' | 'isAbsent'>,
+  reserveAddress: string,
+): (refund: string) => Promise<string | null> {
+  const progress = new Map<string, Progress>();
 
   async function paidIn(page: readonly SignatureEntry[], refund: string): Promise<string | null> {
-    for (const { signature, err, memo } of page) {
-      if (err !== null || refundOfMemo(memoText(memo)) !== refund) continue;
-      const transaction = await orUnreadable(node.transaction(signature));
+    for (const entry of page) {
+      if (entry.err !== null || refundOfMemo(memoText(entry.memo)) !== refund) continue;
+      const found = await orUnreadable(transaction(entry.signature));
       // The custodian never signs a version that nodes do not show.
-      if (transaction === 'unreadable') continue;
-      if (!transaction) throw upstreamFailed('solana-rpc', 'transaction_missing');
-      if (!transaction.failed && transaction.signers[0] === reserveAddress) return signature;
+      if (found === 'unreadable' || (!found && (await isAbsent(entry)))) continue;
+      if (!found) throw upstreamFailed('solana-rpc', 'transaction_missing');
+      if (!found.failed && found.signers[0] === reserveAddress) return entry.signature;
     }
     return null;
   }
 
-  return async (refund, since) => {
-    for (let pages = 0; pages < PAGES_PER_CALL; pages++) {
-      const before = places.get(refund);
-      const page = await node.signatures({ limit: PAGE, ...(before === undefined ? {} : { before }) });
+  /** What one node shows after the refunded payment. A node that began to keep history later proves nothing. */
+  async function searchNode(node: SolanaNode, refund: string, paidAt: bigint): Promise<string | null> {
+    const name = `${refund} ${node.id}`;
+    const place = progress.get(name) ?? { before: undefined, found: undefined };
+    progress.set(name, place);
+    for (let pages = 0; pages < PAGES_PER_CALL && place.found === undefined; pages++) {
+      const next = place.before === undefined ? {} : { before: place.before };
+      const page = await node.signaturesFor(reserveAddress, {
+        limit: PAGE,
+        commitment: 'finalized',
+        ...next,
+      });
       const found = await paidIn(page, refund);
       const last = page.at(-1);
-      const isOlder = last?.blockTime != null && last.blockTime * 1_000 < since - SKEW_MS;
-      if (found !== null || !last || page.length < PAGE || isOlder) {
-        places.delete(refund);
-        return found;
-      }
-      places.set(refund, last.signature);
+      if (found !== null || !last || page.length < PAGE || last.slot < paidAt) place.found = found;
+      else place.before = last.signature;
     }
-    throw upstreamFailed('solana-rpc', 'history_continues');
-  };
-}
+    if (place.found === undefined) throw upstreamFailed('solana-rpc', 'history_continues');
+    if (place.found === null && (await node.firstAvailableBlock()) > paidAt)
+      throw upstreamFailed('solana-rpc', 'history_pruned');
+    return place.found;
+  }
 
-/**
- * @param nodes all must answer: a single node that lags or keeps too little would not show the payment
- * @returns the search: the signature that paid a refund back since a time in Unix milliseconds, or null. It throws AppError
- *          UPSTREAM_FAILED `history_continues` when a further call must go on
- */
-export function createRefundSearch(nodes: readonly RefundSearchNode[], reserveAddress: string): Search {
-  const searches = nodes.map((node) => createNodeSearch(node, reserveAddress));
-  const results = new Map<string, (string | null | undefined)[]>();
+  /** Forgets the searches for a refund that have ended; all of them once it is decided. */
+  function forget(refund: string, isDecided: boolean): void {
+    for (const [name, { found }] of progress)
+      if (name.startsWith(`${refund} `) && (isDecided || found !== undefined)) progress.delete(name);
+  }
 
-  return async (refund, since) => {
-    // A node whose search has ended is not asked again while another's continues.
-    const known = results.get(refund) ?? [];
-    results.set(refund, known);
-    const outcomes = await Promise.allSettled(
-      searches.map(async (search, index) => {
-        if (known[index] === undefined) known[index] = await search(refund, since);
-      }),
+  return async (refund) => {
+    const [payment = refund] = refund.split('.');
+    const paid = await transaction(payment);
+    if (!paid) throw upstreamFailed('solana-rpc', 'history_pruned');
+    const answer = await ask(
+      `refund ${refund}`,
+      (node) => searchNode(node, refund, paid.slot),
+      decidePaid(quorum),
     );
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed) throw failed.reason;
-    results.delete(refund);
-    return known.find((signature) => typeof signature === 'string') ?? null;
+    // Searches that do not agree begin anew, since a node may only have been late.
+    forget(refund, answer !== undefined);
+    if (!answer) throw upstreamFailed('solana-rpc', 'quorum_missing');
+    return answer.agreed;
   };
 }

@@ -9,6 +9,7 @@ import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { type History, type HistoryNode, readLists } from '../kernel/history.ts';
 import type { Settled } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
@@ -20,8 +21,7 @@ export type SettlementPorts = {
   readonly routes: readonly SwapRoute[];
   /** One answer a Bitcoin index: the transaction, null when it knows none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
-  /** Newest finalized signatures of the reserve, back to `until`. */
-  reserveSignatures(page: { limit: number; before?: string; until?: string }): Promise<SignatureEntry[]>;
+  readonly history: History;
   transaction(signature: string): Promise<ChainTransaction | null>;
 };
 
@@ -33,7 +33,7 @@ const MAX_TXIDS = 5;
 /** A block's own time may lie this far beside the true one: consensus takes blocks two hours ahead. Seconds. */
 const BLOCK_TIME_SKEW = 7_200;
 
-/** Signatures of one page that is listed for a refund, pages of one check, and transactions of them that it reads. */
+/** Signatures of one page that is listed for a refund, pages of one check, and transactions that it reads of all lists. */
 const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
 const REFUND_READS = 10;
@@ -87,15 +87,15 @@ export function createSwapSettlement(ports: SettlementPorts) {
   }
 
   /**
-   * All finalized signatures of the reserve after one of them, newest first, however many are dust.
+   * All that a node lists of the reserve after one transaction, newest first, however many are dust.
    * @throws AppError UPSTREAM_FAILED; the next check lists them again
    */
-  async function signaturesSince(until: string): Promise<SignatureEntry[]> {
+  async function signaturesSince(node: HistoryNode, until: string): Promise<SignatureEntry[]> {
     const listed: SignatureEntry[] = [];
     for (let pages = 0; pages < REFUND_PAGES; pages++) {
       const before = listed.at(-1)?.signature;
       const next = before === undefined ? {} : { before };
-      const page = await ports.reserveSignatures({ limit: REFUND_LIST, until, ...next });
+      const page = await node.signatures({ limit: REFUND_LIST, until, ...next });
       listed.push(...page);
       if (page.length < REFUND_LIST) return listed;
     }
@@ -110,13 +110,20 @@ export function createSwapSettlement(ports: SettlementPorts) {
   ): Promise<Settled> {
     const until = operation.signing?.signature;
     if (!until) return pending('refunding');
-    const candidates = (await signaturesSince(until))
-      .filter(({ signature, err }) => err === null && !isTaken(`payment:${signature}`))
-      .toReversed();
-    // Anybody can fill the list with dust: each look reads a few, oldest first, and the next one goes on behind them.
-    const start = candidates.length > REFUND_READS ? (operation.looks * REFUND_READS) % candidates.length : 0;
+    // One list is enough: a refund that is not found is searched again.
+    const lists = await readLists(ports.history, 1, (node) => signaturesSince(node, until));
+    // Each list has its own share, so that a node that invents transactions hides none that another lists.
+    const share = Math.ceil(REFUND_READS / lists.length);
+    const candidates = lists.flatMap((list) => {
+      const open = list
+        .filter(({ signature, err }) => err === null && !isTaken(`payment:${signature}`))
+        .toReversed();
+      // Dust can fill a list: each check reads a few, oldest first, and the next one continues after them.
+      const start = open.length > share ? (operation.looks * share) % open.length : 0;
+      return open.slice(start, start + share).map(({ signature }) => signature);
+    });
     let nearly: { signature: string; credit: bigint } | undefined;
-    for (const { signature } of candidates.slice(start, start + REFUND_READS)) {
+    for (const signature of new Set(candidates)) {
       const transaction = await orUnreadable(ports.transaction(signature));
       if (transaction === 'unreadable') continue;
       const credit = transaction && lamportsChange(transaction, ports.reserveAddress);

@@ -14,12 +14,7 @@ import { type Custody, createCustodian } from '../../../src/custody/custodian.ts
 import { createD1Mirror } from '../../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../../src/custody/kernel/ports.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
-import type {
-  ChainTransaction,
-  SignatureEntry,
-  SolanaNode,
-  SolanaRpc,
-} from '../../../src/providers/solana-rpc.ts';
+import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createD1Model } from '../../simulator/d1-model.ts';
 import type { Contents } from '../../simulator/disk.ts';
 import { createHost, type Instance } from '../../simulator/host.ts';
@@ -299,21 +294,6 @@ export function createAsrySimulation(options: SimulationOptions) {
         },
       ];
     });
-    const rpc: SolanaRpc = {
-      ...bare,
-      nodes: asked,
-      async first(read) {
-        let failure: unknown;
-        for (const node of asked) {
-          try {
-            return await read(node);
-          } catch (error) {
-            failure ??= error;
-          }
-        }
-        throw failure;
-      },
-    };
     const mirror = createD1Mirror(d1.database as never);
     const solana = createSolanaView({
       nodes: asked,
@@ -341,8 +321,7 @@ export function createAsrySimulation(options: SimulationOptions) {
         readPrices: async () => [],
         latestBlockhash,
         bitcoinViews: async () => [],
-        reserveSignatures: (page) =>
-          rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' })),
+        history: solana.history,
         transaction: solana.transaction,
       },
       asry: {

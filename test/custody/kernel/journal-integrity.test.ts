@@ -11,6 +11,7 @@ import {
 } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../fake-mirror.ts';
+import { historyOf } from '../history.ts';
 import { NOW, planned } from '../sample-operations.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
@@ -28,7 +29,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}) {
     log: (line) => logged.push(`${line.level} ${line.reason}`),
     reserveAddress: 'reserve',
     now: () => NOW,
-    reserveSignatures: async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry),
+    history: historyOf(async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry)),
     async signersOf(signature) {
       asked.push(signature);
       if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
@@ -83,7 +84,7 @@ describe('a first start', () => {
     const w = setUp();
     w.mirror.state = 'down';
     await expect(checkTrust(w.ports)).rejects.toThrow('D1_ERROR');
-    const noChain = { ...setUp().ports, reserveSignatures: () => Promise.reject(new Error('no node')) };
+    const noChain = { ...setUp().ports, history: historyOf(() => Promise.reject(new Error('no node'))) };
     await expect(checkTrust(noChain)).rejects.toThrow('no node');
     expect([frozenReason(w.journal), frozenReason(noChain.journal)]).toEqual([undefined, undefined]);
   });

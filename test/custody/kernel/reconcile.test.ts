@@ -9,6 +9,7 @@ import { effectOf, step } from '../../../src/custody/kernel/state-machine.ts';
 import { recoveredSwap } from '../../../src/custody/swap/recovery.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../fake-mirror.ts';
+import { historyOf } from '../history.ts';
 import {
   deathProof,
   done,
@@ -64,7 +65,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
       storage,
       mirror,
       reserveAddress: RESERVE,
-      reserveSignatures: async ({ limit, before }) => {
+      history: historyOf(async ({ limit, before }) => {
         const from = chain.findIndex(({ signature }) => signature === before) + 1;
         return chain.slice(from, from + limit).map(({ signature, slot, failed, blockTime }) => ({
           signature,
@@ -72,7 +73,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
           err: failed || null,
           blockTime,
         }));
-      },
+      }),
       async transaction(signature) {
         if (unreadable.has(signature)) throw upstreamFailed('solana-rpc', 'rpc_-32015');
         return chain.find((one) => one.signature === signature) ?? null;
@@ -227,7 +228,7 @@ describe('transactions of the reserve that nobody remembers', () => {
       storage: w.storage,
       mirror: w.mirror,
       reserveAddress: RESERVE,
-      reserveSignatures: async () => [{ signature: 's1', slot: 1n, err: null, blockTime: null }],
+      history: historyOf(async () => [{ signature: 's1', slot: 1n, err: null, blockTime: null }]),
       transaction: async () => null,
       ...OF_THE_MODULES,
       now: () => NOW,

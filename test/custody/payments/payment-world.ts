@@ -15,7 +15,7 @@ import { createSqliteStorage } from '../sqlite-storage.ts';
 export const TREASURY = 'treasury';
 const START = 1_800_000_000_000;
 /** Together the longest time between two searches while a request is kept: an hour. */
-const SEARCH_WAITS = [0, 2_000, 48_000, 550_000, 3_000_000];
+const SEARCH_WAITS = [0, 2_000, 3_000, 595_000, 3_000_000];
 export const address = (n: number): string =>
   encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
 export const signature = (n: number): string =>

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import {
   createRefundKind,
   encodeRefundPlan,
   type RefundKindPorts,
 } from '../../../src/custody/payments/refund-operation.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
-import type { ChainTransaction, SignatureEntry } from '../../../src/providers/solana-rpc.ts';
+import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { depositSignature, wallet } from '../asry/claim-simulation.ts';
 import { readMessage } from '../message-reader.ts';
 
@@ -86,7 +87,7 @@ describe('what is signed for a refund', () => {
   });
 });
 
-describe('looking for what paid a refund', () => {
+describe('the search for what paid a refund', () => {
   const memo = `refund:${REFUND}:1`;
   const entry = (signature: string, over: Partial<SignatureEntry> = {}): SignatureEntry => ({
     signature,
@@ -109,74 +110,117 @@ describe('looking for what paid a refund', () => {
     preTokens: null,
     postTokens: null,
   });
-  const node = (
-    list: readonly SignatureEntry[],
-    found: ChainTransaction | null = transaction([RESERVE]),
-  ) => ({
-    signatures: async ({ limit, before }: { limit: number; before?: string }) => {
-      const from = list.findIndex(({ signature }) => signature === before) + 1;
-      return list.slice(from, from + limit);
-    },
-    transaction: async () => found,
-  });
-  const others = (count: number, blockTime = NOW / 1_000) =>
-    Array.from({ length: count }, (_, n) => entry(`o${n}`, { memo: null, blockTime }));
+  type Fake = {
+    readonly listed: readonly SignatureEntry[];
+    /** What it shows of any listed transaction. */
+    readonly shows?: ChainTransaction | null;
+    readonly firstBlock?: bigint;
+    readonly isDown?: boolean;
+    /** It refuses to show transactions whose names begin so. */
+    readonly unreadable?: string;
+  };
 
-  it('finds it on any of the nodes, and behind pages of other transactions', async () => {
-    const search = createRefundSearch([node([]), node([...others(2_500), entry('paid')])], RESERVE);
-    expect(await search(REFUND, NOW)).toBe('paid');
+  const node = (fake: Fake, index: number): SolanaNode => {
+    const { listed, shows = transaction([RESERVE]), firstBlock = 0n, unreadable } = fake;
+    const up = async <T>(value: T): Promise<T> => {
+      if (fake.isDown) throw upstreamFailed('solana-rpc', 'timeout');
+      return value;
+    };
+    const parts: Partial<SolanaNode> = {
+      id: `node-${index}`,
+      name: `node-${index}`,
+      signaturesFor: (_address, { limit, before }) => {
+        const from = listed.findIndex(({ signature }) => signature === before) + 1;
+        return up(listed.slice(from, from + limit));
+      },
+      transaction: (signature) => {
+        if (unreadable && signature.startsWith(unreadable)) throw upstreamFailed('solana-rpc', 'rpc_-32015');
+        // The refunded payment, at slot 5.
+        return up(signature === REFUND ? transaction([PAYER]) : shows);
+      },
+      firstAvailableBlock: () => up(firstBlock),
+      epochInfo: () => up({ slot: 10n, blockHeight: 10n }),
+    };
+    return parts as SolanaNode;
+  };
+  const searchOf = (...fakes: Fake[]) => {
+    const nodes = fakes.map(node);
+    const view = createSolanaView({ nodes, reserveAddress: RESERVE, now: () => NOW, log: () => undefined });
+    return createRefundSearch(view, RESERVE);
+  };
+  const others = (count: number, slot = 6n) =>
+    Array.from({ length: count }, (_, n) => entry(`o${n}`, { memo: null, slot }));
+
+  it('finds it behind pages of other transactions', async () => {
+    expect(await searchOf({ listed: [...others(2_500), entry('paid')] })(REFUND)).toBe('paid');
   });
 
-  it.each([
-    ['a memo that somebody else wrote', node([entry('x')], transaction([PAYER, RESERVE]))],
-    ['a transaction that failed', node([entry('x', { err: {} })])],
-    ["another refund's memo", node([entry('x', { memo: `refund:${depositSignature(2)}:1` })])],
-    ['the memo of a further part', node([entry('x', { memo: `refund:${REFUND}.2:1` })])],
-    ['a memo among others', node([entry('x', { memo: `[5] hello; [${memo.length}] ${memo}` })])],
-  ])('%s is none', async (_name, only) => {
-    expect(await createRefundSearch([only], RESERVE)(REFUND, NOW)).toBeNull();
+  it.each<[string, Fake]>([
+    ['a memo that another wallet wrote', { listed: [entry('x')], shows: transaction([PAYER, RESERVE]) }],
+    ['a transaction that failed', { listed: [entry('x', { err: {} })] }],
+    ["another refund's memo", { listed: [entry('x', { memo: `refund:${depositSignature(2)}:1` })] }],
+    ['the memo of a further part', { listed: [entry('x', { memo: `refund:${REFUND}.2:1` })] }],
+    ['a memo among others', { listed: [entry('x', { memo: `[5] hello; [${memo.length}] ${memo}` })] }],
+    ['a listed transaction that does not exist', { listed: [entry('x')], shows: null }],
+  ])('does not take %s for a payment', async (_name, only) => {
+    expect(await searchOf(only)(REFUND)).toBeNull();
   });
 
-  it('fails while a node fails or does not have what it lists', async () => {
-    const down = { ...node([]), signatures: () => Promise.reject(new Error('down')) };
-    for (const nodes of [[node([entry('paid')]), down], [node([entry('paid')], null)]])
-      await expect(createRefundSearch(nodes, RESERVE)(REFUND, NOW)).rejects.toThrow();
+  it.each<[string, Fake[], string | null | Error]>([
+    [
+      'one of three hides it',
+      [{ listed: [] }, { listed: [entry('paid')] }, { listed: [entry('paid')] }],
+      'paid',
+    ],
+    ['one of three is down', [{ listed: [], isDown: true }, { listed: [] }, { listed: [] }], null],
+    [
+      'only one of three lists it',
+      [{ listed: [entry('paid')] }, { listed: [] }, { listed: [] }],
+      new Error('quorum_missing'),
+    ],
+    ['one of two hides it', [{ listed: [] }, { listed: [entry('paid')] }], new Error('quorum_missing')],
+    ['one of two is down', [{ listed: [], isDown: true }, { listed: [] }], new Error('quorum_missing')],
+    [
+      'two of three keep too little history',
+      [{ listed: [], firstBlock: 6n }, { listed: [], firstBlock: 6n }, { listed: [] }],
+      new Error('history_pruned'),
+    ],
+    [
+      'one of three keeps too little history',
+      [{ listed: [], firstBlock: 6n }, { listed: [] }, { listed: [] }],
+      null,
+    ],
+  ])('needs a quorum: %s', async (_name, nodes, outcome) => {
+    const search = searchOf(...nodes);
+    if (outcome instanceof Error)
+      await expect(search(REFUND)).rejects.toMatchObject({ details: { reason: outcome.message } });
+    else expect(await search(REFUND)).toBe(outcome);
   });
 
   it('continues below 25,000 other transactions in further calls, and then finds it', async () => {
-    const search = createRefundSearch([node([]), node([...others(25_000), entry('paid')])], RESERVE);
+    const search = searchOf({ listed: [...others(25_000), entry('paid')] });
     for (let calls = 0; calls < 2; calls++)
-      await expect(search(REFUND, NOW)).rejects.toMatchObject({ details: { reason: 'history_continues' } });
-    expect(await search(REFUND, NOW)).toBe('paid');
+      await expect(search(REFUND)).rejects.toMatchObject({ details: { reason: 'history_continues' } });
+    expect(await search(REFUND)).toBe('paid');
   });
 
   it('searches from the top again once a search has ended', async () => {
-    const list: SignatureEntry[] = others(12_000);
-    const search = createRefundSearch([node(list)], RESERVE);
-    await expect(search(REFUND, NOW)).rejects.toThrow();
-    expect(await search(REFUND, NOW)).toBeNull();
-    list.unshift(entry('paid'));
-    expect(await search(REFUND, NOW)).toBe('paid');
+    const listed: SignatureEntry[] = others(12_000);
+    const search = searchOf({ listed });
+    await expect(search(REFUND)).rejects.toThrow();
+    expect(await search(REFUND)).toBeNull();
+    listed.unshift(entry('paid'));
+    expect(await search(REFUND)).toBe('paid');
   });
 
   it('skips transactions of a version that no node shows, whatever memo they carry', async () => {
     const dust = Array.from({ length: 100 }, (_, n) => entry(`newer${n}`));
-    const reading = {
-      ...node([...dust, entry('paid')]),
-      transaction: async (signature: string) => {
-        if (signature.startsWith('newer')) throw upstreamFailed('solana-rpc', 'rpc_-32015');
-        return transaction([RESERVE]);
-      },
-    };
-    expect(await createRefundSearch([reading], RESERVE)(REFUND, NOW)).toBe('paid');
-    const unpaid = { ...reading, signatures: node(dust).signatures };
-    expect(await createRefundSearch([unpaid], RESERVE)(REFUND, NOW)).toBeNull();
+    expect(await searchOf({ listed: [...dust, entry('paid')], unreadable: 'newer' })(REFUND)).toBe('paid');
+    expect(await searchOf({ listed: dust, unreadable: 'newer' })(REFUND)).toBeNull();
   });
 
-  it('looks no further back than the refund itself', async () => {
-    const old = others(5_000, NOW / 1_000 - 86_400);
-    expect(
-      await createRefundSearch([node([...others(1_500), ...old, entry('paid')])], RESERVE)(REFUND, NOW),
-    ).toBeNull();
+  it('searches no further back than the refunded payment', async () => {
+    const old = others(5_000, 4n);
+    expect(await searchOf({ listed: [...others(1_500), ...old, entry('paid')] })(REFUND)).toBeNull();
   });
 });

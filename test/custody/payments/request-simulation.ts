@@ -16,12 +16,7 @@ import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
 import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
-import type {
-  ChainTransaction,
-  SignatureEntry,
-  SolanaNode,
-  SolanaRpc,
-} from '../../../src/providers/solana-rpc.ts';
+import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createD1Model } from '../../simulator/d1-model.ts';
 import type { Contents } from '../../simulator/disk.ts';
 import { createHost, type Instance } from '../../simulator/host.ts';
@@ -230,21 +225,6 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         },
       ];
     });
-    const rpc: SolanaRpc = {
-      ...bare,
-      nodes: asked,
-      async first(read) {
-        let failure: unknown;
-        for (const node of asked) {
-          try {
-            return await read(node);
-          } catch (error) {
-            failure ??= error;
-          }
-        }
-        throw failure;
-      },
-    };
     const mirror = createD1Mirror(d1.database as never);
     const solana = createSolanaView({
       nodes: asked,
@@ -253,8 +233,6 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
       log: () => undefined,
     });
     const { latestBlockhash } = solana;
-    const reserveSignatures = (page: { limit: number; before?: string }) =>
-      rpc.first((node) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' }));
     return createCustodian(instance.storage, {
       chain: solana,
       mirror: {
@@ -274,7 +252,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         readPrices: async () => [],
         latestBlockhash,
         bitcoinViews: async () => [],
-        reserveSignatures,
+        history: solana.history,
         transaction: solana.transaction,
       },
       payments: {
@@ -284,10 +262,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
         balanceOf: (address) => flaky('balanceOf', () => BigInt(address.length)),
         leastBalance: async () => 0n,
         findPaid: createRefundSearch(
-          asked.map((node) => ({
-            signatures: (page) => node.signaturesFor(RESERVE, { ...page, commitment: 'finalized' }),
-            transaction: (signature) => node.transaction(signature, 'finalized'),
-          })),
+          { ...solana, transaction: async (text) => received(text) ?? solana.transaction(text) },
           RESERVE,
         ),
         nodes: asked.map((node, index) => ({

@@ -61,6 +61,8 @@ function setUp(nodeCount = 1) {
     hidden: new Set<string>(),
     /** Entries that only node 1 lists, at the top. */
     invented: [] as string[],
+    /** The slot of these; that of the newest transaction if undefined. */
+    inventedSlot: undefined as bigint | undefined,
   };
   const log = (line: Readonly<Record<string, unknown>>) => void state.said.push(line);
   const now = () => state.now;
@@ -101,7 +103,7 @@ function setUp(nodeCount = 1) {
             err: failed ? { InstructionError: [0, 'x'] } : null,
             blockTime,
           }));
-        const top = honest[0]?.slot ?? 0n;
+        const top = state.inventedSlot ?? honest[0]?.slot ?? 0n;
         const fake = state.invented.map((signature) => ({ signature, slot: top, err: null, blockTime: T0 }));
         const list = index === 0 ? [...fake, ...honest] : honest;
         const from = before === undefined ? 0 : list.findIndex(({ signature }) => signature === before) + 1;
@@ -275,6 +277,26 @@ describe('the walk over the treasury', () => {
     await world.runAll(1_000);
     expect(world.taken).toHaveLength(Math.floor(n / 50));
     expect(world.state.reads).toBe(n);
+  });
+
+  it('goes on with an alarm after a node once listed a slot that does not exist', async () => {
+    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    world.state.invented = ['x9'];
+    world.state.inventedSlot = 10n ** 15n;
+    await world.run();
+    world.state.invented = [];
+    for (let minute = 0; minute < 15; minute++) {
+      world.state.now += 60_000;
+      const n = 31 + minute;
+      world.chain.unshift(payment(`s${n}`, 100n, { blockTime: Math.floor(world.state.now / 1_000) }));
+      await world.run();
+    }
+    await world.runAll();
+    expect(world.taken).toHaveLength(45);
+    expect(world.state.said.filter(({ level }) => level === 'alarm')).toMatchObject([
+      { event: 'treasury_list_retreated', node: 'node-1', head: '1000000000000000' },
+    ]);
   });
 
   it('raises an alarm when it is behind for more than ten minutes', async () => {

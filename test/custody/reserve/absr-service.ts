@@ -1,4 +1,5 @@
 /** The production custodian over the models: its ports, its restarts, and calls during which it dies. */
+
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import type { SwapRoute } from '../../../src/bridges/route.ts';
@@ -11,6 +12,7 @@ import type { Mirror, MirrorRow, Signer } from '../../../src/custody/kernel/port
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { createReservePorts } from '../../../src/custody/reserve/upstream-views.ts';
+import { historyOf } from '../history.ts';
 import { createDisk } from './absr-disk.ts';
 import { type BitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
 import type { SolanaModel } from './solana-model.ts';
@@ -143,7 +145,7 @@ export function createService(p: {
       latestBlockhash: solana.latestBlockhash,
       bitcoinViews: (txid) =>
         Promise.all(indexes.map((index) => index.tx(txid).catch((error: Error) => error))),
-      reserveSignatures: async () => [],
+      history: historyOf(),
       transaction: async () => null,
     },
     ...(p.proof && {

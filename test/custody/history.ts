@@ -1,0 +1,7 @@
+import type { History, HistoryNode } from '../../src/custody/kernel/history.ts';
+
+/** The reserve's history of one node that proves the absence of nothing. */
+export const historyOf = (signatures: HistoryNode['signatures'] = async () => []): History => ({
+  nodes: [{ name: 'node', signatures }],
+  isAbsent: async () => false,
+});

@@ -1,0 +1,151 @@
+/** Boot and reconciliation over nodes of which one leaves out, invents, or keeps little. */
+import { describe, expect, it } from 'vitest';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { checkTrust, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
+import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
+import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { recoveredSwap } from '../../../src/custody/swap/recovery.ts';
+import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
+import { createFakeMirror } from '../fake-mirror.ts';
+import { FEE, NOW, SOL } from '../sample-operations.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+
+const RESERVE = 'reserve';
+const FINALIZED = 1_000n;
+
+const transfer = (signature: string, slot = 950n): ChainTransaction => ({
+  signature,
+  slot,
+  blockTime: NOW / 1_000,
+  failed: false,
+  fee: FEE,
+  accounts: [RESERVE, 'deposit', 'system'],
+  signers: [RESERVE],
+  preLamports: [10n * SOL, 0n, 1n],
+  postLamports: [9n * SOL - FEE, SOL, 1n],
+  preTokens: null,
+  postTokens: null,
+});
+
+type Fake = {
+  readonly hides?: boolean;
+  readonly isDown?: boolean;
+  /** Listed by this node alone. */
+  readonly invents?: ChainTransaction;
+  /** The oldest slot that it keeps. */
+  readonly firstBlock?: bigint;
+};
+
+/** The reserve signed one transaction, in slot 950. */
+function setUp(...fakes: Fake[]) {
+  const nodes = fakes.map(({ hides, isDown, invents, firstBlock = 0n }, index) => {
+    const held = [...(invents ? [invents] : []), transfer('ours')].filter(
+      ({ slot, signature }) => slot >= firstBlock && !(hides && signature === 'ours'),
+    );
+    const up = async <T>(value: T): Promise<T> => {
+      if (isDown) throw upstreamFailed(`node-${index}`, 'timeout');
+      return value;
+    };
+    const parts: Partial<SolanaNode> = {
+      id: `node-${index}`,
+      name: `node-${index}`,
+      signaturesFor: (_address, { before }) =>
+        up(
+          before === undefined
+            ? held.map(({ signature, slot, blockTime }) => ({ signature, slot, err: null, blockTime }))
+            : [],
+        ),
+      // A node that invents an entry cannot invent what others must show.
+      transaction: (signature) => up(held.find((one) => one.signature === signature) ?? null),
+      firstAvailableBlock: () => up(firstBlock),
+      epochInfo: () => up({ slot: FINALIZED, blockHeight: FINALIZED }),
+    };
+    return parts as SolanaNode;
+  });
+  const view = createSolanaView({ nodes, reserveAddress: RESERVE, now: () => NOW, log: () => undefined });
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };
+  const boot = () =>
+    checkTrust({
+      ...shared,
+      history: view.history,
+      log: () => undefined,
+      signersOf: async (signature) => (await view.transaction(signature))?.signers ?? null,
+    });
+  const rebuild = () => {
+    freeze(journal, 'journal_behind_mirror', () => undefined);
+    return reconcile({
+      ...shared,
+      storage,
+      history: view.history,
+      transaction: view.transaction,
+      modules: [],
+      provesItself: () => false,
+      adopt: (transaction, now) => recoveredSwap(transaction, RESERVE, now),
+    });
+  };
+  return { boot, rebuild };
+}
+
+const HIDES: Fake = { hides: true };
+const HONEST: Fake = {};
+const DOWN: Fake = { isDown: true };
+const INVENTS: Fake = { invents: transfer('false', 960n) };
+const FAR: Fake = { invents: transfer('far', 10n ** 15n) };
+
+const EMPTY_BUT_SIGNED = { ok: false, reason: 'journal_empty_but_reserve_has_signed' };
+
+describe('the first start of an empty journal', () => {
+  it.each<[string, Fake[]]>([
+    ['the first of two nodes hides the transaction', [HIDES, HONEST]],
+    ['the first of three hides it', [HIDES, HONEST, HONEST]],
+    ['one of three hides it and one is down', [HIDES, DOWN, HONEST]],
+    ['the first of three has pruned it', [{ firstBlock: 960n }, HONEST, HONEST]],
+  ])('is frozen for a reserve that has signed although %s', async (_name, nodes) => {
+    expect(await setUp(...nodes).boot()).toEqual(EMPTY_BUT_SIGNED);
+  });
+
+  it.each<[string, Fake[]]>([
+    ['one of two nodes is down', [HONEST, DOWN]],
+    ['two of three are down', [DOWN, HONEST, DOWN]],
+  ])('is not decided while %s', async (_name, nodes) => {
+    await expect(setUp(...nodes).boot()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+
+  it('is not frozen by a transaction that one of three nodes invents', async () => {
+    const hiding = { ...INVENTS, hides: true };
+    expect(await setUp(hiding, HIDES, HIDES).boot()).toEqual({ ok: true });
+  });
+});
+
+describe('a reconciliation', () => {
+  it.each<[string, Fake[]]>([
+    ['the first of two nodes does not list', [HIDES, HONEST, HONEST]],
+    ['the first of three keeps no longer', [{ firstBlock: 960n }, HONEST, HONEST]],
+  ])('recovers a transaction that %s', async (_name, nodes) => {
+    expect(await setUp(...nodes).rebuild()).toMatchObject({ recovered: 1 });
+  });
+
+  it.each<[string, Fake[]]>([
+    ['in a past slot', [INVENTS, HONEST, HONEST]],
+    ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
+  ])('skips a transaction that one of three nodes invents %s', async (_name, nodes) => {
+    expect(await setUp(...nodes).rebuild()).toMatchObject({ recovered: 1, looked: 2 });
+  });
+
+  it.each<[string, Fake[]]>([
+    ['one of two nodes hides it', [HIDES, HONEST]],
+    ['one of two nodes has pruned it', [{ firstBlock: 960n }, HONEST]],
+    ['one of two nodes invents it', [INVENTS, HONEST]],
+    ['two of three have pruned it', [{ firstBlock: 960n }, { firstBlock: 960n }, HONEST]],
+  ])('stops with the reason while a transaction has no quorum: %s', async (_name, nodes) => {
+    await expect(setUp(...nodes).rebuild()).rejects.toThrow(/must show it.*add a third node/s);
+  });
+
+  it('waits for a second node, because one list proves no absence', async () => {
+    await expect(setUp(HONEST, DOWN).rebuild()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(setUp(DOWN, HONEST, DOWN).rebuild()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
