@@ -2,7 +2,7 @@
  * Draws the pictures that are kept as files: icons and social card of the site, and the README's screenshot. Needs
  * Chromium. Usage: node scripts/draw-images.ts [URL of a running world, for the screenshots]
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { runnerImport } from 'vite';
@@ -25,6 +25,17 @@ async function drawIcons(browser: Browser): Promise<void> {
     await page.screenshot({ path: join(PUBLIC, `icon-${size}.png`), omitBackground: true });
     await page.close();
   }
+  const png = readFileSync(join(PUBLIC, 'icon-32.png'));
+  writeFileSync(join(PUBLIC, 'favicon.ico'), Buffer.concat([icoHeader(32, png.length), png]));
+}
+
+/** Of an ICO file that holds one PNG. */
+function icoHeader(size: number, bytes: number): Buffer {
+  const header = Buffer.alloc(22);
+  header.set([0, 0, 1, 0, 1, 0, size, size, 0, 0, 1, 0, 32, 0]);
+  header.writeUInt32LE(bytes, 14);
+  header.writeUInt32LE(header.length, 18);
+  return header;
 }
 
 async function drawCard(browser: Browser): Promise<void> {

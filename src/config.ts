@@ -111,6 +111,12 @@ export const VARIABLES = {
     secret: true,
     about: 'Chat webhook that receives alarms.',
   },
+  SECURITY_CONTACT: {
+    schema: z.url({ protocol: /^(mailto|https)$/ }),
+    areas: ['service'],
+    about:
+      'Where a vulnerability is reported, a `mailto:` or `https:` URL. Without it /.well-known/security.txt is a 503.',
+  },
   ANALYTICS_IP_RETENTION_DAYS: {
     schema: uint,
     default: '30',

@@ -114,6 +114,7 @@ function buildApiDeps(env: Env): Deps {
     finalSwaps: new Map(),
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
+    securityContact: config.SECURITY_CONTACT,
     memory,
     waiting: createWaiting({
       memory: createCache({ kv: undefined, now: Date.now, defer: waitUntil }),

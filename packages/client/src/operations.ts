@@ -1221,6 +1221,12 @@ export type Operations = {
     answer: Proof;
     code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
+  /** Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old, or unknown. */
+  getReserveBadge: {
+    input: Record<string, never>;
+    answer: null;
+    code: 'INTERNAL';
+  };
   /** Reserve sats, ABSR supply and prices. */
   getAbsrSummary: {
     input: Record<string, never>;
@@ -1530,6 +1536,24 @@ export type Operations = {
     answer: string;
     code: 'INTERNAL';
   };
+  /** Every route with its responses, error codes and examples on one page of text */
+  getLlmsFullText: {
+    input: Record<string, never>;
+    answer: string;
+    code: 'INTERNAL';
+  };
+  /** Pages of the site */
+  getSitemap: {
+    input: Record<string, never>;
+    answer: null;
+    code: 'INTERNAL';
+  };
+  /** Where a vulnerability is reported (RFC 9116) */
+  getSecurityText: {
+    input: Record<string, never>;
+    answer: string;
+    code: 'INTERNAL' | 'NOT_CONFIGURED';
+  };
 };
 
 /**
@@ -1547,6 +1571,7 @@ export const OPERATIONS = {
   getProof: { method: 'GET', path: '/api/proof' },
   listProofs: { method: 'GET', path: '/api/proof/history' },
   getProofOfDay: { method: 'GET', path: '/api/proof/{date}' },
+  getReserveBadge: { method: 'GET', path: '/api/badge/reserve.svg' },
   getAbsrSummary: { method: 'GET', path: '/api/arbitrage/summary' },
   listAbsrTransactions: { method: 'GET', path: '/api/arbitrage/transactions' },
   getSwapMinimum: { method: 'GET', path: '/api/swap/min' },
@@ -1584,4 +1609,7 @@ export const OPERATIONS = {
   getOpenApi31Document: { method: 'GET', path: '/api/openapi-3.1.json' },
   getDocsPage: { method: 'GET', path: '/docs', text: true },
   getLlmsText: { method: 'GET', path: '/llms.txt', text: true },
+  getLlmsFullText: { method: 'GET', path: '/llms-full.txt', text: true },
+  getSitemap: { method: 'GET', path: '/sitemap.xml' },
+  getSecurityText: { method: 'GET', path: '/.well-known/security.txt', text: true },
 } as const;

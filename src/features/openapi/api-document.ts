@@ -254,14 +254,22 @@ function addExamples(operation: Operation, recorded: Examples[string] | undefine
   }
 }
 
-/** `nullable` means nothing beside no `type`, and validators refuse it there: no type allows null by itself. */
+/**
+ * `nullable` means nothing beside no `type`, and validators refuse it there: no type allows null by itself. A part of
+ * `allOf` that said nothing else is dropped.
+ */
 function mended(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mended);
   if (typeof value !== 'object' || value === null) return value;
   const untyped = !['type', '$ref', 'allOf', 'anyOf', 'oneOf'].some((name) => name in value);
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, member]) => !(name === 'nullable' && member === true && untyped))
-      .map(([name, member]) => [name, mended(member)]),
-  );
+  const entries = Object.entries(value)
+    .filter(([name, member]) => !(name === 'nullable' && member === true && untyped))
+    .map(([name, member]) => [name, mended(member)] as const);
+  if (!('allOf' in value)) return Object.fromEntries(entries);
+  const parts = list(mended(value.allOf)).filter((part) => !isEmpty(part));
+  const [only] = parts;
+  return entries.length === 1 && parts.length === 1 ? only : { ...Object.fromEntries(entries), allOf: parts };
 }
+
+const isEmpty = (part: unknown): boolean =>
+  typeof part === 'object' && part !== null && Object.keys(part).length === 0;

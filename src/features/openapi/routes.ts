@@ -1,15 +1,20 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
 import { keptBody, type Tagged, tagged } from '../../http/kept-json.ts';
-import { jsonResponse, newRouter } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { API_VERSION, type ApiDocument } from './api-document.ts';
 import { DOCS_POLICY, docsPage } from './docs-page.ts';
 import { EXAMPLES } from './examples.ts';
-import { llmsText } from './llms-text.ts';
+import { llmsFullText, llmsText } from './llms-text.ts';
 import { asOpenApi31 } from './openapi-31.ts';
+import { securityText, sitemap } from './site-texts.ts';
 
 export type OpenApiDeps = {
   /** Origin of absolute links; empty where none is configured. */
   readonly publicBaseUrl: string;
+  /** `mailto:` or `https:` URL; undefined where none is configured. */
+  readonly securityContact: string | undefined;
+  readonly now: () => number;
 };
 
 const CACHE_CONTROL = 'public, max-age=300';
@@ -71,9 +76,39 @@ const llmsRoute = createRoute({
   responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
 });
 
+const llmsFullRoute = createRoute({
+  method: 'get',
+  path: '/llms-full.txt',
+  operationId: 'getLlmsFullText',
+  tags: ['documents'],
+  summary: 'Every route with its responses, error codes and examples on one page of text',
+  responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
+});
+
+const sitemapRoute = createRoute({
+  method: 'get',
+  path: '/sitemap.xml',
+  operationId: 'getSitemap',
+  tags: ['documents'],
+  summary: 'Pages of the site',
+  responses: { 200: { description: 'A sitemap', content: { 'application/xml': { schema: z.string() } } } },
+});
+
+const securityRoute = createRoute({
+  method: 'get',
+  path: '/.well-known/security.txt',
+  operationId: 'getSecurityText',
+  tags: ['documents'],
+  summary: 'Where a vulnerability is reported (RFC 9116)',
+  responses: {
+    200: { description: 'The contact', content: { 'text/plain': { schema: z.string() } } },
+    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),
+  },
+});
+
 /** @param describe the document of the whole app, for an origin; asked once an origin */
 export function openApiRoutes(describe: (origin: string) => ApiDocument) {
-  const made = new Map<string, Readonly<Record<'json' | 'json31' | 'docs' | 'llms', Tagged>>>();
+  const made = new Map<string, Readonly<Record<'json' | 'json31' | 'docs' | 'llms' | 'llmsFull', Tagged>>>();
 
   function texts(origin: string) {
     const known = made.get(origin);
@@ -84,6 +119,7 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
       json: tagged(JSON.stringify(document)),
       docs: tagged(docsPage(origin, document)),
       llms: tagged(llmsText(document, EXAMPLES)),
+      llmsFull: tagged(llmsFullText(document, EXAMPLES)),
     };
     made.set(origin, fresh);
     return fresh;
@@ -91,8 +127,16 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
 
   const router = newRouter<OpenApiDeps>();
   // Described, but not answered through the descriptions: the texts are not made anew for each answer.
-  for (const route of [documentRoute, document31Route, docsRoute, llmsRoute])
-    router.openAPIRegistry.registerPath(route);
+  const described = [
+    documentRoute,
+    document31Route,
+    docsRoute,
+    llmsRoute,
+    llmsFullRoute,
+    sitemapRoute,
+    securityRoute,
+  ];
+  for (const route of described) router.openAPIRegistry.registerPath(route);
   return router
     .get(documentRoute.getRoutingPath(), (c) => {
       c.header('Cache-Control', CACHE_CONTROL);
@@ -110,5 +154,21 @@ export function openApiRoutes(describe: (origin: string) => ApiDocument) {
     .get(llmsRoute.getRoutingPath(), (c) => {
       c.header('Cache-Control', CACHE_CONTROL);
       return keptBody(c, texts(c.var.deps.publicBaseUrl).llms, 'text/plain; charset=UTF-8');
+    })
+    .get(llmsFullRoute.getRoutingPath(), (c) => {
+      c.header('Cache-Control', CACHE_CONTROL);
+      return keptBody(c, texts(c.var.deps.publicBaseUrl).llmsFull, 'text/plain; charset=UTF-8');
+    })
+    .get(sitemapRoute.getRoutingPath(), (c) => {
+      c.header('Cache-Control', CACHE_CONTROL);
+      const text = sitemap(c.var.deps.publicBaseUrl || new URL(c.req.url).origin);
+      return c.body(text, 200, { 'Content-Type': 'application/xml' });
+    })
+    .get(securityRoute.getRoutingPath(), (c) => {
+      const { publicBaseUrl, securityContact, now } = c.var.deps;
+      if (securityContact === undefined) throw notConfigured(['SECURITY_CONTACT']);
+      c.header('Cache-Control', CACHE_CONTROL);
+      const text = securityText(publicBaseUrl || new URL(c.req.url).origin, securityContact, now());
+      return c.body(text, 200, { 'Content-Type': 'text/plain; charset=UTF-8' });
     });
 }

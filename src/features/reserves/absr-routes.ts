@@ -7,6 +7,8 @@ import { keptJson } from '../../http/kept-json.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
+import { backingOf } from './backing.ts';
+import { type BadgeState, badgeSvg } from './badge.ts';
 import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 
@@ -96,6 +98,43 @@ const transactionsRoute = createRoute({
   },
 });
 
+const badgeRoute = createRoute({
+  method: 'get',
+  path: '/badge/reserve.svg',
+  operationId: 'getReserveBadge',
+  tags: ['reserves'],
+  summary: 'Reserve and ABSR supply as a picture to embed',
+  description:
+    'Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old, or unknown. Always a picture, never an error body.',
+  responses: {
+    200: { description: 'A picture', content: { 'image/svg+xml': { schema: z.string() } } },
+  },
+});
+
+/** Seconds that a picture is kept; image proxies read it again after that. */
+const BADGE_MAX_AGE = 60;
+const BADGE_UNSURE_MAX_AGE = 15;
+
+/** A picture for every case: a page that embeds it shows an error as a broken image. */
+async function readBadge(d: SummaryDeps): Promise<BadgeState> {
+  const parts = await readSummary(d).catch(() => null);
+  const [, , reserve, supply] = parts ?? [null, null, null, null];
+  const backing =
+    reserve && supply
+      ? backingOf(BigInt(reserve.value.confirmed), {
+          atoms: BigInt(supply.value.atoms),
+          decimals: supply.value.decimals,
+        })
+      : null;
+  const sats = reserve && BigInt(reserve.value.confirmed);
+  const stale = [reserve, supply].filter((part) => part?.stale).map((part) => part?.asOf ?? 0);
+  return {
+    sats,
+    absr: sats === null || backing === null ? null : sats - backing.gapSats,
+    staleSince: stale.length === 0 ? null : new Date(Math.min(...stale)).toISOString(),
+  };
+}
+
 const LIST = 'absr';
 const COLUMNS = ['signature', 'txId', 'type', 'amountSats', 'amountUsd', 'blockTime', 'amountSatoshis'];
 const ListKey = z.tuple([z.int(), z.int()]);
@@ -103,6 +142,12 @@ const ListKey = z.tuple([z.int(), z.int()]);
 const summaryJson = keptJson(summaryOf);
 
 export const absrRoutes = newRouter<AbsrDeps>()
+  .openapi(badgeRoute, async (c) => {
+    const state = await readBadge(c.var.deps);
+    const isSure = state.sats !== null && state.staleSince === null;
+    c.header('Cache-Control', `public, max-age=${isSure ? BADGE_MAX_AGE : BADGE_UNSURE_MAX_AGE}`);
+    return c.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
+  })
   .openapi(summaryRoute, async (c) => {
     const parts = await readSummary(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control')));
     c.header('Cache-Control', 'public, max-age=10');

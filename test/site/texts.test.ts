@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { PAGES } from '../../site/prerender.tsx';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+
+const ORIGIN = 'https://sluice.example';
+const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+const appWith = (deps: Partial<Deps>) =>
+  createApp(() => ({ log: () => undefined, now: () => NOW, ...deps }) as Partial<Deps> as Deps);
+const app = appWith({ publicBaseUrl: ORIGIN, securityContact: 'mailto:security@sluice.example' });
+
+describe('/sitemap.xml', () => {
+  it('lists every page of the site that stands for itself, and the API reference', async () => {
+    const answer = await app.request('/sitemap.xml');
+    expect(answer.headers.get('content-type')).toBe('application/xml');
+    const listed = [...(await answer.text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
+    // The page of one token needs its id.
+    const pages = PAGES.map(({ path }) => path).filter((path) => path !== '/404' && path !== '/token');
+    expect(listed.sort()).toEqual([...pages, '/docs'].map((path) => `${ORIGIN}${path}`).sort());
+  });
+
+  it('uses the origin of the request where none is configured', async () => {
+    const text = await (await appWith({}).request('https://preview.test/sitemap.xml')).text();
+    expect(text).toContain('<loc>https://preview.test/reserves</loc>');
+  });
+});
+
+describe('/.well-known/security.txt', () => {
+  it('names the contact and expires within a year', async () => {
+    const answer = await app.request('/.well-known/security.txt');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; charset=utf-8$/i);
+    expect(await answer.text()).toBe(
+      `Contact: mailto:security@sluice.example\nExpires: 2027-05-01T00:00:00.000Z\nPreferred-Languages: en\nCanonical: ${ORIGIN}/.well-known/security.txt\n`,
+    );
+  });
+
+  it('names the missing variable where no contact is configured', async () => {
+    const answer = await appWith({ publicBaseUrl: ORIGIN }).request('/.well-known/security.txt');
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      error_code: 'NOT_CONFIGURED',
+      details: { variables: ['SECURITY_CONTACT'] },
+    });
+  });
+});
+
+describe('/llms-full.txt', async () => {
+  const text = await (await app.request('/llms-full.txt')).text();
+  const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument;
+
+  it('begins with llms.txt', async () => {
+    expect(text.startsWith((await (await app.request('/llms.txt')).text()).trimEnd())).toBe(true);
+  });
+
+  it('has the responses of every route, the text of every code, and the recorded successes', () => {
+    for (const { method, path } of operationsOf(document))
+      expect(text).toContain(`\n### ${method.toUpperCase()} ${path}\n`);
+    for (const [code, { meaning }] of Object.entries(ERRORS))
+      expect(text).toContain(`\`${code}\`: ${meaning}`);
+    const fences = [...text.matchAll(/^```json\n([\s\S]*?)\n```$/gm)].map(([, json = '']) =>
+      JSON.parse(json),
+    );
+    const successes = Object.values(EXAMPLES).flatMap(({ responses }) =>
+      responses.filter(({ status }) => status < 300).slice(0, 1),
+    );
+    for (const { body } of successes) expect(fences).toContainEqual(body);
+  });
+});
+
+it('/favicon.ico holds the icon of 32 pixels', () => {
+  const ico = readFileSync('site/public/favicon.ico');
+  const png = readFileSync('site/public/icon-32.png');
+  expect([...ico.subarray(0, 8)]).toEqual([0, 0, 1, 0, 1, 0, 32, 32]);
+  expect([ico.readUInt32LE(14), ico.readUInt32LE(18)]).toEqual([png.length, 22]);
+  expect(ico.subarray(22).equals(png)).toBe(true);
+});
