@@ -22,8 +22,8 @@ const HOUR = 60 * MINUTE;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;
 const CALM_CRON = 20 * MINUTE;
-/** Time in which the last payments become final and are listed. */
-const CALM_LEAST = 20_000;
+/** Time in which the last payments are searched for: each minute by the cron, or by the alarm where the cron is lost. */
+const CALM_LEAST = 21 * MINUTE;
 /** Longer than any bridge is slow and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
