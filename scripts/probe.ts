@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
-import { addressOfSecret } from '../src/custody/kernel/signer.ts';
+import { reserveOf } from '../src/wiring/configured.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
@@ -47,7 +47,7 @@ if (config.invalid.length > 0) {
 }
 const { solanaAddress, bitcoinAddress } = freshKeys(randomBytes);
 const reserve = {
-  solanaAddress: values.solana ?? addressOfSecret(config.SOLANA_PRIVATE_KEY ?? '') ?? solanaAddress,
+  solanaAddress: values.solana ?? reserveOf(config).solanaAddress ?? solanaAddress,
   bitcoinAddress: values.bitcoin ?? config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
 };
 

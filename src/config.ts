@@ -25,6 +25,8 @@ const addressList = z.string().transform((text, context) => {
   return z.NEVER;
 });
 const secret = z.string().min(1);
+/** Words between slashes, as they stand in a URL's path. */
+const pathName = z.string().regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/);
 const relayUrl = z.url({ protocol: /^wss?$/ });
 const relayList = z.string().transform((text, context) => {
   const urls = text.split(/[\s,]+/).filter(Boolean);
@@ -129,7 +131,43 @@ export const VARIABLES = {
     areas: ['custody'],
     required: true,
     secret: true,
-    about: 'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file.',
+    about:
+      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Without it the key is in a key service.',
+  },
+  VAULT_URL: {
+    schema: url,
+    areas: ['custody'],
+    about:
+      'Origin of a HashiCorp Vault or OpenBao whose transit engine holds the key, instead of `SOLANA_PRIVATE_KEY` ([key service](custody.md#a-key-outside-cloudflare)).',
+  },
+  VAULT_TOKEN: {
+    schema: secret,
+    areas: ['custody'],
+    secret: true,
+    about:
+      'Token of that service, required with `VAULT_URL`: it may sign with the one key and read its public part.',
+  },
+  VAULT_TRANSIT_KEY: {
+    schema: pathName,
+    default: 'sluice',
+    areas: ['custody'],
+    about: 'Name of the ed25519 key there.',
+  },
+  VAULT_TRANSIT_MOUNT: {
+    schema: pathName,
+    default: 'transit',
+    areas: ['custody'],
+    about: 'Path of the transit engine there.',
+  },
+  VAULT_NAMESPACE: {
+    schema: pathName,
+    areas: ['custody'],
+    about: 'Namespace there, for Vault Enterprise and HCP.',
+  },
+  RESERVE_SOLANA_ADDRESS: {
+    schema: address,
+    areas: ['custody'],
+    about: 'Address of the reserve, required with `VAULT_URL`. With `SOLANA_PRIVATE_KEY` it may be empty.',
   },
   RESERVE_BTC_ADDRESS: {
     schema: z.string().refine(isBitcoinAddress, 'not a Bitcoin address'),

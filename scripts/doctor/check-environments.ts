@@ -55,6 +55,8 @@ export const checkEnvironments = (file: string, toml: string): Finding[] =>
 /** Settings that name a key, an account or the service itself. */
 const OWN = [
   'SOLANA_PRIVATE_KEY',
+  'RESERVE_SOLANA_ADDRESS',
+  'VAULT_TOKEN',
   'RESERVE_BTC_ADDRESS',
   'BTC_PRIVATE_KEY_WIF',
   'TREASURY_SOLANA_ADDRESS',

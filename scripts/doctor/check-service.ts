@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
-import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
+import { readConfig } from '../../src/config.ts';
 import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
 import type { Fetch } from '../../src/providers/http.ts';
+import { reserveOf } from '../../src/wiring/configured.ts';
 import { type Finding, note, problem, type Settings } from './finding.ts';
 
 const Ready = z.looseObject({
@@ -98,9 +99,9 @@ export async function checkService(
 }
 
 function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings: Settings): Finding[] {
-  const own = addressOfSecret(settings.SOLANA_PRIVATE_KEY ?? '');
+  const { solanaAddress: own } = reserveOf(readConfig(settings));
   const differs = [
-    ...(own !== undefined && solana.address !== own ? ['SOLANA_PRIVATE_KEY'] : []),
+    ...(own !== null && solana.address !== own ? ['SOLANA_PRIVATE_KEY'] : []),
     ...(settings.RESERVE_BTC_ADDRESS && bitcoin.address !== settings.RESERVE_BTC_ADDRESS
       ? ['RESERVE_BTC_ADDRESS']
       : []),

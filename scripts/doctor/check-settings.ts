@@ -51,6 +51,25 @@ function near(name: string): string {
 
 function checkSolanaKey(settings: Settings): Finding[] {
   const key = given(settings, 'SOLANA_PRIVATE_KEY');
+  if (given(settings, 'VAULT_URL') !== undefined) {
+    const missing = ['VAULT_TOKEN', 'RESERVE_SOLANA_ADDRESS'].filter(
+      (name) => given(settings, name) === undefined,
+    );
+    return [
+      ...(key === undefined
+        ? []
+        : [
+            problem(
+              'solana-key-twice',
+              'SOLANA_PRIVATE_KEY and VAULT_URL are both set: nothing is signed until one is removed.',
+              'Remove SOLANA_PRIVATE_KEY when the key is in the key service.',
+            ),
+          ]),
+      ...missing.map((name) =>
+        problem('key-service-incomplete', `VAULT_URL is set and ${name} is not.`, `Set ${name}.`),
+      ),
+    ];
+  }
   const how =
     'Set SOLANA_PRIVATE_KEY to the base58 text or the JSON array of a 64-byte key (`npm run ops -- keygen` makes one).';
   if (key === undefined)

@@ -7,12 +7,13 @@ import { readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
-import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createCoinbase, createHyperliquid, createKraken } from '../../src/providers/price-venues.ts';
 import { createSolanaRpc, type SolanaNode } from '../../src/providers/solana-rpc.ts';
+import { createVaultTransit } from '../../src/providers/vault-transit.ts';
+import { reserveOf } from '../../src/wiring/configured.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 
 /** Slots that a node may be behind another: about a minute. */
@@ -59,7 +60,7 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
     SOLANA_RPC_URL: config.SOLANA_RPC_URL ?? [],
     ESPLORA_API_URLS: config.ESPLORA_API_URLS ?? [],
   };
-  const reserve = addressOfSecret(config.SOLANA_PRIVATE_KEY ?? '');
+  const reserve = reserveOf(config).solanaAddress;
   const bitcoin = isBitcoinAddress(config.RESERVE_BTC_ADDRESS ?? '') ? config.RESERVE_BTC_ADDRESS : undefined;
   const rpc = createSolanaRpc({ urls: usable.SOLANA_RPC_URL, fetch });
   const found = await Promise.all([
@@ -68,11 +69,45 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
     checkPrices(config, fetch),
     reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
     reserve ? checkAccounts(config, rpc.nodes, reserve) : [],
+    reserve ? checkKeyService(config, reserve, fetch) : [],
   ]);
   return found.flat();
 }
 
 type Config = ReturnType<typeof readConfig>;
+
+/** The key service has the key of the reserve, and the token may read it. Nothing is signed. */
+async function checkKeyService(config: Config, address: string, fetch: Fetch): Promise<Finding[]> {
+  const { VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
+  if (!baseUrl || !token) return [];
+  const keychain = createVaultTransit({
+    baseUrl,
+    token,
+    address,
+    mount: config.VAULT_TRANSIT_MOUNT ?? 'transit',
+    key: config.VAULT_TRANSIT_KEY ?? '',
+    namespace: config.VAULT_NAMESPACE,
+    fetch,
+  });
+  const [answer] = await askAll([{ name: hostOf(baseUrl) }], () => keychain.addresses());
+  if (!answer || 'failure' in answer)
+    return [
+      problem(
+        'key-service-unreachable',
+        `The key service does not answer (${answer?.failure ?? 'unreachable'}).`,
+        'Check VAULT_URL, VAULT_TOKEN and the policy of the token in docs/custody.md.',
+      ),
+    ];
+  return answer.value.includes(address)
+    ? []
+    : [
+        problem(
+          'key-service-other-key',
+          `Under that name the key service has ${answer.value.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
+          'Correct VAULT_TRANSIT_KEY or RESERVE_SOLANA_ADDRESS.',
+        ),
+      ];
+}
 
 async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
   const answers = await askAll(nodes, (node) => node.epochInfo('finalized'));

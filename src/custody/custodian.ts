@@ -275,7 +275,9 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
       return answer;
     },
 
-    wake: background.wake,
+    async wake() {
+      await Promise.all([background.wake(), d.signer.check?.()]);
+    },
     alarm: background.alarm,
   };
 }

@@ -9,15 +9,34 @@ import { addressOfSecret, isBitcoinKey } from '../custody/kernel/signer.ts';
 /** What the declarations say, and in addition keys that parse but are the wrong ones. */
 function lacks(config: Config, area: Area): string[] {
   const declared = DECLARATIONS.filter(([, { areas }]) => areas.includes(area));
-  const absent = declared.filter(([name, { required }]) => required && !config[name]);
+  const absent = declared.filter(
+    ([name, { required }]) =>
+      (required || isNeededByVault(config, name)) && !config[name] && !isReplaced(config, name),
+  );
   const invalid = declared.filter(([name]) => config.invalid.includes(name));
   return [...wrongKeys(config, area), ...absent.map(([name]) => name), ...invalid.map(([name]) => name)];
 }
 
+/** The key is in one place: here, or in the key service. */
+const isReplaced = (config: Config, name: string): boolean =>
+  name === 'SOLANA_PRIVATE_KEY' && config.VAULT_URL !== undefined;
+
+const isNeededByVault = (config: Config, name: string): boolean =>
+  config.VAULT_URL !== undefined && (name === 'VAULT_TOKEN' || name === 'RESERVE_SOLANA_ADDRESS');
+
+/** A key in two places, an unreadable one, or one of another address than the named one. */
+function wrongSolanaKey(config: Config): string[] {
+  const { SOLANA_PRIVATE_KEY: secret, RESERVE_SOLANA_ADDRESS: named, VAULT_URL: vault } = config;
+  if (!secret) return [];
+  if (vault) return ['SOLANA_PRIVATE_KEY', 'VAULT_URL'];
+  const own = addressOfSecret(secret);
+  if (own === undefined) return ['SOLANA_PRIVATE_KEY'];
+  return named === undefined || named === own ? [] : ['RESERVE_SOLANA_ADDRESS'];
+}
+
 function wrongKeys(config: Config, area: Area): string[] {
   const { RESERVE_BTC_ADDRESS: address, BTC_PRIVATE_KEY_WIF: wif } = config;
-  if (area === 'custody')
-    return config.SOLANA_PRIVATE_KEY && !reserveOf(config).solanaAddress ? ['SOLANA_PRIVATE_KEY'] : [];
+  if (area === 'custody') return wrongSolanaKey(config);
   // A Bitcoin key must be the key of the reserve.
   return area === 'proof' && address !== undefined && !isBitcoinKey(wif, address)
     ? ['BTC_PRIVATE_KEY_WIF']
@@ -39,9 +58,10 @@ export const missingAnywhere = (config: Config): string[] => [
 const solanaAddresses = new WeakMap<Config, string | null>();
 
 export function reserveOf(config: Config) {
-  const secret = config.SOLANA_PRIVATE_KEY;
+  const { SOLANA_PRIVATE_KEY: secret, VAULT_URL: vault, RESERVE_SOLANA_ADDRESS: named } = config;
   const known = solanaAddresses.get(config);
-  const solanaAddress = known === undefined ? ((secret && addressOfSecret(secret)) ?? null) : known;
+  const solanaAddress =
+    known === undefined ? ((vault ? named : secret && addressOfSecret(secret)) ?? null) : known;
   solanaAddresses.set(config, solanaAddress);
   return { solanaAddress, bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null };
 }

@@ -3,6 +3,8 @@
  * @module
  */
 import type { SwapRoute } from '../bridges/route.ts';
+import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
+import { decodeBase58 } from '../chain/solana/address.ts';
 import { depositTerms } from '../chain/solana/deposit.ts';
 import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
 import { decodeMint } from '../chain/solana/mint.ts';
@@ -14,6 +16,7 @@ import { createAsryPorts } from '../custody/asry/ports.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { Signer } from '../custody/kernel/ports.ts';
+import { createRemoteSigner } from '../custody/kernel/remote-signer.ts';
 import {
   createMintKeys,
   createProofSigner,
@@ -30,8 +33,9 @@ import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import { clients, log, swapRoutes } from './clients.ts';
-import { missingFor } from './configured.ts';
+import { createVaultTransit } from '../providers/vault-transit.ts';
+import { clients, fetchFor, log, swapRoutes } from './clients.ts';
+import { missingFor, reserveOf } from './configured.ts';
 import { foreignSwaps } from './third-party-swaps.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
@@ -52,14 +56,10 @@ export type CustodyPlatform = {
 /** @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {
   const config = readConfig(env);
-  const {
-    SOLANA_PRIVATE_KEY: secret,
-    RESERVE_BTC_ADDRESS: bitcoinAddress,
-    BTC_PRIVATE_KEY_WIF: wif,
-  } = config;
+  const { RESERVE_BTC_ADDRESS: bitcoinAddress, BTC_PRIVATE_KEY_WIF: wif } = config;
   const missing = missingFor(config, 'custody');
-  if (!secret || !bitcoinAddress || missing.length > 0) throw notConfigured(missing);
-  const signer = createSigner(secret);
+  const signer = missing.length > 0 ? undefined : signerOf(config);
+  if (!signer || !bitcoinAddress) throw notConfigured(missing);
   const reserve = { solanaAddress: signer.address, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
@@ -73,6 +73,33 @@ export function custodyDeps(env: Env): CustodyDeps {
     now: Date.now,
     randomId: () => crypto.randomUUID(),
     randomBytes,
+    within,
+    log,
+  });
+}
+
+/** Signs with the key that the configuration has, here or in a key service. Undefined where it has none. */
+function signerOf(config: Config): Signer | undefined {
+  const { SOLANA_PRIVATE_KEY: secret, VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
+  if (secret) return createSigner(secret);
+  const { solanaAddress: address } = reserveOf(config);
+  if (!baseUrl || !token || address === null) return undefined;
+  const key = verifyingKey(decodeBase58(address, 32) ?? new Uint8Array());
+  return createRemoteSigner({
+    keychain: createVaultTransit({
+      baseUrl,
+      token,
+      address,
+      mount: config.VAULT_TRANSIT_MOUNT,
+      key: config.VAULT_TRANSIT_KEY,
+      namespace: config.VAULT_NAMESPACE,
+      fetch: fetchFor(config, 'VAULT_URL'),
+    }),
+    async verify(message, signature) {
+      const verifying = await key;
+      return verifying !== undefined && isSignedBy(verifying, message, signature);
+    },
+    now: Date.now,
     within,
     log,
   });

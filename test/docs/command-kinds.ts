@@ -27,6 +27,11 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
     'CI and test/world/start.test.ts run them',
   ],
   [/^npx wrangler /, 'account', 'acts on an account'],
+  [
+    /^vault /,
+    'elsewhere',
+    'a program of another project; test/custody/kernel/remote-signer.test.ts speaks its API',
+  ],
   [/^git (pull|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],
   [/^(claude|codex) mcp add /, 'elsewhere', 'a program of another project; test/mcp/client-config.test.ts'],
   [/^npm run -s mcp:pack -- /, 'resolved', 'run by test/mcp/pack.test.ts'],

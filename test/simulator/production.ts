@@ -15,7 +15,8 @@ export type Production = Pick<typeof import('../../src/custody/custodian.ts'), '
     typeof import('../../src/providers/solana-rpc.ts'),
     'createSolanaRpc' | 'RpcRefusal' | 'asUpstreamFailure'
   > &
-  Pick<typeof import('../../src/core/errors.ts'), 'upstreamFailed'> & {
+  Pick<typeof import('../../src/core/errors.ts'), 'upstreamFailed'> &
+  Pick<typeof import('../../src/custody/kernel/remote-signer.ts'), 'createRemoteSigner'> & {
     /** Text of schema.sql. */
     readonly schema: string;
   };
@@ -25,7 +26,7 @@ export const OWN_SOURCE = join(import.meta.dirname, '../../src');
 /** @param source folder with the layout of `src`, beside its schema.sql */
 export async function loadProduction(source: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
-  const [custodian, wiring, config, esplora, operation, rpc, errors] = await Promise.all([
+  const [custodian, wiring, config, esplora, operation, rpc, errors, signer] = await Promise.all([
     load('custody/custodian.ts'),
     load('wiring/custody.ts'),
     load('config.ts'),
@@ -33,6 +34,7 @@ export async function loadProduction(source: string): Promise<Production> {
     load('custody/kernel/operation.ts'),
     load('providers/solana-rpc.ts'),
     load('core/errors.ts'),
+    load('custody/kernel/remote-signer.ts'),
   ]);
   return {
     createCustodian: custodian.createCustodian,
@@ -44,6 +46,7 @@ export async function loadProduction(source: string): Promise<Production> {
     RpcRefusal: rpc.RpcRefusal,
     asUpstreamFailure: rpc.asUpstreamFailure,
     upstreamFailed: errors.upstreamFailed,
+    createRemoteSigner: signer.createRemoteSigner,
     schema: readFileSync(join(source, '../schema.sql'), 'utf8'),
   };
 }

@@ -27,6 +27,8 @@ export type Scenario = {
   readonly nodes: readonly NodeSpec[];
   readonly lies: Lies | undefined;
   readonly routes: readonly RouteName[];
+  /** The key is in a key service with faults of its own. */
+  readonly remoteKey: boolean;
   readonly startLamports: bigint;
   readonly treasuryIsReserve: boolean;
   /** SOL of an hour's, a day's and unsettled swaps, divided by `scale`; SOL of a day's refunds and costs; payouts a day. */
@@ -72,13 +74,15 @@ export function scenarioOf(seed: number): Scenario {
   const deposits = planDeposits(random.fork(), spread);
   const nodes = nodesOf(r);
   const wild = wildFaults(random.fork(), hasCron, crowd);
+  const remoteKey = seed % 4 === 3;
   return {
     seed,
     epoch: r.chance(0.15) ? BEFORE_MIDNIGHT : MORNING,
-    slotMs: r.pick([50, 50, 50, 100, 200]),
+    slotMs: slotMsOf(r, remoteKey),
     nodes,
     lies: liesOf(random.fork(), nodes.length),
     routes: r.chance(0.2) ? ['near-intents', 'lifi'] : ['near-intents'],
+    remoteKey,
     startLamports: reserveOf(r, crowd),
     treasuryIsReserve: r.chance(0.15),
     caps: {
@@ -105,6 +109,12 @@ export function scenarioOf(seed: number): Scenario {
     wild,
     calm,
   };
+}
+
+/** Fast slots, so that much happens in a run; as long as on mainnet where the custodian waits for a key service. */
+function slotMsOf(r: Random, remoteKey: boolean): number {
+  const fast = r.pick([50, 50, 50, 100, 200]);
+  return remoteKey ? 400 : fast;
 }
 
 /** One of three may keep little of the past; of two, both are needed and keep all of it. */

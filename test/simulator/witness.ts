@@ -246,7 +246,9 @@ export function createWitness(p: {
 
     /** @param stopped why nothing may be signed at this moment; undefined when it may */
     signed(signature: string, stopped: string | undefined): void {
-      if (stopped !== undefined && !sent.has(signature)) forbidden.set(signature, stopped);
+      // A key service is asked again for the same message, perhaps after the stop has ended.
+      if (stopped === undefined) forbidden.delete(signature);
+      else if (!sent.has(signature)) forbidden.set(signature, stopped);
     },
 
     sending(signature: string): void {

@@ -8,6 +8,7 @@ import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
 import type { Config } from '../../src/config.ts';
 import { rewardsAt } from '../../src/custody/asry/reward-curve.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
+import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { type Bitcoin, createBitcoin } from './bitcoin.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
@@ -15,6 +16,7 @@ import { createD1Model, type D1Model } from './d1-model.ts';
 import type { Contents } from './disk.ts';
 import type { Faults } from './faults.ts';
 import { createHost, type Host, type Instance } from './host.ts';
+import { createKeyService, isOfMessage } from './key-service.ts';
 import { createLedger, key, type Ledger } from './ledger.ts';
 import { createNodes } from './nodes.ts';
 import type { Production } from './production.ts';
@@ -306,6 +308,13 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     onLie: (lie) => count(`lie: ${lie}`),
     onSend: ({ signature: sent }: Transaction) => witness.sending(sent),
   });
+  const keyService = createKeyService({
+    address: RESERVE,
+    random: createRandom(scenario.seed ^ 0x6b657973),
+    scheduler,
+    rate: () => (state.isCalm ? 0 : 0.5),
+    count,
+  });
   const netRandom = random.fork();
   const idRandom = random.fork();
   const screenRandom = createRandom(scenario.seed ^ 0x11f1);
@@ -336,7 +345,24 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
         }
       };
     const rpc = nodes.rpcOver(traced);
-    const signer = signerOf(instance, state, witness);
+    const log: Log = (line) => {
+      if (line.level === 'alarm') count(`alarm: ${line.event}`);
+      trace(() => `#${instance.number} log ${shown(line)}`);
+    };
+    const signer = signerOf(
+      instance,
+      state,
+      witness,
+      scenario.remoteKey
+        ? production.createRemoteSigner({
+            keychain: keyService(instance),
+            verify: async (message, signature) => isOfMessage(message, signature),
+            within: (work, ms) => within(scheduler, work, ms),
+            now: wallClock,
+            log,
+          })
+        : undefined,
+    );
     const deps = production.composeCustody(config, ADDRESSES.bitcoin, {
       rpc,
       esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
@@ -371,10 +397,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       randomId: () => `id-${scenario.seed}-${idRandom.between(0, 2 ** 40)}`,
       randomBytes: (length) => Uint8Array.from({ length }, () => idRandom.between(0, 255)),
       within: (work, ms) => within(scheduler, work, ms),
-      log: (line) => {
-        if (line.level === 'alarm') count(`alarm: ${line.event}`);
-        trace(() => `#${instance.number} log ${shown(line)}`);
-      },
+      log,
     });
     const screened = scenario.routes.includes('lifi')
       ? {
@@ -436,12 +459,14 @@ export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
 const META = 'SELECT value FROM meta WHERE key = ?';
 const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;
 
-function signerOf(instance: Instance, state: State, witness: Witness) {
+/** @param remote signs instead of a key in the process */
+function signerOf(instance: Instance, state: State, witness: Witness, remote: Signer | undefined): Signer {
   return {
+    ...remote,
     address: RESERVE,
     sign: (message: Uint8Array) =>
       instance.cross('signer.sign', async () => {
-        const signature = signatureOf(message);
+        const signature = remote ? await remote.sign(message) : signatureOf(message);
         const stop = state.isLost ? 'its journal was lost' : instance.disk.exec(STOPS, [])[0]?.key;
         witness.signed(
           encodeBase58(signature),

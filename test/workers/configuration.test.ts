@@ -16,6 +16,7 @@ const FREE_TEXT = new Set([
   'NEAR_INTENTS_JWT',
   'NEAR_INTENTS_QUOTE_KEY',
   'SOLANA_PRIVATE_KEY',
+  'VAULT_TOKEN',
 ]);
 const SEED = new Uint8Array(32).fill(7);
 const KEYS = {

@@ -9,6 +9,7 @@ import { freeze } from './journal-integrity.ts';
 import type { OperationKind, Prepared } from './module.ts';
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
+import { decodePrepared, encodePrepared } from './prepared-message.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
 import { type Effect, effectOf, isDue, judgeAttempt, type Observation, step } from './state-machine.ts';
@@ -38,6 +39,8 @@ export type DriverPorts = {
 
 /** Effects of one operation in a row before others get their turn. */
 const MAX_TURNS = 8;
+/** A stored message is requested again for so long; of its blockhash's minute, the rest is left for landing. */
+const UNSIGNED_LIFE_MS = 20_000;
 /** How often a row is looked at that nobody knows what to do with. */
 const HOLD_MS = 3_600_000;
 
@@ -55,22 +58,43 @@ export function createDriver(p: DriverPorts) {
     return next === op ? op : journal.update(op, next, now());
   }
 
+  /** What the attempt is to sign: the message that a key service was asked for a moment ago, or a new one. */
+  async function messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
+    const stored = journal.unsigned(op, now() - UNSIGNED_LIFE_MS, now());
+    if (stored !== undefined) return decodePrepared(stored);
+    try {
+      const prepared = await kind.prepare(op);
+      if (!prepared.ok) return { seen: declined(prepared) };
+      if (p.signer.isRemote) {
+        // Durable before the service has it: a repeated request is for the same bytes while their blockhash lives.
+        journal.storeUnsigned(op, encodePrepared(prepared), now());
+        await p.storage.sync();
+      }
+      return prepared;
+    } catch (error) {
+      const reason = failureReason(error);
+      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason });
+      return { seen: { type: 'unprepared', reason: `upstream_${reason}` } };
+    }
+  }
+
   /** The kind's transaction with our signature, or what became of the intent instead. */
   async function sign(
     op: Operation,
     kind: OperationKind,
   ): Promise<{ prepared: Ready; signing: Signing } | { seen: Observation }> {
+    const prepared = await messageOf(op, kind);
+    if ('seen' in prepared) return prepared;
+    const { message, cosignatures = [], signedAt } = prepared;
     try {
-      const prepared = await kind.prepare(op);
-      if (!prepared.ok) return { seen: declined(prepared) };
-      const { message, cosignatures = [], signedAt } = prepared;
       const { wire, signature } = p.assemble(message, await p.signer.sign(message), cosignatures);
       return { prepared, signing: { signature, wire, ...signedAt } };
     } catch (error) {
       // Bytes that were signed but not stored never leave: nothing has happened.
       const reason = failureReason(error);
-      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason });
-      return { seen: { type: 'unprepared', reason: `upstream_${reason}` } };
+      log({ level: 'warn', event: 'sign_failed', operation: op.id, reason });
+      const type = p.signer.isRemote ? 'unsigned' : 'unprepared';
+      return { seen: { type, reason: `upstream_${reason}` } };
     }
   }
 

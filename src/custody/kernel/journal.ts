@@ -10,6 +10,14 @@ import type { Entry } from './spending-limits.ts';
 import { FARTHEST_LOOK_MS } from './state-machine.ts';
 import { NOTHING, olderSums, recentEntries, SUMS_INDEX } from './sums-store.ts';
 
+/** Messages that a key service is asked to sign. Only a planned operation has one. */
+const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
+    operation_id TEXT PRIMARY KEY,
+    attempt INTEGER NOT NULL,
+    stored_at INTEGER NOT NULL,
+    prepared TEXT NOT NULL
+  )`;
+
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS operations (
@@ -43,6 +51,7 @@ const SCHEMA = [
     columns TEXT,
     PRIMARY KEY (entity, id)
   )`,
+  UNSIGNED_MESSAGES,
 ] as const;
 
 export type Journal = ReturnType<typeof openJournal>;
@@ -97,6 +106,7 @@ export function openJournal(storage: Storage) {
       row.createdAt,
       encodeOperation(row),
     );
+    if (row.state !== 'planned') exec('DELETE FROM unsigned_messages WHERE operation_id = ?', row.id);
     if (row.releasedSlot !== null && row.releasedSlot > releasedSlot()) {
       setMeta('released_slot', row.releasedSlot.toString());
     }
@@ -180,6 +190,30 @@ export function openJournal(storage: Storage) {
     },
 
     releasedSlot,
+
+    /** Keeps what a key service is asked to sign for an attempt; replaces what an earlier request asked for. */
+    storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
+      exec(
+        `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
+         ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, stored_at = excluded.stored_at, prepared = excluded.prepared`,
+        id,
+        attempt,
+        now,
+        prepared,
+      );
+    },
+
+    /** What was stored for this attempt since then and not later than now. Unix milliseconds. */
+    unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
+      const found = exec(
+        'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
+        id,
+        attempt,
+        since,
+        now,
+      );
+      return text(found[0], 'prepared');
+    },
 
     /** Operations of a kind made in the last day, whatever became of them. */
     recent(kind: Operation['kind'], now: number): Operation[] {

@@ -62,8 +62,15 @@ export type MirrorRow =
 export type Signer = {
   /** The reserve's Solana address. */
   readonly address: string;
-  /** The ed25519 signature of a transaction message, 64 bytes. */
+  /**
+   * The ed25519 signature of a transaction message, 64 bytes, verified.
+   * @throws AppError UPSTREAM_FAILED when a key service fails, is late, or returns another signature
+   */
   sign(message: Uint8Array): Promise<Uint8Array>;
+  /** True when the key is in another system: the message is then stored before it is sent there. */
+  readonly isRemote?: true;
+  /** Compares the service's public key with `address` and logs a difference. Never rejects. */
+  check?(): Promise<void>;
 };
 
 export type Log = (line: Readonly<Record<string, unknown>>) => void;

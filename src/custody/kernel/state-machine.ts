@@ -111,6 +111,8 @@ export type Observation =
   | { readonly type: 'found'; readonly outcome: Facts }
   /** An upstream that planning needs failed. */
   | { readonly type: 'unprepared'; readonly reason: string }
+  /** The key service failed or was late. A signature that it may have made is not stored, so it never leaves. */
+  | { readonly type: 'unsigned'; readonly reason: string }
   | {
       readonly type: 'signed';
       readonly signing: Signing;
@@ -153,6 +155,8 @@ const spaced = (looks: number, first: number, most: number): number =>
 const WATCH_MS = [700, 2_000] as const;
 const SETTLE_MS = [1_500, 60_000] as const;
 const PREPARE_MS = [2_000, 60_000] as const;
+/** How long an operation whose quote grows old waits for its signature. */
+const UNSIGNED_MS = 2 * 60_000;
 /** How often a failed operation with money outstanding is looked at, for what may still arrive. */
 const OUTSTANDING_MS = 3_600_000;
 /** Looks at an attempt before they grow rare: some five minutes, and no blockhash lives for two. */
@@ -221,6 +225,14 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       if (op.state !== 'planned') return op;
       if (rules.retriesPreparation) return { ...op, ...wait(PREPARE_MS), reason: seen.reason };
       return { ...nothingLeft(op), reason: seen.reason };
+
+    case 'unsigned': {
+      if (op.state !== 'planned') return op;
+      const waits = rules.retriesPreparation || now - op.createdAt < UNSIGNED_MS;
+      return waits
+        ? { ...op, ...wait(PREPARE_MS), reason: seen.reason }
+        : { ...nothingLeft(op), reason: seen.reason };
+    }
 
     case 'signed':
       if (op.state !== 'planned') return op;

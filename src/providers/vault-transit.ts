@@ -1,0 +1,115 @@
+/**
+ * A key in the transit engine of HashiCorp Vault or OpenBao, with the interface of a `SolanaSigner` of `@solana/keychain`.
+ * Source: developer.hashicorp.com/vault/api-docs/secret/transit (read key, sign data), .../auth/token (renew-self).
+ * @module
+ */
+import * as z from 'zod';
+import { encodeBase58 } from '../chain/solana/address.ts';
+import { upstreamFailed } from '../core/errors.ts';
+import { ask, type Fetch, getJson, postJson } from './http.ts';
+
+/** The members of `@solana/keychain`'s `SolanaSigner` that signing needs. */
+export type Keychain = {
+  readonly address: string;
+  /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
+  isAvailable(): Promise<boolean>;
+  /** One dictionary for each message: the unverified signature by address. */
+  signMessages(
+    messages: readonly { readonly content: Uint8Array }[],
+  ): Promise<readonly Readonly<Record<string, Uint8Array>>[]>;
+};
+
+export type VaultTransit = Keychain & {
+  /** Addresses of the key's versions, oldest first; none when it is no ed25519 key. @throws AppError UPSTREAM_FAILED */
+  addresses(): Promise<string[]>;
+};
+
+const UPSTREAM = 'vault';
+const TIMEOUT_MS = 5_000;
+
+const Key = z.object({
+  data: z.object({
+    type: z.string(),
+    keys: z.record(z.string(), z.union([z.object({ public_key: z.string() }), z.number()])),
+  }),
+});
+const Signed = z.object({ data: z.object({ signature: z.string() }) });
+
+/**
+ * @param mount     path of the transit engine
+ * @param namespace of Vault Enterprise or HCP; undefined elsewhere
+ */
+export function createVaultTransit(p: {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly mount: string;
+  readonly key: string;
+  readonly namespace: string | undefined;
+  readonly address: string;
+  readonly fetch: Fetch;
+}): VaultTransit {
+  const headers = {
+    'x-vault-token': p.token,
+    'x-vault-request': 'true',
+    ...(p.namespace === undefined ? {} : { 'x-vault-namespace': p.namespace }),
+  };
+  const request = (path: string) => ({
+    fetch: p.fetch,
+    upstream: UPSTREAM,
+    url: `${p.baseUrl}/v1/${path}`,
+    headers,
+    timeoutMs: TIMEOUT_MS,
+  });
+  /** The key's version whose public key is `address`. Named in each request, so that a rotation changes nothing. */
+  let version: number | undefined;
+
+  async function versions(): Promise<{ version: number; address: string }[]> {
+    const { data } = await getJson(request(`${p.mount}/keys/${p.key}`), Key);
+    if (data.type !== 'ed25519') return [];
+    return Object.entries(data.keys).flatMap(([name, key]) => {
+      const bytes = typeof key === 'object' ? fromBase64(key.public_key) : undefined;
+      return bytes?.length === 32 ? [{ version: Number(name), address: encodeBase58(bytes) }] : [];
+    });
+  }
+
+  return {
+    address: p.address,
+
+    async addresses() {
+      return (await versions()).map(({ address }) => address);
+    },
+
+    async isAvailable() {
+      version = (await versions()).find(({ address }) => address === p.address)?.version;
+      // A periodic token lives on for as long as it is renewed; one that cannot be renewed works until it expires.
+      await ask({ ...request('auth/token/renew-self'), method: 'POST', body: {} }).catch(() => undefined);
+      return version !== undefined;
+    },
+
+    async signMessages(messages) {
+      if (version === undefined) throw upstreamFailed(UPSTREAM, 'key_unchecked');
+      const body = { key_version: version };
+      return Promise.all(
+        messages.map(async ({ content }) => {
+          const { data } = await postJson(
+            { ...request(`${p.mount}/sign/${p.key}`), body: { ...body, input: toBase64(content) } },
+            Signed,
+          );
+          const [, text = ''] = /^vault:v\d+:([A-Za-z0-9+/]{86}==)$/.exec(data.signature) ?? [];
+          if (text === '') throw upstreamFailed(UPSTREAM, 'unexpected_shape');
+          return { [p.address]: fromBase64(text) ?? new Uint8Array() };
+        }),
+      );
+    },
+  };
+}
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+
+function fromBase64(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,273 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { describe, expect, it, vi } from 'vitest';
+import { isSignedBy, verifyingKey } from '../../../src/chain/ed25519.ts';
+import { createRemoteSigner } from '../../../src/custody/kernel/remote-signer.ts';
+import { createVaultTransit } from '../../../src/providers/vault-transit.ts';
+import { createCustodianWorld, keyed } from '../custodian-world.ts';
+import { createFakeBridge, createSwapPorts } from '../fake-bridge.ts';
+import { land } from '../fake-chain.ts';
+import { createVaultPeer, type VaultPeer } from '../vault-peer.ts';
+
+const MESSAGE = Uint8Array.of(1, 2, 3);
+
+/** @param expire ends the wait for whatever hangs, as the clock would */
+function signerOver(peer: VaultPeer, address = peer.address) {
+  const logged: string[] = [];
+  const clock = { now: 1_790_000_000_000 };
+  const key = verifyingKey(base58.decode(address));
+  let expire = (): void => undefined;
+  const signer = createRemoteSigner({
+    keychain: createVaultTransit({
+      baseUrl: 'https://vault.example',
+      token: 'hvs.test',
+      mount: 'transit',
+      key: 'sluice',
+      namespace: undefined,
+      address,
+      fetch: peer.fetch,
+    }),
+    async verify(message, signature) {
+      const verifying = await key;
+      return verifying !== undefined && isSignedBy(verifying, message, signature);
+    },
+    within: (work) =>
+      Promise.race([
+        work,
+        new Promise<undefined>((resolve) => {
+          expire = () => resolve(undefined);
+        }),
+      ]),
+    now: () => clock.now,
+    log: (line) => logged.push(String(line.event)),
+  });
+  return { signer, logged, clock, expire: () => expire() };
+}
+
+/** Waits until the service has so many requests for signatures. */
+const requests = (peer: VaultPeer, count: number) =>
+  vi.waitFor(() => expect(peer.messages).toHaveLength(count), 60_000);
+/** Gives what a late answer would start time to run. */
+const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
+
+describe('a signature of the key service', () => {
+  it('is the one of the message under the reserve address', async () => {
+    const peer = createVaultPeer();
+    const { signer } = signerOver(peer);
+    const signature = await signer.sign(MESSAGE);
+    expect(ed25519.verify(signature, MESSAGE, base58.decode(peer.address))).toBe(true);
+    expect(peer.messages).toEqual([MESSAGE]);
+  });
+
+  it.each([
+    ['other message', 'wrong_signature'],
+    ['other key', 'wrong_signature'],
+    ['no base64', 'unexpected_shape'],
+    ['sealed', 'status_503'],
+    ['forbidden', 'status_403'],
+    ['unreachable', 'unreachable'],
+  ] as const)('is refused from a service with a fault: %s', async (mode, reason) => {
+    const peer = createVaultPeer();
+    const { signer, logged } = signerOver(peer);
+    await signer.sign(MESSAGE);
+    peer.mode = mode;
+    await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason } });
+    expect(logged.includes('key_service_wrong_signature')).toBe(reason === 'wrong_signature');
+  });
+
+  it('is not awaited for ever, and one that comes late is dropped', async () => {
+    const peer = createVaultPeer();
+    const { signer, expire } = signerOver(peer);
+    await signer.sign(MESSAGE);
+    peer.mode = 'hanging';
+    const signing = signer.sign(MESSAGE);
+    const refused = expect(signing).rejects.toMatchObject({ details: { reason: 'timeout' } });
+    await requests(peer, 2);
+    expire();
+    await refused;
+    peer.release();
+    await settle();
+  });
+});
+
+describe('the key of the service', () => {
+  it('is compared with the reserve address before the first message leaves', async () => {
+    const peer = createVaultPeer();
+    const { signer, logged } = signerOver(peer, createVaultPeer(9).address);
+    await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason: 'other_key' } });
+    expect(peer.messages).toEqual([]);
+    expect(logged).toEqual(['key_service_other_key']);
+  });
+
+  it('is checked by the cron as well, which reports and does not fail', async () => {
+    const peer = createVaultPeer();
+    const { signer, logged } = signerOver(peer, createVaultPeer(9).address);
+    await signer.check?.();
+    expect(logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
+  });
+
+  it('must be an ed25519 key', async () => {
+    const peer = createVaultPeer();
+    peer.type = 'ecdsa-p256';
+    await expect(signerOver(peer).signer.sign(MESSAGE)).rejects.toMatchObject({
+      details: { reason: 'other_key' },
+    });
+  });
+
+  it('stays the version of the address when the key is rotated', async () => {
+    const peer = createVaultPeer();
+    const { signer } = signerOver(peer);
+    peer.rotate();
+    const signature = await signer.sign(MESSAGE);
+    expect(ed25519.verify(signature, MESSAGE, base58.decode(peer.address))).toBe(true);
+  });
+
+  it('is checked, and its token renewed, once an hour', async () => {
+    const peer = createVaultPeer();
+    const { signer, clock } = signerOver(peer);
+    await signer.sign(MESSAGE);
+    await signer.check?.();
+    expect(peer.renewals).toBe(1);
+    clock.now += 3_600_001;
+    await signer.sign(MESSAGE);
+    expect(peer.renewals).toBe(2);
+  });
+});
+
+describe('a swap whose key is in the service', () => {
+  function world() {
+    const peer = createVaultPeer(3);
+    const remote = signerOver(peer);
+    const bridge = createFakeBridge();
+    const swap = { ...createSwapPorts([bridge]), reserveAddress: peer.address };
+    const w = createCustodianWorld({
+      signer: remote.signer,
+      swap,
+      assemble: (message, signature) => ({
+        wire: `${base58.encode(signature)} ${base58.encode(message)}`,
+        signature: base58.encode(signature),
+      }),
+    });
+    w.clock.now = remote.clock.now;
+    const alarm = async (): Promise<void> => {
+      remote.clock.now = w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
+      await w.custody.alarm();
+    };
+    const op = () => {
+      const found = w.journal.get('swap:key-a');
+      if (!found) throw new Error('no swap');
+      return found;
+    };
+    return { ...w, ...remote, clock: w.clock, peer, alarm, op, quotes: bridge.quotes };
+  }
+
+  it('is signed and sent once', async () => {
+    const w = world();
+    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({ type: 'created' });
+    expect(w.chain.sent).toEqual([w.op().signing?.wire]);
+    expect(w.storage.exec('SELECT * FROM unsigned_messages')).toEqual([]);
+  });
+
+  it('stores the message before the service has it', async () => {
+    const w = world();
+    w.peer.mode = 'hanging';
+    const created = w.custody.createSwap(keyed('a'));
+    await requests(w.peer, 1);
+    expect(w.peer.messages).toHaveLength(1);
+    const [row] = w.storage.exec('SELECT prepared FROM unsigned_messages');
+    expect(String(row?.prepared)).toContain(Buffer.from(w.peer.messages[0] ?? []).toString('hex'));
+    expect(w.op()).toMatchObject({ state: 'planned', signing: null });
+    w.peer.release();
+    expect(await created).toMatchObject({ type: 'created' });
+  });
+
+  it.each(['sealed', 'forbidden', 'unreachable', 'other message', 'other key', 'no base64'] as const)(
+    'stays planned while the service fails (%s), and is signed for the same message afterwards',
+    async (mode) => {
+      const w = world();
+      await w.signer.check?.();
+      w.peer.mode = mode;
+      expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
+        type: 'refused',
+        refusal: { code: 'IDEMPOTENCY_IN_PROGRESS' },
+      });
+      const before = w.op();
+      expect(before).toMatchObject({ state: 'planned', signing: null, unsettled: 0n });
+      await w.alarm();
+      expect(w.op()).toMatchObject({ state: 'planned', reserved: before.reserved, amount: before.amount });
+      expect(w.chain.sent).toEqual([]);
+      w.peer.mode = 'honest';
+      await w.alarm();
+      expect(w.op().state).toBe('signed');
+      expect(new Set(w.peer.messages.map((message) => base58.encode(message))).size).toBe(1);
+      expect(w.quotes).toHaveLength(1);
+    },
+  );
+
+  it('sends one transaction when a late answer and a repeated request both bring a signature', async () => {
+    const w = world();
+    await w.signer.check?.();
+    w.peer.mode = 'hanging';
+    const created = w.custody.createSwap(keyed('a'));
+    await requests(w.peer, 1);
+    w.expire();
+    await created;
+    expect(w.op().state).toBe('planned');
+    w.peer.mode = 'honest';
+    await w.alarm();
+    const stored = w.op();
+    w.peer.release();
+    await settle();
+    expect(w.peer.messages).toHaveLength(2);
+    expect(w.op()).toEqual(stored);
+    expect(w.chain.sent).toEqual([stored.signing?.wire]);
+    land(w.chain);
+    await w.alarm();
+    expect(w.op().state).toBe('settling');
+  });
+
+  it('is signed for the same message by the next instance when this one dies while it waits', async () => {
+    const w = world();
+    await w.signer.check?.();
+    w.peer.mode = 'hanging';
+    void w.custody.createSwap(keyed('a')).catch(() => undefined);
+    await requests(w.peer, 1);
+    const next = w.start();
+    w.peer.mode = 'honest';
+    w.clock.now += 15_000;
+    w.peer.messages.length = 1;
+    await next.alarm();
+    expect(w.peer.messages).toHaveLength(2);
+    expect(w.peer.messages[1]).toEqual(w.peer.messages[0]);
+    const { signing } = w.op();
+    w.peer.release();
+    await settle();
+    expect(w.op().signing).toEqual(signing);
+    expect(new Set(w.chain.sent)).toEqual(new Set([signing?.wire]));
+  });
+
+  it('gets a new message once the old one could not land any more, and ends after two minutes', async () => {
+    const w = world();
+    await w.signer.check?.();
+    w.peer.mode = 'sealed';
+    await w.custody.createSwap(keyed('a'));
+    w.clock.now += 21_000;
+    await w.alarm();
+    expect(w.quotes).toHaveLength(2);
+    expect(w.op().state).toBe('planned');
+    w.clock.now += 120_000;
+    await w.alarm();
+    expect(w.op()).toMatchObject({
+      state: 'failed',
+      reason: 'upstream_status_503',
+      reserved: 0n,
+      amount: 0n,
+    });
+    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'UPSTREAM_FAILED' },
+    });
+    expect(w.chain.sent).toEqual([]);
+    expect(w.storage.exec('SELECT * FROM unsigned_messages')).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { describe, expect, it } from 'vitest';
+import { checkUpstreams } from '../../scripts/doctor/check-upstreams.ts';
+import { examine } from '../../scripts/doctor/examine.ts';
+import { readConfig } from '../../src/config.ts';
+import { missingFor, reserveOf } from '../../src/wiring/configured.ts';
+import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
+
+const SEED = new Uint8Array(32).fill(5);
+const SECRET = base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)]));
+
+const settingsFor = (peer: VaultPeer, change: Readonly<Record<string, string>> = {}) => ({
+  VAULT_URL: 'https://vault.example',
+  VAULT_TOKEN: peer.token,
+  RESERVE_SOLANA_ADDRESS: peer.address,
+  RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  PUBLIC_BASE_URL: 'https://sluice.example',
+  ...change,
+});
+
+describe('the configuration of a key service', () => {
+  const missing = (settings: Readonly<Record<string, string>>) => missingFor(readConfig(settings), 'custody');
+
+  it('replaces the secret key', () => {
+    const peer = createVaultPeer();
+    expect(missing(settingsFor(peer))).toEqual([]);
+    expect(reserveOf(readConfig(settingsFor(peer))).solanaAddress).toBe(peer.address);
+  });
+
+  it.each([
+    ['VAULT_TOKEN', { VAULT_TOKEN: '' }, ['VAULT_TOKEN']],
+    ['RESERVE_SOLANA_ADDRESS', { RESERVE_SOLANA_ADDRESS: '' }, ['RESERVE_SOLANA_ADDRESS']],
+    ['one place for the key', { SOLANA_PRIVATE_KEY: SECRET }, ['SOLANA_PRIVATE_KEY', 'VAULT_URL']],
+    ['a name that fits into a URL', { VAULT_TRANSIT_KEY: '../sys/seal' }, ['VAULT_TRANSIT_KEY']],
+  ])('needs %s', (_what, change, names) => {
+    expect(missing(settingsFor(createVaultPeer(), change))).toEqual(names);
+  });
+
+  it('accepts the address of a secret key only', () => {
+    const peer = createVaultPeer();
+    const local = settingsFor(peer, { VAULT_URL: '', SOLANA_PRIVATE_KEY: SECRET });
+    expect(missing(local)).toEqual([]);
+    expect(missing({ ...local, RESERVE_SOLANA_ADDRESS: createVaultPeer(9).address })).toEqual([
+      'RESERVE_SOLANA_ADDRESS',
+    ]);
+  });
+});
+
+describe('the doctor', () => {
+  /** Problems that name the key service; every other upstream is unreachable. */
+  async function found(peer: VaultPeer, change: Readonly<Record<string, string>> = {}) {
+    const findings = await checkUpstreams(settingsFor(peer, change), async (url, init) => {
+      if (new URL(url).host === 'vault.example') return peer.fetch(url, init);
+      throw new TypeError('fetch failed');
+    });
+    return findings.filter(({ name }) => name.startsWith('key-service'));
+  }
+
+  it('finds nothing wrong with the key of the reserve, and signs nothing', async () => {
+    const peer = createVaultPeer();
+    expect(await found(peer)).toEqual([]);
+    expect(peer.messages).toEqual([]);
+  });
+
+  it('names the address that the key has', async () => {
+    const peer = createVaultPeer();
+    const [finding] = await found(peer, { RESERVE_SOLANA_ADDRESS: createVaultPeer(9).address });
+    expect(finding).toMatchObject({ name: 'key-service-other-key', level: 'problem' });
+    expect(finding?.what).toContain(peer.address);
+  });
+
+  it('finds a token that may not read the key', async () => {
+    const [finding] = await found(createVaultPeer(), { VAULT_TOKEN: 'hvs.other' });
+    expect(finding).toMatchObject({ name: 'key-service-unreachable' });
+    expect(finding?.what).toContain('status_403');
+  });
+
+  it('finds a key in two places and a variable that is missing', async () => {
+    const settings = settingsFor(createVaultPeer(), { SOLANA_PRIVATE_KEY: SECRET, VAULT_TOKEN: '' });
+    const findings = await examine({ settings, files: {}, offline: true, fetch });
+    const names = findings.map(({ name }) => name);
+    expect(names).toContain('solana-key-twice');
+    expect(names).toContain('key-service-incomplete');
+    expect(names).not.toContain('solana-key-missing');
+  });
+});
