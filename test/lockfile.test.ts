@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-type Locked = { optionalDependencies?: Record<string, string>; resolved?: string };
+type Locked = {
+  optionalDependencies?: Record<string, string>;
+  resolved?: string;
+  integrity?: string;
+  optional?: boolean;
+  os?: string[];
+};
 
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   packages: Record<string, Locked>;
@@ -23,6 +29,17 @@ it('every optional platform package has its lockfile entry', () => {
       .map((name) => `${name} of ${path}`),
   );
   expect(missing).toEqual([]);
+});
+
+/** Packages of platforms that the locking machine's registry did not have; npm installs them without a checksum. */
+const UNKNOWN_CHECKSUM =
+  /(^|\/)node_modules\/(@biomejs\/cli|@cloudflare\/workerd)-(android|darwin|linux|win32|windows)-[\w-]+$/;
+
+it('every package has a checksum, except platform packages of Biome and workerd', () => {
+  const without = Object.entries(packages).filter(([path, entry]) => path !== '' && !entry.integrity);
+  expect(without.filter(([path]) => !UNKNOWN_CHECKSUM.test(path)).map(([path]) => path)).toEqual([]);
+  expect(without.filter(([, entry]) => !entry.optional || !entry.os).map(([path]) => path)).toEqual([]);
+  expect(without.length).toBeLessThanOrEqual(14);
 });
 
 it('the lockfile names no registry host', () => {
