@@ -1,5 +1,6 @@
 /**
  * Runs the whole custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
+ * `--previous folder` rehearses upgrades and rollbacks: every second instance runs that earlier release.
  * `--trace` prints one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads.
  * A failing seed is reduced before it is shown. The exit code is 1 for a violation, 2 for wrong arguments.
  * @module
@@ -8,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { COVERED_FROM, missing } from '../test/simulator/coverage.ts';
-import { loadProduction, OWN_SOURCE } from '../test/simulator/production.ts';
+import { loadProduction, OWN_SOURCE, type Production } from '../test/simulator/production.ts';
 import { describe, reduce } from '../test/simulator/reduce.ts';
 import { runScenario, runSeed } from '../test/simulator/run-seed.ts';
 import { scenarioOf } from '../test/simulator/scenario.ts';
@@ -16,9 +17,16 @@ import { add, type Finding, type RangeResult, runRange } from '../test/simulator
 import { inThread, runShared } from './thread.ts';
 import { fail, wholeNumber } from './whole-number.ts';
 
-type Share = { readonly source: string; readonly from: number; readonly to: number; readonly step: number };
+type Share = {
+  readonly source: string;
+  readonly previous: string | undefined;
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+};
 
-const USAGE = 'usage: npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--trace]';
+const USAGE =
+  'usage: npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--previous folder] [--trace]';
 /** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
 const LAST_LINES = 120;
 
@@ -30,11 +38,15 @@ function readArguments() {
         from: { type: 'string', default: '1' },
         workers: { type: 'string', default: '2' },
         src: { type: 'string', default: OWN_SOURCE },
+        previous: { type: 'string' },
         trace: { type: 'boolean', default: false },
       },
     });
-    if (!existsSync(join(values.src, 'custody')))
-      throw new Error(`--src ${values.src} is not a source folder`);
+    for (const name of ['src', 'previous'] as const) {
+      const folder = values[name];
+      if (folder !== undefined && !existsSync(join(folder, 'custody')))
+        throw new Error(`--${name} ${folder} is not a source folder`);
+    }
     return {
       ...values,
       seeds: wholeNumber('--seeds', values.seeds, 10_000_000),
@@ -47,16 +59,16 @@ function readArguments() {
 }
 
 async function main(): Promise<void> {
-  const { from, seeds, workers: step, src: source, trace } = readArguments();
+  const { from, seeds, workers: step, src: source, previous, trace } = readArguments();
   if (trace) {
-    await runSeed(from, await loadProduction(source), (line) => console.log(line()));
+    await runSeed(from, await loadProduction(source, previous), (line) => console.log(line()));
     return;
   }
   const to = from + seeds;
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      inThread<Share, RangeResult>(import.meta.url, { source, from: from + index, to, step }),
+      inThread<Share, RangeResult>(import.meta.url, { source, previous, from: from + index, to, step }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -71,7 +83,7 @@ async function main(): Promise<void> {
   if (findings.length > 0 || unmet.length > 0) process.exitCode = 1;
   report(findings);
   const [first] = findings;
-  if (first) await show(first, source);
+  if (first) await show(first, await loadProduction(source, previous));
 }
 
 /** Each invariant that broke, how often and where first. */
@@ -87,8 +99,7 @@ function report(findings: readonly Finding[]): void {
 }
 
 /** The smallest scenario that still breaks the same invariant, and its trace. */
-async function show({ seed, invariant }: Finding, source: string): Promise<void> {
-  const production = await loadProduction(source);
+async function show({ seed, invariant }: Finding, production: Production): Promise<void> {
   const smallest = await reduce(scenarioOf(seed), production, invariant);
   const lines: string[] = [];
   const { violations } = await runScenario(smallest, production, (line) => lines.push(line()));
@@ -98,4 +109,6 @@ async function show({ seed, invariant }: Finding, source: string): Promise<void>
   for (const violation of violations) console.log(`broken: ${violation.invariant}: ${violation.detail}`);
 }
 
-await runShared(main, async ({ source, ...range }: Share) => runRange(await loadProduction(source), range));
+await runShared(main, async ({ source, previous, ...range }: Share) =>
+  runRange(await loadProduction(source, previous), range),
+);

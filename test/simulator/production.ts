@@ -2,7 +2,7 @@
  * The code under test, loaded from a folder: `src` itself, or a copy of it with one rule broken.
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -19,12 +19,19 @@ export type Production = Pick<typeof import('../../src/custody/custodian.ts'), '
   Pick<typeof import('../../src/custody/kernel/remote-signer.ts'), 'createRemoteSigner'> & {
     /** Text of schema.sql. */
     readonly schema: string;
+    /** An earlier release: every second instance runs it, so that each restart is an upgrade or a rollback. */
+    readonly previous?: Production;
   };
+
+const REMOTE_SIGNER = 'custody/kernel/remote-signer.ts';
 
 export const OWN_SOURCE = join(import.meta.dirname, '../../src');
 
-/** @param source folder with the layout of `src`, beside its schema.sql */
-export async function loadProduction(source: string): Promise<Production> {
+/**
+ * @param source   folder with the layout of `src`, beside its schema.sql
+ * @param previous the same of an earlier release
+ */
+export async function loadProduction(source: string, previous?: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
   const [custodian, wiring, config, esplora, operation, rpc, errors, signer] = await Promise.all([
     load('custody/custodian.ts'),
@@ -34,7 +41,10 @@ export async function loadProduction(source: string): Promise<Production> {
     load('custody/kernel/operation.ts'),
     load('providers/solana-rpc.ts'),
     load('core/errors.ts'),
-    load('custody/kernel/remote-signer.ts'),
+    // A release without a key service gets ours: it signs like any other signer.
+    existsSync(join(source, REMOTE_SIGNER))
+      ? load(REMOTE_SIGNER)
+      : import('../../src/custody/kernel/remote-signer.ts'),
   ]);
   return {
     createCustodian: custodian.createCustodian,
@@ -48,5 +58,6 @@ export async function loadProduction(source: string): Promise<Production> {
     upstreamFailed: errors.upstreamFailed,
     createRemoteSigner: signer.createRemoteSigner,
     schema: readFileSync(join(source, '../schema.sql'), 'utf8'),
+    ...(previous === undefined ? {} : { previous: await loadProduction(previous) }),
   };
 }

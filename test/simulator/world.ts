@@ -332,6 +332,9 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       });
 
   function boot(instance: Instance): Custody {
+    const isPrevious = production.previous !== undefined && instance.number % 2 === 1;
+    const running = (isPrevious && production.previous) || production;
+    if (isPrevious) count('instances of the earlier release');
     const traced =
       (label: string) =>
       async <T>(ask: () => Promise<T>): Promise<T> => {
@@ -363,7 +366,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           })
         : undefined,
     );
-    const deps = production.composeCustody(config, ADDRESSES.bitcoin, {
+    const deps = running.composeCustody(running.readConfig(environment(scenario)), ADDRESSES.bitcoin, {
       rpc,
       esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
       readPrices: () =>
@@ -411,7 +414,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           }),
         }
       : {};
-    return production.createCustodian(instance.storage, { ...deps, swap: { ...deps.swap, ...screened } });
+    return running.createCustodian(instance.storage, { ...deps, swap: { ...deps.swap, ...screened } });
   }
 
   const host = createHost<Custody>({
