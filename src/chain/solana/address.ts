@@ -4,7 +4,6 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import { isAddress as isLibraryAddress } from '@solana/web3.js';
 
 /** The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one such text. */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
@@ -20,9 +19,10 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
 
 export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
 
-export const isAddress = (text: string): boolean => isLibraryAddress(text);
+/** Not by the Solana library: the verification page loads this module and would load that too. */
+export const isAddress = (text: string): boolean => decodeBase58(text, 32) !== undefined;
 
-/** The library's `isSignature` throws on text that is not base58. */
+/** The Solana library's `isSignature` throws on text that is not base58. */
 export const isSignature = (text: string): boolean => decodeBase58(text, 64) !== undefined;
 
 /**
