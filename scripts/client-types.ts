@@ -125,12 +125,9 @@ function describe(
     parameters.some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === header);
   const schema = answerSchema(document, operation);
   const entry = [
-    `method: '${method.toUpperCase()}'`,
     `path: '${path}'`,
-    // The members whose absence means that the answer names no outcome.
-    ...(sends('idempotency-key')
-      ? [`once: [${(resolved(document, schema).required ?? []).map((name) => `'${name}'`).join(', ')}]`]
-      : []),
+    ...(method === 'post' ? ['post: true'] : []),
+    ...(sends('idempotency-key') ? [`once: '${outcomeOf(resolved(document, schema))}'`] : []),
     ...(sends('prefer') ? ['waits: true'] : []),
     ...(isText(operation) ? ['text: true'] : []),
   ];
@@ -164,6 +161,10 @@ function answerSchema(document: ApiDocument, { responses }: Operation): Schema |
   return target && contentOf(target.operation.responses[200]);
 }
 
+/** The member of a creation's answer without which the outcome is not known: its id, else what comes last. */
+const outcomeOf = ({ required = [] }: Schema): string =>
+  required.includes('id') ? 'id' : (required.at(-1) ?? '');
+
 function resolved(document: ApiDocument, schema: Schema | undefined): Schema {
   const name = schema?.$ref?.split('/').at(-1);
   return name === undefined ? (schema ?? {}) : ((document.components?.schemas?.[name] ?? {}) as Schema);
@@ -193,6 +194,6 @@ export function clientTypes(document: ApiDocument): string {
     '/**\n * Schemas and operations of the API. `npm run docs` writes this file from the API document.\n * @module\n */\n',
     ...types,
     `/** Input, answer and error codes of each operation. */\nexport type Operations = {\n${signatures.join('')}};\n`,
-    `/**\n * What the client needs to know of each operation. \`once\`: it takes an Idempotency-Key, and its answer has these members.\n * \`waits\`: it takes \`Prefer: wait\`. \`text\`: it answers text instead of JSON.\n */\nexport const OPERATIONS = {\n${entries.join('')}} as const;\n`,
+    `/**\n * What the client needs to know of each operation. \`once\`: it takes an Idempotency-Key, and its answer has this member.\n * \`post\`: a POST. \`waits\`: it takes \`Prefer: wait\`. \`text\`: it answers text instead of JSON.\n */\nexport const OPERATIONS = {\n${entries.join('')}} as const;\n`,
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import {
   type Answer,
   type Failure as ApiFailure,
   type CallOptions,
-  createClient,
+  createCall,
   type Input,
   type KeyStore,
   type OperationName,
@@ -51,7 +51,7 @@ function inStorage<T>(use: (storage: Storage) => T): T | undefined {
   }
 }
 
-const client = createClient({
+const send = createCall({
   baseUrl: '',
   keys: tabKeys,
   fetch: (url, init) => fetch(url, { ...init, credentials: 'omit' }),
@@ -125,7 +125,7 @@ export async function call<Name extends OperationName>(
   input: Input<Name>,
   options: CallOptions = {},
 ): Promise<Answered<Name>> {
-  const result = await client.call(name, input, options);
+  const result = await send(name, input, options);
   if (!result.ok) throw new CallFailed(failureOf(result.failure));
   return result;
 }

@@ -1,3 +1,4 @@
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
 import { Flow, OverviewChart, RecentEvents, ServiceState } from '../parts/overview-live.tsx';
 
@@ -77,7 +78,7 @@ export const overview: Page = {
             </li>
             <li>
               <a href="/agents">Connect an agent</a>
-              <span class="fine">Five tools over MCP, or plain HTTP</span>
+              <span class="fine">{TOOLS.length} tools over MCP, or plain HTTP</span>
             </li>
           </ul>
         </section>

@@ -14,10 +14,10 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 import { useDraft } from './use-draft.ts';
 
 const COINS = [
-  ['sol', '◎ SOL, Solana'],
-  ['btc', '₿ BTC, Bitcoin'],
-  ['eth', 'Ξ ETH, Ethereum'],
-  ['xmr', 'ɱ XMR, Monero'],
+  ['sol', 'SOL, Solana'],
+  ['btc', 'BTC, Bitcoin'],
+  ['eth', 'ETH, Ethereum'],
+  ['xmr', 'XMR, Monero'],
 ] as const;
 /** Digits of a bound that a person reads; the exact minimum is rounded up, so that it is always enough. */
 const BOUND_DIGITS = 4;

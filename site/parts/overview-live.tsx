@@ -236,11 +236,11 @@ export function OverviewChart() {
         {proofs[0] === undefined ? (
           'No proof has been signed yet. The first one is due within a minute.'
         ) : (
-          <>
+          <span>
             One proof so far: {sats(proofs[0].figures.reserveSatoshis)} sats,{' '}
             <Age iso={proofs[0].timestamp} />. The chart starts with the second proof; a proof is signed every
             hour.
-          </>
+          </span>
         )}
       </p>
     );

@@ -79,13 +79,15 @@ export type ClientOptions = {
   readonly timeoutMs?: number;
 };
 
+/** Never throws. */
+export type Call = <Name extends OperationName>(
+  name: Name,
+  input: Input<Name>,
+  options?: CallOptions,
+) => Promise<Result<Name>>;
+
 export type Client = {
-  /** Never throws. */
-  call<Name extends OperationName>(
-    name: Name,
-    input: Input<Name>,
-    options?: CallOptions,
-  ): Promise<Result<Name>>;
+  readonly call: Call;
   /**
    * Reads until `isOver`, by `Prefer: wait` where the service supports it, else by polling. Failures that can pass are
    * retried. Returns the last result; never throws.
@@ -111,29 +113,36 @@ const MAX_PAUSE_MS = 60_000;
 
 type Body = Readonly<Record<string, unknown>>;
 type Spec = {
-  readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly once?: readonly string[];
+  readonly post?: true;
+  /** The member that its answer must have. */
+  readonly once?: string;
   readonly waits?: true;
   readonly text?: true;
 };
 
-export function createClient({
+export function createClient(options: ClientOptions): Client {
+  const call = createCall({ keys: memoryKeys(), ...options });
+  return { call, until: (...given) => until(call, ...given) };
+}
+
+/** `call` alone, for a page that waits in its own way and keeps its keys. */
+export function createCall({
   baseUrl,
   fetch: send = (url, init) => fetch(url, init),
   headers: fixed = {},
-  keys = memoryKeys(),
+  keys,
   timeoutMs = DEFAULT_TIMEOUT_MS,
-}: ClientOptions): Client {
+}: ClientOptions & { readonly keys: KeyStore }): Call {
   /** The complete response, or why there is none. */
   async function transfer(spec: Spec, input: Body, { signal, wait, fresh, idempotencyKey }: CallOptions) {
     const waits = spec.waits && wait !== undefined;
     const late = AbortSignal.timeout(waits ? Math.max(timeoutMs, wait * 1_000 + WAIT_MARGIN_MS) : timeoutMs);
     const { path, rest } = fillPath(spec.path, input);
-    const isPost = spec.method === 'POST';
+    const isPost = spec.post === true;
     try {
       const response = await send(`${baseUrl}${path}${isPost ? '' : queryOf(rest)}`, {
-        method: spec.method,
+        method: isPost ? 'POST' : 'GET',
         signal: signal ? AbortSignal.any([signal, late]) : late,
         headers: {
           ...fixed,
@@ -154,7 +163,7 @@ export function createClient({
     }
   }
 
-  async function call<Name extends OperationName>(
+  return async function call<Name extends OperationName>(
     name: Name,
     input: Input<Name>,
     options: CallOptions = {},
@@ -183,25 +192,28 @@ export function createClient({
       return { ok: false, failure: read.failure, headers, ...(isOnce && keyed) };
     if (isOnce) releaseKey(keys, memo, idempotencyKey);
     return { ok: false, failure: read.failure, headers };
-  }
-
-  return {
-    call,
-    async until(name, input, isOver, { signal, timeoutMs: limitMs } = {}) {
-      const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
-      const ends = [signal, limit].filter((end) => end !== undefined);
-      for (let failures = 0; ; ) {
-        const options: CallOptions = { wait: UNTIL_WAIT_SECONDS, ...(signal && { signal }) };
-        const startedAt = Date.now();
-        const result = await call(name, input, options);
-        const isDone = result.ok ? isOver(result.value) : !canPass(result.failure);
-        if (isDone || ends.some(({ aborted }) => aborted)) return result;
-        failures = result.ok ? 0 : failures + 1;
-        await sleep(result.ok ? pauseMs(result, startedAt) : backOffMs(result.failure, failures), ends);
-        if (ends.some(({ aborted }) => aborted)) return result;
-      }
-    },
   };
+}
+
+async function until<Name extends OperationName>(
+  call: Call,
+  name: Name,
+  input: Input<Name>,
+  isOver: (value: Answer<Name>) => boolean,
+  { signal, timeoutMs: limitMs }: UntilOptions = {},
+): Promise<Result<Name>> {
+  const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
+  const ends = [signal, limit].filter((end) => end !== undefined);
+  for (let failures = 0; ; ) {
+    const options: CallOptions = { wait: UNTIL_WAIT_SECONDS, ...(signal && { signal }) };
+    const startedAt = Date.now();
+    const result = await call(name, input, options);
+    const isDone = result.ok ? isOver(result.value) : !canPass(result.failure);
+    if (isDone || ends.some(({ aborted }) => aborted)) return result;
+    failures = result.ok ? 0 : failures + 1;
+    await sleep(result.ok ? pauseMs(result, startedAt) : backOffMs(result.failure, failures), ends);
+    if (ends.some(({ aborted }) => aborted)) return result;
+  }
 }
 
 type Read<Name extends OperationName> =
@@ -215,7 +227,7 @@ function readResponse<Name extends OperationName>(spec: Spec, response: Response
   const body = parse(text);
   if (body !== undefined) {
     // The service checks its answers against the same schemas.
-    if (ok && (spec.once ?? []).every((member) => member in body)) return { ok, value: body as Answer<Name> };
+    if (ok && (spec.once === undefined || spec.once in body)) return { ok, value: body as Answer<Name> };
     if (!ok && typeof body.error_code === 'string') return { ok, failure: refusal<Name>(status, body) };
     if (!ok && spec.path.startsWith(POOLS)) return { ok, failure: { kind: 'upstream', status, body } };
   }
@@ -226,15 +238,7 @@ function readResponse<Name extends OperationName>(spec: Spec, response: Response
 const POOLS = '/api/dex/';
 
 const refusal = <Name extends OperationName>(status: number, body: Body): Failure<Name> =>
-  ({
-    action: 'report_request_id',
-    error: 'The service refused without a reason.',
-    request_id: '',
-    retryable: false,
-    ...body,
-    kind: 'refused',
-    status,
-  }) as unknown as Failure<Name>;
+  ({ ...body, kind: 'refused', status }) as unknown as Failure<Name>;
 
 /** A JSON object; undefined for anything else. */
 function parse(text: string): Body | undefined {
