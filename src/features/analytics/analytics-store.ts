@@ -46,10 +46,13 @@ const periodsOf = (at: number) => ['total', `day ${dayOf(at)}`, `hour ${hourOf(a
 
 const ADD_PERIODS = `ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + excluded.pageviews,
   visitors = visitors + excluded.visitors, bots = bots + excluded.bots`;
-const READ_PERIODS =
-  'SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < ?';
-const READ_TOP =
-  'SELECT value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
+const READ_PERIODS = `SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period = 'total'
+  UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'day ~'
+  UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'hour ~'`;
+const TOP =
+  'SELECT kind, value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
+/** SQLite runs the parts in turn, so each keeps its order. */
+const READ_TOPS = `SELECT * FROM (${TOP}) UNION ALL SELECT * FROM (${TOP})`;
 
 export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
 
@@ -114,25 +117,28 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     },
 
     async read({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> {
-      const [total, days, hours, paths, referrers, views] = await db.batch([
-        db.prepare(READ_PERIODS).bind('total', 'total!'),
-        db.prepare(READ_PERIODS).bind(`day ${firstDay}`, 'day ~'),
-        db.prepare(READ_PERIODS).bind(`hour ${firstHour}`, 'hour ~'),
-        db.prepare(READ_TOP).bind('path', top),
-        db.prepare(READ_TOP).bind('referrer', top),
+      const [periods, tops, views] = await db.batch([
+        db.prepare(READ_PERIODS).bind(`day ${firstDay}`, `hour ${firstHour}`),
+        db.prepare(READ_TOPS).bind('path', top, 'referrer', top),
         db.prepare('SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?').bind(recent),
       ]);
       const rows = <T>(result: D1Result | undefined) => (result?.results ?? []) as T[];
-      const periods = (result: D1Result | undefined) =>
+      const since = (kind: string) =>
         new Map(
-          rows<PeriodRow>(result).map(({ period, ...counts }) => [period.replace(/^\w+ /, ''), counts]),
+          rows<PeriodRow>(periods)
+            .filter(({ period }) => period.startsWith(kind))
+            .map(({ period, ...counts }) => [period.replace(/^\w+ /, ''), counts]),
         );
+      const topOf = (kind: string) =>
+        rows<Count & { kind: string }>(tops)
+          .filter((row) => row.kind === kind)
+          .map(({ value, count }) => ({ value, count }));
       return {
-        total: periods(total).get('total') ?? EMPTY,
-        days: periods(days),
-        hours: periods(hours),
-        paths: rows<Count>(paths),
-        referrers: rows<Count>(referrers),
+        total: since('total').get('total') ?? EMPTY,
+        days: since('day '),
+        hours: since('hour '),
+        paths: topOf('path'),
+        referrers: topOf('referrer'),
         recent: rows<ViewRow>(views).map(({ at_ms, ...view }) => ({ at: at_ms, ...view })),
       };
     },
