@@ -175,6 +175,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     journal,
     storage,
     mirror: d.mirror,
+    chain: d.chain,
     gate,
     driver,
     modules,

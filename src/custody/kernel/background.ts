@@ -4,6 +4,7 @@
  * @module
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
+import { rememberDisagreement } from './agreement-memory.ts';
 import type { Driver } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { isDoubted } from './journal-integrity.ts';
@@ -11,6 +12,7 @@ import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import type { SigningGate } from './signing-gate.ts';
+import type { ChainPort } from './solana-view.ts';
 
 /** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
@@ -25,6 +27,7 @@ export function createBackground(p: {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly mirror: Mirror;
+  readonly chain: Pick<ChainPort, 'agreement'>;
   readonly gate: SigningGate;
   readonly driver: Driver;
   /** By name, for the log. */
@@ -69,6 +72,7 @@ export function createBackground(p: {
 
   /** D1 first, then the alarm: a caller that has its answer finds the row. */
   async function publish(): Promise<void> {
+    rememberDisagreement(journal, p.chain.agreement());
     // A journal in doubt is rebuilt from the mirror, so it must not write there.
     if (gate.isTrusted()) await flushOutbox(journal, storage, p.mirror, log);
     await rearm();

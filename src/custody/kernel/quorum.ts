@@ -37,7 +37,8 @@ export type NodeAgreement = {
   readonly quorumMissingSince: number | null;
 };
 
-const DISAGREEMENT_SHOWN_MS = 3_600_000;
+/** A contradiction between nodes is shown for this long. */
+export const DISAGREEMENT_SHOWN_MS = 3_600_000;
 /** Nodes lag by seconds; after this the operator is called. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
 /** A question that is no longer asked is forgotten after this. */
@@ -58,13 +59,23 @@ export function createQuorum<N extends { readonly name: string }>(p: {
   const waiting = new Map<string, Waiting>();
   let disagreement: NodeAgreement['disagreement'] = null;
 
-  function waits(question: string): void {
+  /** @param given names of the nodes that answered */
+  function waits(question: string, given: readonly string[]): void {
     const at = now();
     const entry = waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
     entry.askedAt = at;
     if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
       entry.alarmed = true;
-      log({ level: 'alarm', event: 'quorum_missing', question, nodes: nodes.length, quorum });
+      const failed = nodes.map(({ name }) => name).filter((name) => !given.includes(name));
+      log({
+        level: 'alarm',
+        event: 'quorum_missing',
+        question,
+        nodes: nodes.length,
+        quorum,
+        answered: given,
+        failed,
+      });
     }
     waiting.delete(question);
     waiting.set(question, entry);
@@ -125,7 +136,10 @@ export function createQuorum<N extends { readonly name: string }>(p: {
       (error) => reasons.filter((other) => failureReason(other) === failureReason(error)).length >= quorum,
     );
     if (given.length === 0 || shared !== undefined) throw asUpstreamFailure(shared ?? reasons[0]);
-    waits(question);
+    waits(
+      question,
+      given.map(({ node }) => node),
+    );
     if (contradicted) throw upstreamFailed('solana-rpc', 'nodes_disagree');
     if (given.length < quorum) throw upstreamFailed('solana-rpc', 'quorum_missing');
     return undefined;

@@ -3,6 +3,7 @@
  * @module
  */
 import type { CustodyReport } from '../api.ts';
+import { recallDisagreement } from './agreement-memory.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason } from './journal-integrity.ts';
 import { isTerminal } from './operation.ts';
@@ -31,7 +32,7 @@ export function custodyReport({
   const open = journal.open();
   return {
     reserveAddress: signer.address,
-    solana: chain.agreement(),
+    solana: recallDisagreement(journal, chain.agreement(), now()),
     mint,
     frozen: frozenReason(journal) ?? null,
     // An operator's pause stops more than swaps: it is what is told of the two.

@@ -274,7 +274,7 @@ describe('a finalized transaction', () => {
     clock.now += 600_001;
     expect(await chain.transaction(SIGNATURE)).toBeNull();
     expect(await chain.transaction(SIGNATURE)).toBeNull();
-    expect(logged).toMatchObject([{ level: 'alarm', event: 'quorum_missing' }]);
+    expect(logged).toMatchObject([{ level: 'alarm', event: 'quorum_missing', answered: expect.any(Array) }]);
     expect(chain.agreement().quorumMissingSince).toBe(clock.now - 600_001);
   });
 
