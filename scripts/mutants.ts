@@ -25,10 +25,10 @@ async function tryAll({ source, seeds, names }: Share): Promise<Row[]> {
   for (const mutant of MUTANTS.filter(({ name }) => names.includes(name))) {
     const { name } = mutant;
     try {
-      if (mutant.test === undefined) {
-        const caught = await catchMutant(mutant, { source, from: 1, to: seeds });
-        rows.push(caught ? { name, caught } : { name });
-      } else rows.push(failsTest(mutant, mutant.test) ? { name, test: mutant.test } : { name });
+      const caught = await catchMutant(mutant, { source, from: 1, to: seeds });
+      const test = caught ? undefined : mutant.test;
+      if (caught) rows.push({ name, caught });
+      else rows.push(test !== undefined && failsTest(mutant, test) ? { name, test } : { name });
     } catch (error) {
       rows.push({ name, error: error instanceof Error ? error.message : String(error) });
     }

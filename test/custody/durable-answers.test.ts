@@ -4,11 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { createAsryDesk } from '../../src/custody/asry/claims.ts';
-import { type Begin, createBegin } from '../../src/custody/kernel/begin-operation.ts';
+import { createBegin } from '../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
-import { plannedOperation } from '../../src/custody/kernel/operation.ts';
-import { depositSignature, PROGRAM, terms, transactionOf, wallet } from './asry/claim-simulation.ts';
+import { CLAIM, createStoredClaims } from './asry/stored-claims.ts';
 import { createCustodianWorld, keyed } from './custodian-world.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
 import { NOW } from './sample-operations.ts';
@@ -64,64 +62,18 @@ describe('a replaced instance gives no answer', () => {
   });
 
   describe('of a claim', () => {
-    const one = {
-      signature: depositSignature(90_001),
-      sender: wallet(90_001),
-      asset: 'USDC' as const,
-      atoms: 100_000_000n,
-      at: 60,
-    };
-    const request = { signature: one.signature, asset: one.asset, skipReward: false, client: 'client' };
-
-    /** Claims over storage alone: each payout begins and is never driven. */
-    function claims() {
-      const storage = createSqliteStorage();
-      const journal = openJournal(storage);
-      const now = () => Number(PROGRAM.startsAt) * 1_000 + 3_600_000;
-      const begin: Begin = async (kind, id, decide) =>
-        storage.transaction(() => {
-          const decision = decide();
-          if (!decision.ok) return { type: 'refused', refusal: decision.refusal };
-          const { claims: _claims, ...intent } = decision.intent;
-          const operation = journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
-          return { type: 'begun', operation };
-        });
-      const desk = createAsryDesk(
-        { journal, storage, begin, now, log: () => undefined },
-        {
-          reserveAddress: terms.reserve,
-          mint: wallet(900_005),
-          terms,
-          program: PROGRAM,
-          transaction: async () => transactionOf(one),
-          readPayees: async (receivers) =>
-            receivers.map((accountOwner) => ({
-              program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-              decimals: 9,
-              accountOwner,
-              reserveAtoms: 10n ** 18n,
-            })),
-          latestBlockhash: () => Promise.reject(new Error('not asked')),
-          mirror: { recordsAfter: async () => [] },
-          stop: async () => undefined,
-          within: (work) => work,
-        },
-      );
-      return { desk, storage };
-    }
-
     it('that it makes', async () => {
-      const { desk, storage } = claims();
+      const { desk, storage } = createStoredClaims();
       replace(storage);
-      await expect(desk.claim(request)).rejects.toThrow(REPLACED);
+      await expect(desk.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
 
     it('that leaves nothing to claim', async () => {
-      const { desk, storage } = claims();
-      expect(await desk.claim(request)).toMatchObject({ type: 'claimed' });
-      expect(await desk.told(request)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+      const { desk, storage } = createStoredClaims();
+      expect(await desk.claim(CLAIM)).toMatchObject({ type: 'claimed' });
+      expect(await desk.told(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
       replace(storage);
-      await expect(desk.told(request)).rejects.toThrow(REPLACED);
+      await expect(desk.told(CLAIM)).rejects.toThrow(REPLACED);
     });
   });
 });

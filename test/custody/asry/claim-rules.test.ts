@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ownMoney } from '../../../src/custody/asry/claim-rules.ts';
+import { CLAIM, createStoredClaims, DEPOSIT } from './stored-claims.ts';
 
 const SECOND = 1_000;
 const DAY = 86_400;
@@ -26,4 +27,14 @@ describe('ownMoney', () => {
     const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
     expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
   });
+});
+
+it('a deposit from an address that a swap paid earns nothing and consumes nothing', async () => {
+  const { desk, journal, now } = createStoredClaims();
+  journal.claim(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
+  expect(await desk.claim(CLAIM)).toMatchObject({
+    type: 'refused',
+    refusal: { code: 'DEPOSIT_NOT_ELIGIBLE' },
+  });
+  expect(journal.claimant(`payment:${DEPOSIT.signature}`)).toBeUndefined();
 });

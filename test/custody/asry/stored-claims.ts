@@ -1,0 +1,58 @@
+/** Claims of one deposit over storage alone: each payout begins and is never driven. */
+import { createAsryDesk } from '../../../src/custody/asry/claims.ts';
+import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';
+import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+import { depositSignature, PROGRAM, terms, transactionOf, wallet } from './claim-simulation.ts';
+
+export const DEPOSIT = {
+  signature: depositSignature(90_001),
+  sender: wallet(90_001),
+  asset: 'USDC' as const,
+  atoms: 100_000_000n,
+  /** Seconds from the programme's start. */
+  at: 60,
+};
+export const CLAIM = {
+  signature: DEPOSIT.signature,
+  asset: DEPOSIT.asset,
+  skipReward: false,
+  client: 'client',
+};
+
+export function createStoredClaims() {
+  const storage = createSqliteStorage();
+  const journal = openJournal(storage);
+  const now = () => Number(PROGRAM.startsAt) * 1_000 + 3_600_000;
+  const begin: Begin = async (kind, id, decide) =>
+    storage.transaction(() => {
+      const decision = decide();
+      if (!decision.ok) return { type: 'refused', refusal: decision.refusal };
+      const { claims: _claims, ...intent } = decision.intent;
+      const operation = journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
+      return { type: 'begun', operation };
+    });
+  const desk = createAsryDesk(
+    { journal, storage, begin, now, log: () => undefined },
+    {
+      reserveAddress: terms.reserve,
+      mint: wallet(900_005),
+      terms,
+      program: PROGRAM,
+      transaction: async () => transactionOf(DEPOSIT),
+      readPayees: async (receivers) =>
+        receivers.map((accountOwner) => ({
+          program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+          decimals: 9,
+          accountOwner,
+          reserveAtoms: 10n ** 18n,
+        })),
+      latestBlockhash: () => Promise.reject(new Error('not asked')),
+      mirror: { recordsAfter: async () => [] },
+      stop: async () => undefined,
+      within: (work) => work,
+    },
+  );
+  return { desk, storage, journal, now };
+}
