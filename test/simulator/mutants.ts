@@ -100,7 +100,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'expiry judged at a height that is not final',
-    edits: [{ file: CHAIN, find: `node.epochInfo('finalized')`, replace: `node.epochInfo('processed')` }],
+    edits: [
+      {
+        file: CHAIN,
+        find: `const { slot, blockHeight } = await node.epochInfo('finalized')`,
+        replace: `const { slot, blockHeight } = await node.epochInfo('processed')`,
+      },
+    ],
   },
   {
     name: 'confirmed taken for final',
@@ -620,7 +626,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/payments/payment-search.ts',
-        find: `      await references.run(budget);\n`,
+        find: `      await references.run(budget, by);\n`,
         replace: ``,
       },
     ],
@@ -631,8 +637,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/payments/payment-requests.ts',
-        find: `changes.expire(Math.max(search.readUntil(), now() - DAY_MS), BATCH);`,
-        replace: `changes.expire(now(), BATCH);`,
+        find: `changes.expire(Math.max(search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);`,
+        replace: `changes.expire(now(), EXPIRE_BATCH);`,
       },
     ],
     test: 'test/custody/payments/payment-edges.test.ts',
