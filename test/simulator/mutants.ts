@@ -107,6 +107,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `const { slot, blockHeight } = await node.epochInfo('processed')`,
       },
     ],
+    test: 'test/custody/kernel/solana-view.test.ts',
   },
   {
     name: 'confirmed taken for final',
@@ -117,6 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `seen.filter((status) => status.commitment !== 'processed')`,
       },
     ],
+    test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
     name: 'no fence between signing and sending',
@@ -326,10 +328,12 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `.map(({ node }) => node)).size >= 1 ? 'dead'`,
       },
     ],
+    test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
     name: 'one node says that an attempt failed',
     edits: [{ file: MACHINE, find: `failures.length >= quorum && failures`, replace: `failures` }],
+    test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
     name: 'a death needs no margin and no life of the blockhash',
@@ -340,6 +344,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `return witness && witness.height + 20n;`,
       },
     ],
+    test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
     name: 'a refund is not looked for before it is signed again',
@@ -364,6 +369,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a refund is paid without a look at the chain',
     edits: [{ file: REFUNDS, find: `if (why !== undefined) return`, replace: `if (why === '') return` }],
+    test: 'test/custody/payments/refunds.test.ts',
   },
   {
     name: 'a claim takes the whole reward for each part',
