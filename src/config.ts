@@ -8,6 +8,7 @@ import { ROUTE_NAMES, type RouteName } from './bridges/route.ts';
 import { isBitcoinAddress } from './chain/bitcoin/address.ts';
 import { identityPubkey } from './chain/nostr/nip19.ts';
 import { isAddress } from './chain/solana/address.ts';
+import type { MessageVersion } from './chain/solana/transaction.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
@@ -192,6 +193,12 @@ export const VARIABLES = {
     default: 'https://api.mainnet-beta.solana.com',
     areas: ['custody'],
     about: 'Comma list of Solana nodes, primary first. Use two or more from different operators.',
+  },
+  SOLANA_TRANSACTION_VERSION: {
+    schema: z.enum(['0', '1']).transform((text): MessageVersion => (text === '1' ? 1 : 0)),
+    default: '0',
+    areas: ['custody'],
+    about: 'Version of the transactions that the service builds itself: `0`, or `1` (SIMD-0385).',
   },
   ESPLORA_API_URLS: {
     schema: urlList,

@@ -138,6 +138,7 @@ function buildApiDeps(env: Env): Deps {
       : feedReader(config.NOSTR_RELAYS, cache, memory),
     identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
     rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+    messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message, signers) => {
       const blank = new Uint8Array(64);
       const { wire } = signedTransaction(message, [blank, ...Array<Uint8Array>(signers - 1).fill(blank)]);

@@ -113,7 +113,13 @@ export function composeCustody(
 ): CustodyDeps {
   const { rpc, esploras, readPrices, signer, mintKeys, now } = platform;
   const reserveAddress = signer.address;
-  const solana = createSolanaView({ nodes: rpc.nodes, reserveAddress, now, log: platform.log });
+  const solana = createSolanaView({
+    nodes: rpc.nodes,
+    reserveAddress,
+    now,
+    log: platform.log,
+    messageVersion: config.SOLANA_TRANSACTION_VERSION,
+  });
   const { latestBlockhash, transaction } = solana;
   return {
     chain: solana,

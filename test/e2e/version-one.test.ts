@@ -92,6 +92,72 @@ async function swapsTwice(from: World): Promise<void> {
   expect(credits).toContain(400_000_000 - 10_000);
 }
 
+type Desk = ReturnType<typeof createTokenDesk>;
+
+/** An invoice that was paid twice, with the second payment recorded as owed. */
+async function paidTwice(from: World, desk: Desk) {
+  const first = await desk.invoice();
+  expect((await desk.confirm(first, await desk.pay(first))).status).toBe(200);
+  const twice = await desk.pay(first, { from: userOf(from, 0) });
+  await desk.finality();
+  const owed = await until('the second payment is owed back', async () => {
+    await desk.call('/api/invoices/confirm', { invoice_id: first.invoice_id, tx_signature: twice });
+    const { refunds } = (await desk.read(first.invoice_id)).body as { refunds: unknown[] };
+    return refunds.length > 0 ? refunds : undefined;
+  });
+  expect(owed).toHaveLength(1);
+  return { first, twice };
+}
+
+async function refund(desk: Desk, invoiceId: unknown): Promise<void> {
+  expect(await desk.ops('refund', invoiceId)).toMatchObject({ ok: true });
+  await until(
+    'the refund is paid',
+    async () => {
+      const { refunds } = (await desk.read(invoiceId)).body as {
+        refunds: { refund_signature: string | null }[];
+      };
+      return refunds[0]?.refund_signature ?? undefined;
+    },
+    LIMIT_MS,
+  );
+}
+
+/** A refund whose first transaction never lands: it expires, and the second one pays. */
+async function refundsAfterExpiry(from: World): Promise<void> {
+  const desk = createTokenDesk(from);
+  const { first } = await paidTwice(from, desk);
+  for (const front of ['rpc1', 'rpc2'] as const) from.faults.set(front, { kind: 'dropSends' });
+  const paid = refund(desk, first.invoice_id);
+  const row = async () => {
+    const rows = (await from.worker.query("SELECT journal FROM operations WHERE kind = 'refund'", [])) as {
+      journal: string;
+    }[];
+    return JSON.parse(rows[0]?.journal ?? '{}') as { attempt?: number; signing?: unknown };
+  };
+  await until('the first attempt is signed', async () => ((await row()).signing ? true : undefined));
+  await until(
+    'the first attempt has expired',
+    async () => ((await row()).attempt === 2 ? true : undefined),
+    LIMIT_MS,
+  );
+  from.faults.clear();
+  await paid;
+}
+
+async function mints(from: World): Promise<void> {
+  await from.control.cron('5 0 * * *');
+  await until(
+    'the day is minted',
+    async () => {
+      const response = await from.fetch('/api/arbitrage/transactions');
+      const { transactions } = (await response.json()) as { transactions: unknown[] };
+      return transactions.length > 0 ? true : undefined;
+    },
+    LIMIT_MS,
+  );
+}
+
 describe('on a chain of version 1', () => {
   it.each([200, 300, 400])(
     'an invoice, a listing, a claim, a swap and a refunded swap end well at slots of %i ms',
@@ -117,16 +183,7 @@ describe('on a chain of version 1', () => {
       const from = await startWorld({ slotMs: 40, blockMs: 500, settleDelayMs: 10 });
       world = from;
       const desk = createTokenDesk(from);
-      const first = await desk.invoice();
-      expect((await desk.confirm(first, await desk.pay(first))).status).toBe(200);
-      const twice = await desk.pay(first);
-      await desk.finality();
-      const due = await until('the second payment is owed back', async () => {
-        await desk.call('/api/invoices/confirm', { invoice_id: first.invoice_id, tx_signature: twice });
-        const { refunds } = (await desk.read(first.invoice_id)).body as { refunds: unknown[] };
-        return refunds.length > 0 ? refunds : undefined;
-      });
-      expect(due).toHaveLength(1);
+      const { first, twice } = await paidTwice(from, desk);
       const dust: string[] = [];
       for (const to of [from.reserve.solana, from.treasury])
         for (let made = 1; made <= DUST / 2; made += 1)
@@ -158,18 +215,35 @@ describe('on a chain of version 1', () => {
         },
         LIMIT_MS,
       );
-      expect(await desk.ops('refund', first.invoice_id)).toMatchObject({ ok: true });
-      await until(
-        'the refund is paid',
-        async () => {
-          const { refunds } = (await desk.read(first.invoice_id)).body as {
-            refunds: { refund_signature: string | null }[];
-          };
-          return refunds[0]?.refund_signature ?? undefined;
-        },
-        LIMIT_MS,
-      );
+      await refund(desk, first.invoice_id);
     },
     LIMIT_MS,
   );
 });
+
+it(
+  'with SOLANA_TRANSACTION_VERSION=1 every transaction of the reserve is version 1, and all kinds end well',
+  async () => {
+    const from = await startWorld({
+      slotMs: 40,
+      blockMs: 500,
+      settleDelayMs: 10,
+      vars: { ASRY_PRICE_USD: '0.25', SOLANA_TRANSACTION_VERSION: '1' },
+    });
+    world = from;
+    const { ledger } = from.solana;
+    const before = new Set(ledger.transactionsOf(from.reserve.solana));
+    const flows = [buysToken(from), claimsReward(from), swapsTwice(from), mints(from)];
+    const failures = (await Promise.allSettled(flows)).filter(({ status }) => status === 'rejected');
+    expect(failures).toEqual([]);
+    await refundsAfterExpiry(from);
+    const own = ledger
+      .transactionsOf(from.reserve.solana)
+      .filter((each) => !before.has(each) && each.accounts[0] === from.reserve.solana);
+    expect(own.map(({ version, err }) => [version, err])).toEqual(own.map(() => [1, null]));
+    // A swap twice, two creations, a claim, a mint and a refund.
+    expect(own).toHaveLength(7);
+    expect(from.worker.logs().filter((line) => line.includes('"level":"alarm"'))).toEqual([]);
+  },
+  LIMIT_MS,
+);

@@ -47,6 +47,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
     service.simulated.push(message);
     return service.refuses;
   },
+  messageVersion: 0,
   isProgram: async () => service.metaplex,
   reserve: { solanaAddress: RESERVE },
   invoiceMargin: 10_000_000n,

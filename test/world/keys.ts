@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, hex } from '@scure/base';
 import { NETWORK, p2wpkh, WIF } from '@scure/btc-signer';
 import { createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/web3.js';
@@ -33,6 +35,10 @@ export async function createSolanaKey(seed: Uint8Array = randomBytes(32)): Promi
   const signer = await createKeyPairSignerFromBytes(bytes, true);
   return { address: signer.address, secretKey: base58.encode(bytes), signer };
 }
+
+/** Seed of the mint key of an invoice, as the custodian derives it from MINT_KEY_SEED. */
+export const mintSeed = (secret: string, invoiceId: string): Uint8Array =>
+  hmac(sha256, new TextEncoder().encode(secret), new TextEncoder().encode(`mint:${invoiceId}`));
 
 export function createBitcoinKey(): BitcoinKey {
   const privateKey = secp256k1.utils.randomSecretKey();

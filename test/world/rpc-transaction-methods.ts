@@ -13,8 +13,8 @@ import {
 import { blockhashIsValid } from './rpc-chain-methods.ts';
 import type { LandedTransaction } from './solana-ledger.ts';
 import { formatTokenAmount } from './token-account.ts';
-import { asVersionOne, requireVersion } from './transaction-version.ts';
-import { MAX_WIRE_BYTES, readWireTransaction, type WireTransaction } from './wire-transaction.ts';
+import { asVersionOne, asVersionZero, requireVersion } from './transaction-version.ts';
+import { maxWireBytes, readWireTransaction, type WireTransaction } from './wire-transaction.ts';
 
 /** How far back a status is known without searchTransactionHistory. */
 const STATUS_CACHE_SLOTS = 300;
@@ -95,6 +95,7 @@ interface TokenBalance {
 
 interface ShownTransaction {
   blockTime: number;
+  transaction: { signatures: readonly string[] };
   meta: {
     fee: number;
     computeUnitsConsumed?: number;
@@ -127,10 +128,11 @@ async function transaction(call: RpcCall): Promise<unknown> {
   const version = call.versionOf(found);
   requireVersion(version, config.maxSupportedTransactionVersion);
   const shown = await call.ledger.surfpool.get<ShownTransaction>(call.method, [
-    found.signature,
+    found.ranAs,
     { encoding: config.encoding ?? 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' },
   ]);
   shown.blockTime = found.blockTime;
+  if (found.ranAs !== found.signature) shown.transaction.signatures = found.signatures;
   shown.meta.fee = found.fee;
   shown.meta.rewards = null;
   shown.meta.costUnits ??= (shown.meta.computeUnitsConsumed ?? 0) + SIGNATURE_COST_UNITS;
@@ -154,9 +156,10 @@ function decodeWire(
   } catch {
     throw invalidParams(`invalid ${encoding} encoding`);
   }
-  if (bytes.length > MAX_WIRE_BYTES)
+  const limit = maxWireBytes(bytes);
+  if (bytes.length > limit)
     throw invalidParams(
-      `decoded solana_transaction::versioned::VersionedTransaction too large: ${bytes.length} bytes (max: ${MAX_WIRE_BYTES} bytes)`,
+      `decoded solana_transaction::versioned::VersionedTransaction too large: ${bytes.length} bytes (max: ${limit} bytes)`,
     );
   try {
     return { bytes, wire: readWireTransaction(bytes) };
@@ -237,7 +240,7 @@ async function simulateTransaction(call: RpcCall): Promise<unknown> {
   if (config.replaceRecentBlockhash !== true && !blockhashIsValid(call, wire.blockhash, slot))
     return withContext(slot, { err: 'BlockhashNotFound', ...emptySimulation, unitsConsumed: 0 });
   const { value } = await call.ledger.surfpool.get<Simulation>(call.method, [
-    base64.encode(bytes),
+    base64.encode(wire.version === 1 ? await asVersionZero(bytes, []) : bytes),
     { ...config, encoding: 'base64', commitment: 'processed', minContextSlot: undefined },
   ]);
   if (value.accounts) await showOthers(call, wire, value.accounts);

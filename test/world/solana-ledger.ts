@@ -1,12 +1,17 @@
 import { base58, base64 } from '@scure/base';
+import type { KeyPairSigner } from '@solana/web3.js';
 import { type AccountHistory, type AccountState, createAccountHistory } from './account-history.ts';
 import type { SolanaClock } from './solana-clock.ts';
 import type { RpcOutcome, Surfpool } from './surfpool.ts';
+import { asVersionZero } from './transaction-version.ts';
 import { readWireTransaction, type WireTransaction } from './wire-transaction.ts';
 
 /** A transaction that has landed, as the world remembers it. */
 export interface LandedTransaction {
   readonly signature: string;
+  readonly signatures: readonly string[];
+  /** Under which the virtual machine knows it: another signature where version 1 ran as version 0. */
+  readonly ranAs: string;
   readonly slot: number;
   /** Unix seconds. */
   readonly blockTime: number;
@@ -38,6 +43,8 @@ export interface SolanaLedger {
   /** Transactions that name the address, newest first. */
   transactionsOf(address: string): readonly LandedTransaction[];
   count(): number;
+  /** Finds keys of the world, with which transactions of version 1 are signed anew as version 0. */
+  lendKeys(find: (address: string) => Promise<KeyPairSigner | undefined>): void;
   /** The account at the end of a slot. */
   account(address: string, slot: number): Promise<AccountState | null>;
   /** Puts an account into the chain without a transaction (a pool, a program's state). */
@@ -92,6 +99,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
   const listeners = new Set<(transaction: LandedTransaction) => void>();
   // One transaction at a time: what an account holds after each of them can then be read without a gap.
   let queue: Promise<unknown> = Promise.resolve();
+  let findKey: (address: string) => Promise<KeyPairSigner | undefined> = async () => undefined;
 
   async function read(addresses: readonly string[]): Promise<(AccountState | null)[]> {
     const ask = (encoding: string) =>
@@ -138,23 +146,35 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
     return [...wire.writableAccounts, ...loaded.filter((address) => address !== '')];
   }
 
+  async function signedAnew(bytes: Uint8Array, { signers }: WireTransaction): Promise<Uint8Array> {
+    const keys = await Promise.all(signers.map(({ address }) => findKey(address)));
+    const missing = signers.filter((_, index) => keys[index] === undefined).map(({ address }) => address);
+    if (missing.length > 0) throw new Error(`version 1 needs keys that the world lacks: ${missing.join()}`);
+    return asVersionZero(
+      bytes,
+      keys.flatMap((key) => key ?? []),
+    );
+  }
+
   async function run(
     bytes: Uint8Array,
     { skipPreflight, asVersionOne = false }: SendOptions,
   ): Promise<RpcOutcome<string>> {
     const wire = readWireTransaction(bytes);
+    const ran = wire.version === 1 ? await signedAnew(bytes, wire) : bytes;
+    const ranAs = readWireTransaction(ran).signature;
     const touched = await writable(wire);
     await record(
       touched.filter((address) => !history.has(address)),
       0,
     );
     const outcome = await surfpool.call<string>('sendTransaction', [
-      base64.encode(bytes),
+      base64.encode(ran),
       { encoding: 'base64', skipPreflight, preflightCommitment: 'processed' },
     ]);
     if ('error' in outcome) return outcome;
     const raw = await surfpool.get<RawTransaction | null>('getTransaction', [
-      wire.signature,
+      ranAs,
       { encoding: 'json', maxSupportedTransactionVersion: 0 },
     ]);
     if (raw === null) return { result: wire.signature };
@@ -162,6 +182,8 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
     const { meta } = raw;
     const transaction: LandedTransaction = {
       signature: wire.signature,
+      signatures: wire.signers.map(({ signature }) => signature),
+      ranAs,
       slot: raw.slot,
       blockTime: Math.floor(Date.now() / 1000),
       version: asVersionOne ? 1 : wire.version,
@@ -201,6 +223,9 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
     transaction: (signature) => landed.get(signature) ?? null,
     transactionsOf: (address) => byAddress.get(address) ?? [],
     count: () => landed.size,
+    lendKeys(find) {
+      findKey = find;
+    },
     async account(address, slot) {
       const recorded = history.at(address, slot);
       if (recorded !== undefined) return recorded;

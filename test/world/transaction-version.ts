@@ -1,13 +1,71 @@
 /**
- * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only: they run as version 0 and are
- * shown in the JSON form that production has for version 1 (test/fixtures/recorded/solana/transaction-v1-failed.json).
+ * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only: they run as version 0, signed
+ * anew with the world's own keys, and are shown in the JSON form that production has for version 1
+ * (test/fixtures/recorded/solana/transaction-v1-failed.json).
  */
 import { base58 } from '@scure/base';
+import {
+  appendTransactionMessageInstructions,
+  assertIsTransactionMessageWithBlockhashLifetime,
+  compileTransaction,
+  createTransactionMessage,
+  decompileTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type Instruction,
+  type KeyPairSigner,
+  partiallySignTransaction,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/web3.js';
+import {
+  getSetComputeUnitLimitInstruction,
+  getSetComputeUnitPriceInstruction,
+  getSetLoadedAccountsDataSizeLimitInstruction,
+} from '@solana-program/compute-budget';
 import { RpcFailure } from './rpc-call.ts';
 
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 /** Compute units of an instruction without a limit of its own. */
 const DEFAULT_UNITS = 200_000n;
+
+/** A budget of version 1 as the instructions of version 0. The price must divide evenly, as ours do. */
+function budgetInstructions(config: {
+  computeUnitLimit?: number;
+  loadedAccountsDataSizeLimit?: number;
+  priorityFeeLamports?: bigint;
+}): Instruction[] {
+  const { computeUnitLimit: units = 0, loadedAccountsDataSizeLimit: bytes, priorityFeeLamports } = config;
+  const microLamports = units === 0 ? 0n : ((priorityFeeLamports ?? 0n) * 1_000_000n) / BigInt(units);
+  return [
+    getSetComputeUnitLimitInstruction({ units }),
+    getSetComputeUnitPriceInstruction({ microLamports }),
+    ...(bytes === undefined
+      ? []
+      : [getSetLoadedAccountsDataSizeLimitInstruction({ accountDataSizeLimit: bytes })]),
+  ];
+}
+
+/** The wire bytes of a version 1 transaction as version 0, signed by those of `keys` that it needs. */
+export async function asVersionZero(wire: Uint8Array, keys: readonly KeyPairSigner[]): Promise<Uint8Array> {
+  const { messageBytes } = getTransactionDecoder().decode(wire);
+  const message = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(messageBytes));
+  if (message.version !== 1) throw new Error('not version 1');
+  assertIsTransactionMessageWithBlockhashLifetime(message);
+  const { config = {}, feePayer, lifetimeConstraint, instructions } = message;
+  const transaction = pipe(
+    createTransactionMessage({ version: 0 }),
+    (m) => setTransactionMessageFeePayer(feePayer.address, m),
+    (m) => setTransactionMessageLifetimeUsingBlockhash(lifetimeConstraint, m),
+    (m) => appendTransactionMessageInstructions([...budgetInstructions(config), ...instructions], m),
+    compileTransaction,
+  );
+  const signers = keys.filter(({ address }) => address in transaction.signatures);
+  const pairs = signers.map(({ keyPair }) => keyPair);
+  return Uint8Array.from(getTransactionEncoder().encode(await partiallySignTransaction(pairs, transaction)));
+}
 
 interface Shown {
   version?: unknown;

@@ -2,8 +2,10 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/web3.js';
 
-/** Largest transaction that the network carries, in bytes. */
-export const MAX_WIRE_BYTES = 1232;
+const VERSION_ONE = 0x81;
+
+/** Largest transaction that the network carries in the version of these bytes. */
+export const maxWireBytes = (bytes: Uint8Array): number => (bytes[0] === VERSION_ONE ? 4096 : 1232);
 
 export interface AddressLookup {
   readonly table: string;
@@ -13,6 +15,8 @@ export interface AddressLookup {
 /** What the world reads from the bytes of a transaction before it runs. */
 export interface WireTransaction {
   readonly signature: string;
+  /** Keys that sign, with their signatures as base58, in order. */
+  readonly signers: readonly { readonly address: string; readonly signature: string }[];
   readonly version: 'legacy' | number;
   readonly blockhash: string;
   readonly writableAccounts: readonly string[];
@@ -31,6 +35,10 @@ export function readWireTransaction(bytes: Uint8Array): WireTransaction {
   const lookups = message.version === 0 ? (message.addressTableLookups ?? []) : [];
   return {
     signature: base58.encode(Uint8Array.from(first)),
+    signers: signatures.map(([address, signature]) => ({
+      address,
+      signature: base58.encode(Uint8Array.from(signature ?? new Uint8Array(64))),
+    })),
     version: message.version,
     blockhash: message.lifetimeToken,
     writableAccounts: keys.filter((_, index) =>

@@ -11,7 +11,14 @@ import { startControl } from './control.ts';
 import { startCron } from './cron.ts';
 import { startEdge } from './edge.ts';
 import { createFaultBook, type FaultBook } from './fault-book.ts';
-import { createBitcoinKey, createQuoteKey, createSolanaKey, randomHex, type SolanaKey } from './keys.ts';
+import {
+  createBitcoinKey,
+  createQuoteKey,
+  createSolanaKey,
+  mintSeed,
+  randomHex,
+  type SolanaKey,
+} from './keys.ts';
 import type { WorldPools } from './orca-pools.ts';
 import { createPriceBook, type PriceBook } from './price-venues.ts';
 import { createRequestCounts, type UpstreamCounts } from './request-counts.ts';
@@ -253,6 +260,16 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       stops.push(
         startCron(worker.crons, (cron, time) => void worker.scheduled(cron, time).catch(() => undefined)),
       );
+
+    solana.ledger.lendKeys(async (address) => {
+      const own = [solana.reserve, solana.treasury, ...users].find((key) => key.address === address);
+      if (own) return own.signer;
+      const rows = (await worker.query('SELECT id FROM invoices', [])) as { id: string }[];
+      const keys = await Promise.all(
+        rows.map(({ id }) => createSolanaKey(mintSeed(String(bindings.MINT_KEY_SEED), id))),
+      );
+      return keys.find((key) => key.address === address)?.signer;
+    });
 
     const control: WorldControl = {
       faucet: solana.faucet,

@@ -4,6 +4,7 @@
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import type { Lifetime, MessageVersion } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
@@ -48,7 +49,7 @@ export type ChainPort = {
 };
 
 /** A blockhash that a quorum of nodes has seen, with each one's height after that. */
-export type Blockhash = SignedAt & { readonly blockhash: string };
+export type Blockhash = SignedAt & Lifetime;
 
 export const signedAtOf = ({ slot, witnesses }: Blockhash): SignedAt => ({ slot, witnesses });
 
@@ -60,8 +61,10 @@ export function createSolanaView(p: {
   readonly reserveAddress: string;
   readonly now: () => number;
   readonly log: Log;
+  /** In which our own messages are written; 0 when absent. */
+  readonly messageVersion?: MessageVersion;
 }) {
-  const { reserveAddress } = p;
+  const { reserveAddress, messageVersion = 0 } = p;
   const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
   const { quorum, ask, agreement } = createQuorum({ ...p, nodes });
   const missing = () => upstreamFailed('solana-rpc', 'quorum_missing');
@@ -176,7 +179,7 @@ export function createSolanaView(p: {
           (low, witness) => (witness.slot < low ? witness.slot : low),
           first.slot,
         );
-        return { blockhash, slot, witnesses };
+        return { blockhash, version: messageVersion, slot, witnesses };
       }
       throw missing();
     },

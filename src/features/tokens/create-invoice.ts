@@ -1,5 +1,6 @@
 import { creationMessage, type TokenDesign } from '../../chain/solana/token-creation.ts';
 import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
+import type { MessageVersion } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
@@ -11,6 +12,8 @@ export type CreateInvoiceDeps = {
   rentExemption(bytes: number): Promise<bigint>;
   /** Why the chain would refuse an unsigned message; null when it would pass. */
   simulate(message: Uint8Array, signers: number): Promise<string | null>;
+  /** In which the creation would be written. */
+  readonly messageVersion: MessageVersion;
   /** Whether an account at this address is a program. */
   isProgram(address: string): Promise<boolean>;
   readonly reserve: { readonly solanaAddress: string | null };
@@ -82,7 +85,7 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
       'The Metaplex metadata program does not exist on this chain. Leave metaplex_metadata out.',
     );
   }
-  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32) };
+  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), version: d.messageVersion };
   const mint = d.randomAddress();
   const message = creationMessage({ design, mint, reserve, mintRent: fee.mintRent, lifetime });
   const why = await d.simulate(message, 2);
