@@ -198,3 +198,46 @@ it('without SOL for the fees nothing is signed and the status says so', async ()
     await world.stop();
   }
 });
+
+describe('POST /cron with a time', () => {
+  const DAY_MS = 86_400_000;
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200 });
+  });
+  afterAll(() => world?.stop());
+
+  /** Six minutes after midnight UTC of a day to come. */
+  const dayAhead = (days: number): number => (Math.floor(Date.now() / DAY_MS) + days) * DAY_MS + 6 * 60_000;
+  const dayOfService = async (): Promise<string> =>
+    (await get<{ as_of: string }>(world, '/api/health')).as_of.slice(0, 10);
+  async function cronAt(time: number): Promise<void> {
+    const body = JSON.stringify({ cron: DAILY, time });
+    const response = await fetch(`${world.controlUrl}/cron`, { method: 'POST', body });
+    expect(await response.json()).toMatchObject({ outcome: 'ok' });
+  }
+  const minted = (count: number) =>
+    until(`${count} mints`, async () => {
+      const list = await listOf(world);
+      return list.length === count ? list : undefined;
+    });
+
+  it('moves the clock of the Worker and the custodian, so that a second day is minted', async () => {
+    const [first, second] = [dayAhead(1), dayAhead(2)];
+    await cronAt(first);
+    expect(await dayOfService()).toBe(new Date(first).toISOString().slice(0, 10));
+    await minted(1);
+    await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
+    await world.control.mine(3);
+    await cronAt(first + 60_000);
+    expect(await mintsOf(world)).toHaveLength(1);
+    await cronAt(second);
+    expect(await dayOfService()).toBe(new Date(second).toISOString().slice(0, 10));
+    await minted(2);
+    expect(await supplyOf(world)).toBe('1050000');
+    expect((await mintsOf(world)).map(({ id }) => id)).toEqual([
+      `absr:${new Date(first).toISOString().slice(0, 10)}`,
+      `absr:${new Date(second).toISOString().slice(0, 10)}`,
+    ]);
+  });
+});

@@ -24,6 +24,16 @@ const withSite = (fromConfig: object, directory: string | undefined) =>
 
 const INSIDE = join(import.meta.dirname, 'worker-inside.js');
 
+/** In front of the deployed bundle, the entry first: a clock that cron events move. */
+const CLOCK_MODULES = ['worker-entry.js', 'worker-clock.js'];
+
+/** A file of this folder, placed beside the bundle. */
+const moduleIn = (folder: string, name: string) => ({
+  type: 'ESModule' as const,
+  path: join(folder, name),
+  contents: readFileSync(join(import.meta.dirname, name), 'utf8'),
+});
+
 /** Listens on a port of its own. */
 const inside = ({ compatibility_date, d1_databases }: ReturnType<typeof unstable_readConfig>) => ({
   name: 'inside',
@@ -81,6 +91,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
           // workerd refuses a module whose path leads out of this folder.
           modulesRoot: dirname(setup.bundlePath),
           modules: [
+            ...CLOCK_MODULES.map((name) => moduleIn(dirname(setup.bundlePath), name)),
             { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
           ],
           // The file's own variables only: a developer's .dev.vars hold real secrets, which have no place here.

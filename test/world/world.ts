@@ -199,6 +199,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     });
     stops.push(() => upstreams.stop());
 
+    /** How far the Worker's clock is ahead of the real one. */
+    let clockOffsetMs = 0;
     let target: () => string | null = () => null;
     const edge = await startEdge({ port: options.port ?? 0, target: () => target() });
     stops.push(() => edge.stop());
@@ -258,7 +260,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     await worker.start();
     if (options.cron ?? true)
       stops.push(
-        startCron(worker.crons, (cron, time) => void worker.scheduled(cron, time).catch(() => undefined)),
+        startCron(
+          worker.crons,
+          (cron, time) => void worker.scheduled(cron, time + clockOffsetMs).catch(() => undefined),
+        ),
       );
 
     solana.ledger.lendKeys(async (address) => {
@@ -277,8 +282,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       mine: bitcoin.mine,
       reorg: bitcoin.reorg,
       sendBitcoin: (address, sats) => payBitcoin(bitcoin, bank, [{ address, sats }]),
-      cron: (expression, time = Date.now()) =>
-        worker.scheduled(expression ?? worker.crons()[0] ?? '* * * * *', time),
+      cron: (expression, time) => {
+        if (time !== undefined) clockOffsetMs = time - Date.now();
+        const cron = expression ?? worker.crons()[0] ?? '* * * * *';
+        return worker.scheduled(cron, Date.now() + clockOffsetMs);
+      },
     };
     const world: Omit<World, 'controlUrl'> = {
       url: edge.url,
