@@ -37,6 +37,8 @@ type Options = {
   readonly now: () => number;
   /** Called with level `alarm` when the fees of a quote pass our cap, which stops all swaps of this route. */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
+  /** Called for each quote that was judged up to its fees. */
+  readonly onFees?: (isOverCap: boolean) => void;
 };
 
 export function createNearIntentsRoute(opts: Options): SwapRoute {
@@ -57,7 +59,9 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       try {
         const answer = await opts.provider.quote(request);
         const verdict = await judgeQuote(answer, request, opts.quoteKey, opts.now());
-        if (!verdict.ok && verdict.reason === 'quote_app_fees') {
+        if (verdict.ok) opts.onFees?.(false);
+        else if (verdict.reason === 'quote_app_fees') {
+          opts.onFees?.(true);
           const appFees = answer.quoteRequest.appFees ?? [];
           opts.log?.({
             level: 'alarm',

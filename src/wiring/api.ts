@@ -36,7 +36,7 @@ import { createChangeNow } from '../providers/changenow.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import { clients, fetchFor, log, swapRoutes } from './clients.ts';
+import { clients, feeNotes, fetchFor, log, swapRoutes } from './clients.ts';
 import { missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
 import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
@@ -105,7 +105,10 @@ function buildApiDeps(env: Env): Deps {
     readAlarms: () => activeAlarms(env.KV),
     readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
     custody: custodianClient(env, solanaAddress, missing),
-    routes: solanaAddress && bitcoinAddress ? swapRoutes(config, { solanaAddress, bitcoinAddress }) : [],
+    routes:
+      solanaAddress && bitcoinAddress
+        ? swapRoutes(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil))
+        : [],
     readPrices,
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: config.SWAP_MAX_SOL,

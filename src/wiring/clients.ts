@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import type { PriceReport } from '../core/price.ts';
+import { createFeeWatch } from '../features/status/bridge-fees.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import type { Fetch } from '../providers/http.ts';
 import { createLifi } from '../providers/lifi.ts';
@@ -49,6 +50,20 @@ export function clients(config: Config) {
   return { rpc, esploras, venues, readPrices };
 }
 
+/**
+ * Keeps for the alarms whether the bridge's fees pass our cap. A write that fails is repeated by the next quote.
+ * @param defer keeps a request alive until the write is done
+ */
+export const feeNotes = (kv: KVNamespace, defer: (work: Promise<void>) => void) => {
+  const watch = createFeeWatch(kv);
+  return (isOverCap: boolean): void =>
+    defer(
+      watch.note(isOverCap).catch((error: unknown) => {
+        log({ level: 'warn', event: 'bridge_fees_unnoted', reason: String(error) });
+      }),
+    );
+};
+
 export type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
 
 export const nearIntentsOf = (config: Config) =>
@@ -58,13 +73,24 @@ export const nearIntentsOf = (config: Config) =>
     fetch: fetchFor(config, 'NEAR_INTENTS_API_URL'),
   });
 
-export function swapRoutes(config: Config, reserve: Reserve): SwapRoute[] {
+/** @param onFees called for each judged quote of 1Click */
+export function swapRoutes(
+  config: Config,
+  reserve: Reserve,
+  onFees: (isOverCap: boolean) => void = () => undefined,
+): SwapRoute[] {
   const near = nearIntentsOf(config);
   const { solanaAddress: reserveAddress, bitcoinAddress } = reserve;
   const common = { reserveAddress, bitcoinAddress, now: Date.now };
   const routes = {
     'near-intents': () =>
-      createNearIntentsRoute({ ...common, provider: near, quoteKey: config.NEAR_INTENTS_QUOTE_KEY, log }),
+      createNearIntentsRoute({
+        ...common,
+        provider: near,
+        quoteKey: config.NEAR_INTENTS_QUOTE_KEY,
+        log,
+        onFees,
+      }),
     lifi: () => {
       const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
       const provider = createLifi({ baseUrl, apiKey, fetch: fetchFor(config, 'LIFI_API_URL') });

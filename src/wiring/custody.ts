@@ -34,7 +34,7 @@ import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { createVaultTransit } from '../providers/vault-transit.ts';
-import { clients, fetchFor, log, swapRoutes } from './clients.ts';
+import { clients, feeNotes, fetchFor, log, swapRoutes } from './clients.ts';
 import { missingFor, reserveOf } from './configured.ts';
 import { foreignSwaps } from './third-party-swaps.ts';
 
@@ -63,7 +63,11 @@ export function custodyDeps(env: Env): CustodyDeps {
   const reserve = { solanaAddress: signer.address, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
-    routes: swapRoutes(config, reserve),
+    routes: swapRoutes(
+      config,
+      reserve,
+      feeNotes(env.KV, () => undefined),
+    ),
     database: env.DB,
     signer,
     mintKeys: config.MINT_KEY_SEED === undefined ? undefined : createMintKeys(config.MINT_KEY_SEED),

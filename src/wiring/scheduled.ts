@@ -13,6 +13,7 @@ import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { listBitcoin } from '../features/reserves/list-bitcoin.ts';
 import { listSolana } from '../features/reserves/list-solana.ts';
+import { createFeeWatch } from '../features/status/bridge-fees.ts';
 import { raiseAlarms } from '../features/status/check-alarms.ts';
 import { getStatus } from '../features/status/get-status.ts';
 import { createHeartbeat } from '../features/status/heartbeat.ts';
@@ -56,6 +57,7 @@ function watchAlarms(env: Env, deps: Deps): Promise<void> {
       const { solana } = reserve.solanaAddress ? await getReserves(deps) : { solana: null };
       return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
     },
+    readFeesOverCap: createFeeWatch(env.KV).isOverCap,
     memory: env.KV,
     ...(url ? { notify: createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') }) } : {}),
     log,

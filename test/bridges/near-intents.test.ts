@@ -90,6 +90,7 @@ describe('a quote', () => {
 
   it('whose fees pass the cap raises an alarm, and no other refusal does', async () => {
     const alarms: unknown[] = [];
+    const fees: boolean[] = [];
     const alarmed = async (change: Change) => {
       const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { body: answerTo(asked, DEPOSIT, change) } });
       const route = createNearIntentsRoute({
@@ -99,6 +100,7 @@ describe('a quote', () => {
         bitcoinAddress: BITCOIN,
         now: () => NOW,
         log: (line) => alarms.push(line),
+        onFees: (isOverCap) => fees.push(isOverCap),
       });
       return route.quote({ amount: lamports(asked.amount), dry: false });
     };
@@ -107,6 +109,8 @@ describe('a quote', () => {
     expect(await alarmed({ quoteRequest: { recipient: 'bc1qother' } })).toMatchObject({ ok: false });
     expect(alarms).toEqual([]);
     expect(await alarmed(appFees(26))).toEqual({ ok: false, reason: 'quote_app_fees' });
+    // A quote that differs in another way says nothing about fees.
+    expect(fees).toEqual([false, true]);
     expect(alarms).toEqual([
       { level: 'alarm', event: 'bridge_fees_over_cap', feesBps: [26], maximumBps: 25 },
     ]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createFeeWatch } from '../../src/features/status/bridge-fees.ts';
 import {
   type Alarm,
   type AlarmMessage,
@@ -11,7 +12,7 @@ import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
-const SOL = { balance: 10_000_000_000n, floor: 100_000_000n };
+const SOL = { balance: 10_000_000_000n, floor: 100_000_000n, feesOverCap: false };
 const cap = { usedSol: '0', maximumSol: '4', leftSol: '4' };
 
 const NODES = { configured: 2, quorum: 2, disagreementAt: null, quorumMissingSince: null };
@@ -64,6 +65,7 @@ const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
   ['status_unreadable', { ...CALM, database: null }, SOL],
   ['status_unreadable', { ...CALM, custody: null }, SOL],
   ['nodes_disagree', custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), SOL],
+  ['bridge_fees_over_cap', CALM, { ...SOL, feesOverCap: true }],
   ['quorum_missing', custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }), SOL],
 ];
 
@@ -89,6 +91,7 @@ describe('alarms', () => {
       supply_above_reserve: true,
       sol_low: true,
       quote_budget_low: true,
+      bridge_fees_over_cap: true,
       database_behind: true,
       cron_missing: true,
     };
@@ -112,6 +115,7 @@ describe('a change of alarms', () => {
       raiseAlarms({
         readStatus: async () => status,
         readSol: async () => SOL,
+        readFeesOverCap: async () => false,
         memory: kv,
         log: (line) => lines.push(line),
         now: () => NOW,
@@ -183,5 +187,29 @@ describe('the fingerprint of a schema', () => {
     expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
     for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
       expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
+  });
+});
+
+describe('the fees of the bridge', () => {
+  it('are over the cap from a quote that passes it until one that does not, with a write per change', async () => {
+    const stored = new Map<string, string>();
+    const writes: string[] = [];
+    const kv: TextStore = {
+      get: async (key) => stored.get(key) ?? null,
+      put: async (key, value) => {
+        writes.push(value);
+        stored.set(key, value);
+      },
+    };
+    // Two isolates over one KV.
+    const [api, custodian] = [createFeeWatch(kv), createFeeWatch(kv)];
+    expect(await api.isOverCap()).toBe(false);
+    await custodian.note(true);
+    await api.note(true);
+    expect(await api.isOverCap()).toBe(true);
+    await api.note(false);
+    await custodian.note(false);
+    expect(await custodian.isOverCap()).toBe(false);
+    expect(writes).toEqual(['over-cap', 'within-cap']);
   });
 });

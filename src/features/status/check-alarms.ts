@@ -16,6 +16,7 @@ export type Alarm =
   | 'supply_above_reserve'
   | 'sol_low'
   | 'quote_budget_low'
+  | 'bridge_fees_over_cap'
   | 'database_behind'
   | 'cron_missing';
 
@@ -26,12 +27,18 @@ export type SolLevel = {
   readonly floor: bigint;
 };
 
+/** Values outside the status. */
+export type Measured = SolLevel & {
+  /** The fees of the bridge's last quote passed our cap, which stops all swaps of its route. */
+  readonly feesOverCap: boolean;
+};
+
 /** Quotes left at which reads are about to be refused. */
 const FEW_QUOTES = 12;
 /** The mirror may be behind for so long without anybody noticing. */
 const MIRROR_PATIENCE_MS = 60_000;
 
-export function alarmsOf(status: StatusReport, sol: SolLevel, nowMs: number): Alarm[] {
+export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number): Alarm[] {
   const { custody, backing, database, cron } = status;
   const behind = custody?.mirrorBehindSince;
   const found: readonly (readonly [Alarm, boolean])[] = [
@@ -43,8 +50,9 @@ export function alarmsOf(status: StatusReport, sol: SolLevel, nowMs: number): Al
     ['mint_skipped', custody?.mint?.ok === false],
     ['supply_above_reserve', !backing.ok],
     // Twice what must stay: below it the next large swap is refused.
-    ['sol_low', sol.balance !== null && sol.balance < 2n * sol.floor],
+    ['sol_low', measured.balance !== null && measured.balance < 2n * measured.floor],
     ['quote_budget_low', (database?.quotes.left ?? FEW_QUOTES) < FEW_QUOTES],
+    ['bridge_fees_over_cap', measured.feesOverCap],
     ['database_behind', typeof behind === 'string' && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS],
     ['cron_missing', cron?.some((beat) => !beat.ok && beat.lastRunAt !== null) === true],
   ];
@@ -54,6 +62,7 @@ export function alarmsOf(status: StatusReport, sol: SolLevel, nowMs: number): Al
 export type RaiseAlarmsDeps = {
   readStatus(): Promise<StatusReport>;
   readSol(): Promise<SolLevel>;
+  readFeesOverCap(): Promise<boolean>;
   /** What was raised when it was last looked. */
   readonly memory: TextStore;
   /** Posts JSON to the operator's webhook; absent where none is configured. */
@@ -80,8 +89,13 @@ export const activeAlarms = async (memory: TextStore): Promise<string[]> =>
 /** Compares with the last look; a webhook that fails is tried again at the next one. */
 export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const now = d.now();
-  const [status, sol, before] = await Promise.all([d.readStatus(), d.readSol(), activeAlarms(d.memory)]);
-  const active: readonly string[] = alarmsOf(status, sol, now);
+  const [status, sol, feesOverCap, before] = await Promise.all([
+    d.readStatus(),
+    d.readSol(),
+    d.readFeesOverCap(),
+    activeAlarms(d.memory),
+  ]);
+  const active: readonly string[] = alarmsOf(status, { ...sol, feesOverCap }, now);
   const raised = active.filter((name) => !before.includes(name));
   const cleared = before.filter((name) => !active.includes(name));
   if (raised.length === 0 && cleared.length === 0) return;

@@ -305,6 +305,7 @@ describe('a blockhash', () => {
       { getLatestBlockhash: tip('b', 103), ...witness(true, 104, 74) },
     );
     expect(await chain.latestBlockhash()).toEqual({
+      version: 0,
       blockhash: 'b',
       slot: 101n,
       witnesses: [
