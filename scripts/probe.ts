@@ -1,7 +1,8 @@
 /**
  * `npm run probe`: a read-only first day against the real upstreams. One dry quote a route with 1Click's pinned key,
  * prices, Bitcoin indexes, Solana nodes, relays; each is one line, and the exit code is 1 when one is RED. Signs nothing,
- * opens nothing, and keeps every answer as a fixture. The shape of 1Click's quote is compared with the recorded one.
+ * opens nothing, and keeps every answer as a fixture. Each answer is compared in shape with the recorded ones, and calls
+ * that were never recorded are named.
  *
  * Options: --settings FILE (default .dev.vars, where there is one), --routes a,b (default all), --solana ADDRESS and
  * --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER (default
@@ -17,8 +18,8 @@ import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
 import { look, RELAY_REQUEST } from './probe/look.ts';
-import { quoteDrift } from './probe/quote-drift.ts';
 import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
+import { shapeDrift } from './probe/shape-drift.ts';
 
 const ALL_ROUTES = 'near-intents,lifi';
 
@@ -67,7 +68,8 @@ for (const { ok, name, text } of lines)
   console.log(hideSecrets(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(28)}  ${text}`, settings));
 
 // What changed since production was recorded. Not RED by itself: the lines above say whether our checks still pass.
-for (const line of quoteDrift([...recorded.values()].flat() as Exchange[])) console.log(line);
+const exchanges = [...recorded.values()].flat().filter((each): each is Exchange => 'text' in Object(each));
+for (const line of shapeDrift(exchanges)) console.log(line);
 
 mkdirSync(values.out, { recursive: true });
 const recordedAt = new Date().toISOString();

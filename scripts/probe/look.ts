@@ -5,7 +5,7 @@ import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../src/core/price.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
-import { clients, type Reserve, swapRoutes } from '../../src/wiring/clients.ts';
+import { clients, nearIntentsOf, type Reserve, swapRoutes } from '../../src/wiring/clients.ts';
 
 export type Line = { readonly ok: boolean; readonly name: string; readonly text: string };
 
@@ -72,6 +72,7 @@ export async function look(
       ({ btcUsd, solUsd }) => `BTC ${formatAmount(btcUsd, 6)}, SOL ${formatAmount(solUsd, 6)} USD`,
     ),
     lookAtRelays(config.NOSTR_RELAYS, onEvent),
+    readMore(config, rpc, reserve),
   ]);
   // After the prices, since each quote is held against them.
   const agreed = agreePrices(values(prices), MAX_DIVERGENCE_BPS);
@@ -137,6 +138,23 @@ async function lookAtRoutes(
       }
     }),
   );
+}
+
+/** Answers whose shape is compared, and that no line above reads. What fails here is seen in the shapes. */
+async function readMore(
+  config: Config,
+  rpc: ReturnType<typeof clients>['rpc'],
+  reserve: Reserve,
+): Promise<void> {
+  const newest = async () => {
+    const [found] = await rpc.first((node) =>
+      node.signaturesFor(reserve.solanaAddress, { limit: 1, commitment: 'finalized' }),
+    );
+    if (found) await rpc.first((node) => node.transaction(found.signature, 'finalized'));
+  };
+  // An address that 1Click does not know: the shape of its 404.
+  const status = nearIntentsOf(config).status(reserve.solanaAddress);
+  await Promise.allSettled([fetch(`${config.NEAR_INTENTS_API_URL}/v0/tokens`), newest(), status]);
 }
 
 async function lookAtRelays(

@@ -1,0 +1,97 @@
+/** How the answers that the probe got differ in shape from those that production was recorded with. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Exchange } from './read-only-fetch.ts';
+import { shapeDifferences } from './shape.ts';
+
+const FOLDER = join(import.meta.dirname, '../../test/fixtures/recorded');
+const recorded = (path: string): unknown => JSON.parse(readFileSync(join(FOLDER, path), 'utf8'));
+
+type Answered = {
+  /** Method and path, or the JSON-RPC method. */
+  readonly call: string;
+  readonly status: number;
+  readonly body: unknown;
+};
+
+/** The differences of an answer, or undefined where production was never recorded with such an answer. */
+function differencesOf({ call, status, body }: Answered): string[] | undefined {
+  if (/^POST .*\/v0\/quote$/.test(call)) {
+    if (status === 400) return shapeDifferences(recorded('one-click/quote-400-invalid.json'), body);
+    if (status >= 300) return undefined;
+    return shapeDifferences(recorded('one-click/quote-dry-sol-zec.json'), body, ['quoteRequest.referral']);
+  }
+  if (/^GET .*\/v0\/status$/.test(call) && status === 200)
+    return shapeDifferences(recorded('one-click/status-pending-btc-base-usdc.json'), body);
+  if (/^GET .*\/v0\/tokens$/.test(call) && status === 200) return tokenDifferences(body);
+  if (call === 'getTransaction') return transactionDifferences(body);
+  return undefined;
+}
+
+/** The recorded rows are those of BTC and SOL. */
+function tokenDifferences(body: unknown): string[] {
+  const rows = Array.isArray(body) ? (body as Record<string, unknown>[]) : [];
+  return (recorded('one-click/tokens-btc-sol.json') as Record<string, unknown>[]).flatMap((row) => {
+    const same = rows.find(({ assetId }) => assetId === row.assetId);
+    return same === undefined
+      ? [`no row ${row.assetId}`]
+      : shapeDifferences(row, same).map((difference) => `${row.assetId} ${difference}`);
+  });
+}
+
+/** Only version 1 and the refusal of it were recorded. The budget is the sender's choice. */
+function transactionDifferences(body: unknown): string[] | undefined {
+  const answer = Object(body) as { result?: { version?: unknown }; error?: { code?: unknown } };
+  if (answer.error?.code === -32015)
+    return shapeDifferences(recorded('solana/error-version-1-unsupported.json'), body);
+  if (answer.result?.version !== 1) return undefined;
+  const budget = ['computeUnitLimit', 'heapSize', 'loadedAccountsDataSizeLimit', 'priorityFee'];
+  const varies = ['meta.err', 'meta.status', 'meta.innerInstructions', 'meta.logMessages'];
+  const lists = ['meta.preTokenBalances', 'meta.postTokenBalances', 'transaction.message.instructions'];
+  return shapeDifferences(recorded('solana/transaction-v1-failed.json'), answer.result, [
+    ...varies,
+    ...lists,
+    ...budget.map((name) => `transaction.message.transactionConfig.${name}`),
+  ]);
+}
+
+const answeredBy = ({ request, status, text }: Exchange): Answered => {
+  const rpc: unknown = Reflect.get(Object(request.body), 'method');
+  const call = typeof rpc === 'string' ? rpc : `${request.method} ${pathOf(new URL(request.url).pathname)}`;
+  return { call, status, body: readJson(text) };
+};
+
+/** A path without what differs from call to call or may be a key: addresses, ids and hashes. */
+const pathOf = (path: string): string =>
+  path
+    .split('/')
+    .map((part) => (/^[\w-]{20,}$/.test(part) ? ':id' : part))
+    .join('/');
+
+/** One line for each difference; one for each call whose answers are as recorded, or were never recorded. */
+export function shapeDrift(exchanges: readonly Exchange[]): string[] {
+  const byCall = new Map<string, Answered[]>();
+  for (const exchange of exchanges) {
+    const answered = answeredBy(exchange);
+    byCall.set(answered.call, [...(byCall.get(answered.call) ?? []), answered]);
+  }
+  return [...byCall].flatMap(([call, answers]) => {
+    const compared = answers.flatMap((answer) => {
+      const differences = differencesOf(answer);
+      return differences === undefined ? [] : [differences];
+    });
+    const differences = new Set(compared.flat());
+    if (differences.size > 0) return [...differences].map((difference) => `shape ${call}: ${difference}`);
+    if (compared.length > 0) return [`shape ${call}: as recorded`];
+    const statuses = [...new Set(answers.map(({ status }) => status))].join(', ');
+    return [`shape ${call}: no recorded answer to compare with (status ${statuses})`];
+  });
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
