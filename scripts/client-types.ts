@@ -173,7 +173,10 @@ function resolved(document: ApiDocument, schema: Schema | undefined): Schema {
 /** The text of packages/client/src/operations.ts. */
 export function clientTypes(document: ApiDocument): string {
   const schemas = Object.entries(document.components?.schemas ?? {}) as [string, Schema][];
-  const described = operationsOf(document).map((operation) => describe(document, operation));
+  // A page is for people: a browser opens it by its address.
+  const described = operationsOf(document)
+    .filter(({ operation }) => contentTypes(operation.responses[200])['text/html'] === undefined)
+    .map((operation) => describe(document, operation));
   // A schema that only a request body uses is an input.
   const bodies = new Set(
     described.flatMap(({ input }) => (input.$ref ? [input.$ref.split('/').at(-1)] : [])),

@@ -1524,12 +1524,6 @@ export type Operations = {
     answer: OpenApi31Document;
     code: 'INTERNAL';
   };
-  /** The API document as a page. */
-  getDocsPage: {
-    input: Record<string, never>;
-    answer: string;
-    code: 'INTERNAL';
-  };
   /** Every route on one page of text. */
   getLlmsText: {
     input: Record<string, never>;
@@ -1607,7 +1601,6 @@ export const OPERATIONS = {
   getNostrPosts: { path: '/api/nostr/posts' },
   getOpenApiDocument: { path: '/api/openapi.json' },
   getOpenApi31Document: { path: '/api/openapi-3.1.json' },
-  getDocsPage: { path: '/docs', text: true },
   getLlmsText: { path: '/llms.txt', text: true },
   getLlmsFullText: { path: '/llms-full.txt', text: true },
   getSitemap: { path: '/sitemap.xml' },
