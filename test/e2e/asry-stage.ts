@@ -21,7 +21,7 @@ export type Claimed = {
   readonly feeAtomic: string;
   readonly receive: {
     readonly depositTxSignature: string;
-    readonly slot: number;
+    readonly slot: string;
     readonly blockTime: number;
     readonly creditedAtomic: string;
     readonly feeAtomic: string;

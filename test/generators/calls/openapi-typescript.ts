@@ -1,0 +1,28 @@
+import createClient from 'openapi-fetch';
+import type { components, paths } from '../generated/openapi-typescript/schema';
+import { defined, type Order, type Outcome, refusalOf, SWAP_SOL, TOO_MUCH_SOL } from './outcome';
+
+/** Compiles only if the codes are an enum that holds this one. */
+const EXPECTED: components['schemas']['ErrorCode'] = 'AMOUNT_TOO_LARGE';
+
+export async function callAll(baseUrl: string, order: Order): Promise<Outcome> {
+  const api = createClient<paths>({ baseUrl });
+  const min = await api.GET('/api/swap/min');
+  const estimate = await api.GET('/api/swap/estimate', { params: { query: { amountSol: SWAP_SOL } } });
+  const dryRun = await api.POST('/api/swap/create', { body: { amountSol: SWAP_SOL, dry_run: true } });
+  const invoice = await api.POST('/api/invoices', { body: order });
+  const search = await api.GET('/api/listings/search');
+  const refused = await api.GET('/api/swap/estimate', {
+    params: { query: { amountSol: TOO_MUCH_SOL } },
+  });
+  const problem = defined(refused.error, refused.data);
+  if (problem.error_code !== EXPECTED) throw new Error(problem.error_code);
+  return {
+    minAmountSol: defined(min.data, min.error).minAmountSol,
+    estimatedBtcSats: defined(estimate.data, estimate.error).estimatedBtcSats,
+    initiated: defined(dryRun.data, dryRun.error).initiated,
+    invoiceId: defined(invoice.data, invoice.error).invoice_id,
+    found: defined(search.data, search.error).tokens.map(({ mint_address }) => mint_address),
+    refusal: refusalOf(problem),
+  };
+}
