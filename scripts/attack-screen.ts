@@ -3,7 +3,7 @@
  * Fails when one is let through, refused for another reason, or refused by an exception.
  * @module
  */
-import { type ScreenInput, screenSwap } from '../src/custody/policy/policy.ts';
+import { checkSwapPolicy, type PolicyInput } from '../src/custody/policy/policy.ts';
 import { draftSwap, finish } from '../test/custody/policy/draft.ts';
 import type { Family } from '../test/custody/policy/families/family.ts';
 import { combinedInput, FAMILIES, hostileDraft } from '../test/custody/policy/hostile-families.ts';
@@ -20,7 +20,7 @@ async function alone(): Promise<number> {
   let refused = 0;
   for (const family of FAMILIES) {
     for (let seed = from; seed < from + each; seed += 1) {
-      const verdict = await screenSwap(finish(hostileDraft(family, seed)));
+      const verdict = await checkSwapPolicy(finish(hostileDraft(family, seed)));
       if (!verdict.ok && verdict.reason === family.reason) refused += 1;
       else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'LET THROUGH' : verdict.reason}`);
     }
@@ -29,10 +29,10 @@ async function alone(): Promise<number> {
 }
 
 /** One attack may take back what the other did: then nothing is left of either. */
-const isHonest = (input: ScreenInput, tool: Family['tool'], seed: number): boolean =>
+const isHonest = (input: PolicyInput, tool: Family['tool'], seed: number): boolean =>
   written(input) === written(finish(draftSwap(tool, seed)));
 
-const written = (input: ScreenInput): string =>
+const written = (input: PolicyInput): string =>
   JSON.stringify(input, (_key, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value,
   );
@@ -47,7 +47,7 @@ async function inPairs(): Promise<number> {
       const partner = random.pick(partners(family.tool));
       const input = combinedInput(family, partner, seed);
       if (!input || isHonest(input, family.tool, seed)) continue;
-      if ((await screenSwap(input)).ok)
+      if ((await checkSwapPolicy(input)).ok)
         failures.push(`${family.name} and ${partner.name} (${seed}): LET THROUGH`);
       else refused += 1;
     }

@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { checkProof } from '../src/chain/bitcoin/proof-check.ts';
 import { parseProofMessage } from '../src/chain/bitcoin/proof-message.ts';
-import { gatherEvidence, PUBLIC_EXPLORERS, PUBLIC_RPC } from '../src/mcp/proof-evidence.ts';
+import { collectEvidence, PUBLIC_EXPLORERS, PUBLIC_RPC } from '../src/mcp/proof-evidence.ts';
 import { findWorld } from '../test/world/running-world.ts';
 import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 
@@ -21,7 +21,7 @@ async function verify(url: URL, explorerUrls: readonly string[], rpcUrl: string)
   if (!response.ok) throw new Error(`${url.host} answers ${response.status} to /api/proof`);
   const proof = Proof.parse(await response.json());
   const message = parseProofMessage(proof.message);
-  const { explorers, supply } = await gatherEvidence(message, { explorerUrls, rpcUrl, fetch });
+  const { explorers, supply } = await collectEvidence(message, { explorerUrls, rpcUrl, fetch });
   const lines = checkProof({ proof, host: url.host, explorers, supply, now: Date.now() });
   for (const { name, ok, text } of lines) console.log(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(17)}  ${text}`);
   return lines.every(({ ok }) => ok);

@@ -8,7 +8,7 @@ import { finalizeEvent, generateSecretKey, verifyEvent } from 'nostr-tools/pure'
 import { signMessage } from '../../src/chain/bitcoin/signed-message.ts';
 import { isAuthentic } from '../../src/chain/nostr/nip01.ts';
 import { decodeTransactionText } from '../../src/chain/solana/message-decode.ts';
-import { screenSwap } from '../../src/custody/policy/policy.ts';
+import { checkSwapPolicy } from '../../src/custody/policy/policy.ts';
 import { draftSwap, finish } from '../../test/custody/policy/draft.ts';
 import { createBitcoinKey } from '../../test/world/keys.ts';
 import { inTurns, micros, type Row } from './row.ts';
@@ -22,7 +22,7 @@ async function screenRows(): Promise<Row[]> {
   const messages = getCompiledTransactionMessageDecoder();
   const plain = () => messages.decode(transactions.decode(base64.decode(text)).messageBytes);
   const decode = await inTurns(() => decodeTransactionText(text), plain);
-  const screen = await inTurns(() => screenSwap(input), plain);
+  const screen = await inTurns(() => checkSwapPolicy(input), plain);
   const limit = (us: number): string => `web3.js decode, ${micros(us)}`;
   return [
     {

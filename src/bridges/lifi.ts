@@ -83,7 +83,7 @@ function offered(quote: LifiQuote, amount: Lamports, askedAt: number): QuoteVerd
       expiresAt: null,
       etaSeconds: typeof executionDuration === 'number' ? Math.ceil(executionDuration) : null,
       depositAddress: null,
-      foreign: { quote, slippageBps: LIFI_SLIPPAGE_BPS, askedAt },
+      thirdParty: { quote, slippageBps: LIFI_SLIPPAGE_BPS, askedAt },
     },
   };
 }

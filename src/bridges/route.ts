@@ -9,7 +9,7 @@ export const ROUTE_NAMES = ['near-intents', 'lifi'] as const;
 export type RouteName = (typeof ROUTE_NAMES)[number];
 
 /** A transaction that a third party has built. The transaction policy must pass it before it is signed. */
-export type ForeignOffer = {
+export type ThirdPartyOffer = {
   readonly quote: LifiQuote;
   readonly slippageBps: number;
   /** When the quote was requested, Unix milliseconds. */
@@ -30,7 +30,7 @@ export type SwapQuote = {
   /** The one-time Solana address to pay; null on a dry quote, and where a third party has built the payment. */
   readonly depositAddress: string | null;
   /** The payment that a third party has built. */
-  readonly foreign?: ForeignOffer;
+  readonly thirdParty?: ThirdPartyOffer;
 };
 
 export type QuoteVerdict =

@@ -4,16 +4,16 @@
  * @module
  */
 import type { CustodianApi } from './api.ts';
-import { createAsryDesk } from './asry/claims.ts';
+import { createClaims } from './asry/claims.ts';
 import { createBudgets, createSaleCheck } from './budgets.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { createBackground } from './kernel/background.ts';
 import { createBalanceReader } from './kernel/balance-reader.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
 import { coveredKind } from './kernel/covered-kind.ts';
-import { createDriver } from './kernel/executor.ts';
+import { createExecutor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
-import { createTrust } from './kernel/journal-integrity.ts';
+import { createJournalCheck } from './kernel/journal-integrity.ts';
 import { type CustodyModule, configured, type ModuleTools, type OperationKind } from './kernel/module.ts';
 import type { Kind } from './kernel/operation.ts';
 import { runOps } from './kernel/operator-commands.ts';
@@ -22,16 +22,16 @@ import { reconcile } from './kernel/reconcile.ts';
 import { custodyReport } from './kernel/report.ts';
 import { createSigningGate } from './kernel/signing-gate.ts';
 import { areLimits } from './kernel/spending-limits.ts';
-import { createPaymentDesk } from './payments/payment-requests.ts';
+import { createPayments } from './payments/payment-requests.ts';
 import { overheadOf } from './policy/terms.ts';
-import { createMintDesk } from './reserve/daily-mint.ts';
-import { archivedProof, createProofDesk, type ProofDesk } from './reserve/proof.ts';
+import { createDailyMint } from './reserve/daily-mint.ts';
+import { archivedProof, createProofs, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
-import { createSwapIntake } from './swap/create-swap.ts';
+import { createSwaps } from './swap/create-swap.ts';
 import { createSwapKind, type SwapPorts } from './swap/operation.ts';
 import { programMemory, trustPrograms } from './swap/program-memory.ts';
 import { recoveredSwap } from './swap/recovery.ts';
-import { createScreenForeign } from './swap/third-party-payment.ts';
+import { createThirdPartyCheck } from './swap/third-party-payment.ts';
 import { openStorage } from './versioned-store.ts';
 
 /** Longest wait of a read of a finished request for D1 to take the outbox. */
@@ -46,7 +46,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   const journal = openJournal(storage);
   const gate = createSigningGate({
     journal,
-    trust: createTrust({
+    check: createJournalCheck({
       journal,
       mirror: d.mirror,
       log,
@@ -65,7 +65,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
 
   /** Filled by the modules below: they begin operations by the executor, which reads the kinds of all modules. */
   const kinds: Record<Kind, OperationKind | undefined> = {};
-  const driver = createDriver({
+  const executor = createExecutor({
     journal,
     storage,
     chain: d.chain,
@@ -74,7 +74,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     budgetOf: budgets.of,
     now,
     log,
-    isTrusted: gate.isTrusted,
+    isVerified: gate.isVerified,
     stop: gate.stop,
     assemble: d.assemble,
   });
@@ -88,25 +88,25 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   });
   const begin: Begin = async (kind, id, decide) => {
     const begun = await insert(kind, id, decide);
-    if (begun.type === 'begun') await driver.drive(id);
+    if (begun.type === 'begun') await executor.drive(id);
     return begun;
   };
   const tools: ModuleTools = { journal, storage, now, log, begin };
 
   const swap: SwapPorts = {
     ...d.swap,
-    ...(d.foreign
+    ...(d.thirdParty
       ? {
-          screen: createScreenForeign(d.foreign, programMemory(journal)),
-          overhead: overheadOf(d.foreign.desk.limits),
+          checkThirdParty: createThirdPartyCheck(d.thirdParty, programMemory(journal)),
+          overhead: overheadOf(d.thirdParty.terms.limits),
         }
       : {}),
   };
-  const swaps = createSwapIntake({
+  const swaps = createSwaps({
     journal,
     storage,
     readBalance,
-    driver,
+    executor,
     quotes: swap,
     budget: budgets.of('swap'),
     maxCreatesPerClientHour: d.maxCreatesPerClientHour,
@@ -117,24 +117,24 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   });
   const payments =
     d.payments &&
-    createPaymentDesk(tools, {
+    createPayments(tools, {
       ...d.payments,
       latestBlockhash: d.swap.latestBlockhash,
       maxRefundsDay: d.limits.maxRefundsDay,
       mirror: d.mirror,
-      drive: (id) => driver.drive(id),
+      drive: (id) => executor.drive(id),
     });
-  const mints = d.absr && createMintDesk(tools, d.absr);
+  const mints = d.absr && createDailyMint(tools, d.absr);
   const proofs =
     d.proof &&
-    createProofDesk(tools, {
+    createProofs(tools, {
       ...d.proof,
       archived: () => archivedProof(d.mirror),
       stop: () => gate.stop('absr'),
     });
   const claims =
     d.asry &&
-    createAsryDesk(tools, {
+    createClaims(tools, {
       ...d.asry,
       mirror: d.mirror,
       stop: () => gate.stopBeginning('asry'),
@@ -177,13 +177,13 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     mirror: d.mirror,
     chain: d.chain,
     gate,
-    driver,
+    executor,
     modules,
     now,
     log,
   });
   const { working, verified, publish, rearm } = background;
-  const proving = <T>(work: (proofs: ProofDesk) => Promise<T>): Promise<T> =>
+  const proving = <T>(work: (proofs: Proofs) => Promise<T>): Promise<T> =>
     working(async () => work(configured(proofs)));
 
   return {
@@ -223,7 +223,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     submitProof: (signature) => proving((proofs) => proofs.submit(signature)),
 
     claimDeposit: async (request) =>
-      (await configured(claims).told(request)) ?? working(() => configured(claims).claim(request)),
+      (await configured(claims).storedAnswer(request)) ?? working(() => configured(claims).claim(request)),
     findClaim: async (signature) => claims?.find(signature) ?? null,
     async listAsryEpochs(limit) {
       await gate.verify();
@@ -246,7 +246,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
         {
           journal,
           now,
-          isTrusted: gate.isTrusted,
+          isVerified: gate.isVerified,
           command(name, id) {
             const act = all.find(({ commands }) => commands?.[name])?.commands?.[name];
             return act && working(() => act(id));

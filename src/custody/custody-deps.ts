@@ -9,12 +9,12 @@ import type { OperationKind } from './kernel/module.ts';
 import type { Kind } from './kernel/operation.ts';
 import type { Log, Mirror, Signer } from './kernel/ports.ts';
 import type { ChainPort } from './kernel/solana-view.ts';
-import type { PaymentDeskPorts } from './payments/payment-requests.ts';
+import type { PaymentPorts } from './payments/payment-requests.ts';
 import type { AbsrPorts } from './reserve/mint-operation.ts';
 import type { ProofPorts } from './reserve/proof.ts';
 import type { SwapLimits } from './swap/limits.ts';
 import type { SwapPorts } from './swap/operation.ts';
-import type { ForeignPorts } from './swap/third-party-payment.ts';
+import type { ThirdPartyPorts } from './swap/third-party-payment.ts';
 
 /** What the custodian may spend, from configuration. Lamports unless said otherwise. */
 export type CustodyLimits = SwapLimits & {
@@ -36,11 +36,11 @@ export type CustodyDeps = {
   readonly signer: Signer;
   readonly swap: SwapPorts;
   /** What a third party's transaction is judged by; absent where no route brings any. */
-  readonly foreign?: ForeignPorts;
+  readonly thirdParty?: ThirdPartyPorts;
   /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
   readonly kinds?: Partial<Record<Kind, OperationKind>>;
   /** Paid requests; absent where no treasury or mint seed is configured. */
-  readonly payments?: Omit<PaymentDeskPorts, 'maxRefundsDay' | 'latestBlockhash'>;
+  readonly payments?: Omit<PaymentPorts, 'maxRefundsDay' | 'latestBlockhash'>;
   /** The daily mint; absent where no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent where no ASRY mint is configured. */

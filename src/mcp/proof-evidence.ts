@@ -22,7 +22,7 @@ export const PUBLIC_RPC = 'https://api.mainnet-beta.solana.com';
 const MAX_PAGES = 40;
 
 /** Reads every source in parallel. A source that does not answer is part of the evidence, not an error. */
-export async function gatherEvidence(
+export async function collectEvidence(
   message: ProofMessage,
   { explorerUrls, rpcUrl, fetch }: ProofSources,
 ): Promise<Pick<ProofEvidence, 'explorers' | 'supply'>> {

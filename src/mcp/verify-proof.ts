@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { checkProof, type ProofEvidence } from '../chain/bitcoin/proof-check.ts';
 import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
 import type { Api } from './api-client.ts';
-import { gatherEvidence, type ProofSources } from './proof-evidence.ts';
+import { collectEvidence, type ProofSources } from './proof-evidence.ts';
 import type { Answer } from './tools/tool.ts';
 
 export type VerifyProof = (api: Api, signal?: AbortSignal) => Promise<Answer>;
@@ -40,7 +40,7 @@ export function createProofVerifier(): (options: VerifyProofOptions) => VerifyPr
 
   function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {
     if (kept?.message !== text || now() - kept.at > EVIDENCE_KEPT_MS)
-      kept = { message: text, at: now(), evidence: gatherEvidence(message, sources) };
+      kept = { message: text, at: now(), evidence: collectEvidence(message, sources) };
     return kept;
   }
 

@@ -11,7 +11,7 @@ import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { firstAnswer } from './first-answer.ts';
+import { hedged } from './hedged.ts';
 import { type Answer, ask, type Fetch, shaped } from './http.ts';
 import {
   Accounts,
@@ -162,7 +162,7 @@ export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch })
   /** The answer of the first node that gives one. @throws the primary's failure if none does */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
-    return firstAnswer(nodes, read).catch((failure: unknown) => {
+    return hedged(nodes, read).catch((failure: unknown) => {
       throw asUpstreamFailure(failure);
     });
   }

@@ -26,7 +26,7 @@ import {
   type ProofSigner,
 } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
-import type { PaymentDeskPorts } from '../custody/payments/payment-requests.ts';
+import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-search.ts';
 import { createReservePorts } from '../custody/reserve/upstream-views.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
@@ -36,7 +36,7 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { createVaultTransit } from '../providers/vault-transit.ts';
 import { clients, feeNotes, fetchFor, log, swapRoutes } from './clients.ts';
 import { missingFor, reserveOf } from './configured.ts';
-import { foreignSwaps } from './third-party-swaps.ts';
+import { thirdPartySwaps } from './third-party-swaps.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
 export type CustodyPlatform = {
@@ -51,7 +51,7 @@ export type CustodyPlatform = {
   /** Undefined where the Bitcoin key is not the key of the reserve's address. */
   readonly proofSigner: ProofSigner | undefined;
 } & Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'log'> &
-  Pick<PaymentDeskPorts, 'randomBytes'>;
+  Pick<PaymentPorts, 'randomBytes'>;
 
 /** @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {
@@ -141,8 +141,8 @@ export function composeCustody(
       history: solana.history,
       transaction,
     },
-    ...foreignSwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
-    ...reserveDesks(config, solana, bitcoinAddress, platform),
+    ...thirdPartySwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
+    ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, reserveAddress),
     ...(mintKeys && config.PUBLIC_BASE_URL && missingFor(config, 'payments').length === 0
       ? paidRequests(platform, solana, {
@@ -205,7 +205,7 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
 }
 
 /** The daily mint and the ownership proof, each where it is configured. */
-function reserveDesks(
+function reserveModules(
   config: Config,
   solana: SolanaView,
   bitcoinAddress: string,
@@ -251,11 +251,11 @@ function reserveDesks(
   };
 }
 
-/** Token creations and listings: the desk that takes payments, and the kind that makes mints. */
+/** Token creations and listings: the module that takes payments, and the kind of operation that creates mints. */
 function paidRequests(
   { rpc, randomBytes, randomId }: Pick<CustodyPlatform, 'rpc' | 'randomBytes' | 'randomId'>,
   solana: SolanaView,
-  p: Pick<PaymentDeskPorts, 'reserveAddress' | 'treasuryAddress' | 'heldPayers'> & {
+  p: Pick<PaymentPorts, 'reserveAddress' | 'treasuryAddress' | 'heldPayers'> & {
     mintKeys: MintKeys;
     publicBaseUrl: string;
   },

@@ -8,7 +8,7 @@ import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import { purgeAnalytics } from '../features/analytics/purge-analytics.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { purgeExchange } from '../features/exchange/purge-exchange.ts';
-import { watchBacking } from '../features/reserves/alert-undercollateralized.ts';
+import { alertUndercollateralized } from '../features/reserves/alert-undercollateralized.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { listBitcoin } from '../features/reserves/list-bitcoin.ts';
@@ -33,8 +33,8 @@ export function scheduledDeps(env: Env): ScheduledDeps {
     everyMinute: [
       { name: 'heartbeat', run: () => heartbeat.beat('minute', now()) },
       { name: 'wake', run: () => custody.wake() },
-      { name: 'watch_backing', run: () => watchBacking(deps) },
-      ...(reserve.bitcoinAddress && reserve.solanaAddress ? warmReads(deps) : []),
+      { name: 'alert_undercollateralized', run: () => alertUndercollateralized(deps) },
+      ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
       { name: 'purge_analytics', run: () => purgeAnalytics({ analytics, ipRetentionDays, now }) },
       { name: 'alarms', run: () => watchAlarms(env, deps) },
     ],
@@ -66,11 +66,11 @@ function watchAlarms(env: Env, deps: Deps): Promise<void> {
 }
 
 /** Read anew for every isolate. A watch-only reserve without a proof has none to read. */
-const warmReads = (deps: Deps) => [
-  { name: 'warm_reserves', run: () => getReserves(deps, true) },
-  { name: 'warm_bitcoin_list', run: () => listBitcoin(deps, true) },
-  { name: 'warm_solana_list', run: () => listSolana(deps, true) },
+const prewarmedReads = (deps: Deps) => [
+  { name: 'prewarm_reserves', run: () => getReserves(deps, true) },
+  { name: 'prewarm_bitcoin_list', run: () => listBitcoin(deps, true) },
+  { name: 'prewarm_solana_list', run: () => listSolana(deps, true) },
   ...(deps.holdsBitcoinKey && deps.missingForProof.length === 0
-    ? [{ name: 'warm_proof', run: () => getProof(deps, true) }]
+    ? [{ name: 'prewarm_proof', run: () => getProof(deps, true) }]
     : []),
 ];

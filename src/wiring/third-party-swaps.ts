@@ -17,17 +17,17 @@ const MAX_RENT = 5_000_000n;
 /** Broker and affiliates of a vault swap. */
 const MAX_BROKER_BPS = 50;
 
-export function foreignSwaps(
+export function thirdPartySwaps(
   config: Config,
   rpc: SolanaRpc,
   { latestBlockhash }: Pick<SolanaView, 'latestBlockhash'>,
   reserve: { readonly reserveAddress: string; readonly bitcoinAddress: string },
-): Pick<CustodyDeps, 'foreign'> {
+): Pick<CustodyDeps, 'thirdParty'> {
   if (!config.SWAP_ROUTES.includes('lifi')) return {};
   const near = nearIntentsOf(config);
   return {
-    foreign: {
-      desk: {
+    thirdParty: {
+      terms: {
         ...reserve,
         ownAccounts: ownAccounts(config, reserve.reserveAddress),
         limits: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
-import { checkTrust, freeze } from '../../src/custody/kernel/journal-integrity.ts';
+import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { OperationKind } from '../../src/custody/kernel/module.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
@@ -46,12 +46,12 @@ describe('beginning something that is not a swap', () => {
     const answers = await Promise.all([begin(), begin(), begin()]);
     expect(answers.map(({ type }) => type).toSorted()).toEqual(['begun', 'known', 'known']);
     expect((await begin()).type).toBe('known');
-    expect([decided, w.signatures(), w.journal.claimant('payment:p')]).toEqual([1, 1, 'asry:d:1']);
+    expect([decided, w.signatures(), w.journal.consumerOf('payment:p')]).toEqual([1, 1, 'asry:d:1']);
   });
 
   it('of a payment that serves something else leaves no trace', async () => {
     const w = paying();
-    w.journal.claim('payment:p', 'token:i1', w.clock.now);
+    w.journal.consumeOnce('payment:p', 'token:i1', w.clock.now);
     const answer = await w.custody.begin('asry', 'asry:d:1', () => {
       w.journal.setMeta('decided', 'yes');
       return intent();
@@ -75,11 +75,11 @@ describe('beginning something that is not a swap', () => {
   it('that is declined keeps nothing of what it wrote', async () => {
     const w = paying();
     const answer = await w.custody.begin('asry', 'asry:d:1', () => {
-      w.journal.claim('payment:p', 'asry:d:1', w.clock.now);
+      w.journal.consumeOnce('payment:p', 'asry:d:1', w.clock.now);
       return { ok: false, refusal: { code: 'NOTHING_LEFT', message: 'x' } };
     });
     expect(answer).toMatchObject({ refusal: { code: 'NOTHING_LEFT' } });
-    expect(w.journal.claimant('payment:p')).toBeUndefined();
+    expect(w.journal.consumerOf('payment:p')).toBeUndefined();
   });
 
   it('is bound by balance and floor, never by the caps of swaps', async () => {
@@ -287,7 +287,7 @@ describe("the operator's commands", () => {
     expect((await w.custody.createSwap(request())).type).toBe('created');
     expect(
       (
-        await checkTrust({
+        await checkJournal({
           journal: w.journal,
           mirror: w.mirror,
           log: () => {},

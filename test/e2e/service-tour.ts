@@ -193,13 +193,13 @@ export async function tourService(world: World, document: ApiDocument): Promise<
 /** Ids, addresses and signatures in answers: what a caller could put into another request. */
 export function knownTexts(visits: readonly Visit[]): string[] {
   const found = new Set<string>();
-  const gather = (value: unknown): void => {
+  const queryAll = (value: unknown): void => {
     if (typeof value === 'string' && /^[\w:.-]{1,100}$/.test(value)) found.add(value);
     else if (typeof value === 'number') found.add(String(value));
-    else if (Array.isArray(value)) for (const member of value.slice(0, 3)) gather(member);
+    else if (Array.isArray(value)) for (const member of value.slice(0, 3)) queryAll(member);
     else if (typeof value === 'object' && value !== null)
-      for (const member of Object.values(value)) gather(member);
+      for (const member of Object.values(value)) queryAll(member);
   };
-  for (const { operationId, body } of visits) if (operationId !== 'getOpenApiDocument') gather(body);
+  for (const { operationId, body } of visits) if (operationId !== 'getOpenApiDocument') queryAll(body);
   return [...found].sort().slice(0, 400);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LastChangeDeps, refreshFor } from '../../src/features/reserves/last-change.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { refreshing, warm } from '../../src/http/warm.ts';
+import { prewarmed, refreshing } from '../../src/http/prewarmed.ts';
 
 const START = Date.parse('2026-11-20T10:00:00.000Z');
 const NO_CACHE = 'no-cache';
@@ -34,7 +34,7 @@ function isolate() {
       lastChange = Number.NaN;
     },
     async read(cacheControl?: string) {
-      const policy = refreshing(warm(900_000), await refreshFor(deps, cacheControl));
+      const policy = refreshing(prewarmed(900_000), await refreshFor(deps, cacheControl));
       return figures.read('figures', policy, async () => {
         counts.chain += 1;
         return clock.ms;
@@ -104,9 +104,9 @@ describe('figures of the reserve', () => {
 it('an outdated value is served as stale when it cannot be read again', async () => {
   const clock = { ms: START };
   const cache = createCache({ kv: undefined, now: () => clock.ms, defer: () => undefined });
-  await cache.read('figures', warm(900_000), async () => 1);
+  await cache.read('figures', prewarmed(900_000), async () => 1);
   clock.ms += 5_000;
-  const again = cache.read('figures', refreshing(warm(900_000), clock.ms), async () => {
+  const again = cache.read('figures', refreshing(prewarmed(900_000), clock.ms), async () => {
     throw new Error('down');
   });
   expect(await again).toEqual({ value: 1, asOf: START, stale: true });

@@ -265,7 +265,7 @@ export function startActors(world: World): Actors {
         signature,
         asset: wish.asset,
         skipReward,
-        client: 'claimant',
+        client: 'consumerOf',
         ...(microUsd === null ? {} : { rewardMicroUsd: microUsd }),
         ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
       }),

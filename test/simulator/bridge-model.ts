@@ -6,10 +6,10 @@
 import { base58 } from '@scure/base';
 import type {
   BridgeReport,
-  ForeignOffer,
   QuoteVerdict,
   RouteName,
   SwapRoute,
+  ThirdPartyOffer,
 } from '../../src/bridges/route.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import type { Bitcoin } from './bitcoin.ts';
@@ -78,7 +78,7 @@ const arriving = ({ route, fate }: Order, txids: readonly string[]): BridgeRepor
 });
 
 /** A transaction of a third party, of which only the place that it pays matters here: it is the quote's id. */
-function foreignOffer(deposit: string): ForeignOffer {
+function thirdPartyOffer(deposit: string): ThirdPartyOffer {
   const token = { address: '', chainId: 0, decimals: 0 };
   const none = { fromAmount: '0', toAmount: '0', toAmountMin: '0' };
   const places = {
@@ -170,7 +170,7 @@ export function createBridgeModel(p: {
         expiresAt: dry ? null : 4_000_000_000_000,
         etaSeconds: 60,
         depositAddress: name === 'lifi' ? null : deposit,
-        ...(name === 'lifi' && deposit !== null ? { foreign: foreignOffer(deposit) } : {}),
+        ...(name === 'lifi' && deposit !== null ? { foreign: thirdPartyOffer(deposit) } : {}),
       },
     };
   }

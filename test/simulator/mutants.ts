@@ -207,7 +207,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: DRIVER,
-        find: `prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)`,
+        find: `prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)`,
         replace: `prepared.claims.some((name) => name === '')`,
       },
     ],
@@ -217,7 +217,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: DRIVER,
-        find: `const isTaken = (name: string) => (journal.claimant(name) ?? op.id) !== op.id;`,
+        find: `const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;`,
         replace: `const isTaken = (name: string) => name === '';`,
       },
     ],

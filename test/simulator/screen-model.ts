@@ -6,7 +6,7 @@
 import { transferMessage } from '../../src/chain/solana/transaction.ts';
 import { sats } from '../../src/core/amount.ts';
 import type { Blockhash } from '../../src/custody/kernel/solana-view.ts';
-import type { ScreenForeign } from '../../src/custody/swap/third-party-payment.ts';
+import type { CheckThirdParty } from '../../src/custody/swap/third-party-payment.ts';
 import type { Random } from './random.ts';
 
 /** Lamports for signature and priority, at most. */
@@ -15,13 +15,13 @@ const UNITS = 900n;
 /** SetComputeUnitPrice of our own transfer: opcode 3 and 1,000,000 micro-lamports. */
 const OWN_PRICE = Buffer.from([3, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0]);
 
-export function createScreenModel(p: {
+export function createPolicyModel(p: {
   random: Random;
   reserveAddress: string;
   latestBlockhash: () => Promise<Blockhash>;
   crossed: <T>(work: () => Promise<T>) => Promise<T>;
   refusing: () => number;
-}): ScreenForeign {
+}): CheckThirdParty {
   const { random } = p;
   return (offer, { amount, floorSats }) =>
     p.crossed(async () => {

@@ -4,7 +4,7 @@
  */
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
-import { FARTHEST_LOOK_MS } from '../../src/custody/kernel/state-machine.ts';
+import { FARTHEST_CHECK_MS } from '../../src/custody/kernel/state-machine.ts';
 import type { Actors, Placed } from './actors.ts';
 import { type Entry, key } from './ledger.ts';
 import type { Production } from './production.ts';
@@ -53,7 +53,7 @@ export function isQuiet(world: World, production: Production): boolean {
 const setBack = ({ scenario }: World): number =>
   scenario.incidents.reduce(
     (sum, incident) =>
-      sum + (incident.type === 'clock' ? Math.min(Math.max(-incident.ms, 0), FARTHEST_LOOK_MS) : 0),
+      sum + (incident.type === 'clock' ? Math.min(Math.max(-incident.ms, 0), FARTHEST_CHECK_MS) : 0),
     0,
   );
 

@@ -23,7 +23,7 @@ import type { Production } from './production.ts';
 import { createRandom } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { createScreenModel, MAX_FOREIGN_FEE } from './screen-model.ts';
+import { createPolicyModel, MAX_FOREIGN_FEE } from './screen-model.ts';
 import { ataOf, signatureOf, type Transaction } from './transactions.ts';
 import { createWitness, type Truth, type Witness } from './witness.ts';
 
@@ -402,10 +402,10 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       within: (work, ms) => within(scheduler, work, ms),
       log,
     });
-    const screened = scenario.routes.includes('lifi')
+    const approved = scenario.routes.includes('lifi')
       ? {
           overhead: MAX_FOREIGN_FEE,
-          screen: createScreenModel({
+          checkThirdParty: createPolicyModel({
             random: screenRandom,
             reserveAddress: RESERVE,
             latestBlockhash: deps.swap.latestBlockhash,
@@ -414,7 +414,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           }),
         }
       : {};
-    return running.createCustodian(instance.storage, { ...deps, swap: { ...deps.swap, ...screened } });
+    return running.createCustodian(instance.storage, { ...deps, swap: { ...deps.swap, ...approved } });
   }
 
   const host = createHost<Custody>({

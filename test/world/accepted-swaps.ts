@@ -8,8 +8,8 @@ import type { Tool } from '../../src/bridges/lifi-quote.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { LIFI_COLLECTOR } from '../../src/custody/policy/instructions.ts';
-import { overheadOf, type ScreenDesk } from '../../src/custody/policy/terms.ts';
-import { createScreenForeign, type ScreenNode } from '../../src/custody/swap/third-party-payment.ts';
+import { overheadOf, type PolicyTerms } from '../../src/custody/policy/terms.ts';
+import { createThirdPartyCheck, type PolicyNode } from '../../src/custody/swap/third-party-payment.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import {
   type Draft,
@@ -152,16 +152,16 @@ async function executeOne(p: {
   ledger.clock.root();
 
   const input = finish(draft);
-  const desk: ScreenDesk = { ...input.desk, ownAccounts: own };
-  const node = (real: ScreenNode): ScreenNode => ({
+  const terms: PolicyTerms = { ...input.terms, ownAccounts: own };
+  const node = (real: PolicyNode): PolicyNode => ({
     accounts: real.accounts,
     simulateChange: real.simulateChange,
     // The drafts are of a later epoch than this chain.
     epoch: async () => EPOCH,
   });
-  const screen = createScreenForeign(
+  const screen = createThirdPartyCheck(
     {
-      desk,
+      terms,
       quoteKey: input.quoteKey,
       nodes: rpc.nodes.map(node),
       first: (read) => rpc.first((real) => read(node(real))),
@@ -182,7 +182,7 @@ async function executeOne(p: {
   const quote = { ...input.quote, transactionRequest: { data: String(input.data) } };
   const offer = { quote, slippageBps: LIFI_SLIPPAGE_BPS, askedAt: NOW - draft.ageMs };
   const verdict = await screen(offer, { amount: lamports(amount), floorSats: input.order.floorSats });
-  const bound = amount + overheadOf(desk.limits);
+  const bound = amount + overheadOf(terms.limits);
   const common = { tool: draft.tool, amount, bound };
   if (!verdict.ok) {
     return { ...common, refused: verdict.reason, error: null, lost: 0n, foreseen: 0n, changed: [] };

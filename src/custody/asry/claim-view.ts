@@ -1,5 +1,5 @@
 /**
- * A claimed deposit as it is told, from the rows that keep it. The custodian reads them in its own journal, the API in
+ * The public view of a claimed deposit, from its rows. The custodian reads them in its own journal, the API in
  * D1's mirror; both tell the same.
  * @module
  */

@@ -29,7 +29,7 @@ import {
 } from './payout-operation.ts';
 import { payoutPart } from './payout-rule.ts';
 import { AGAIN, createAsryPayouts } from './payouts.ts';
-import { type AsryRecoveryPorts, holdDoubtful, recognizePayout, restoreClaims } from './recovery.ts';
+import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
 import * as view from './view.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
@@ -47,9 +47,9 @@ const TURNS = 6;
 
 const isRefusal = (value: object): value is Refusal => 'code' in value;
 
-export type AsryDesk = ReturnType<typeof createAsryDesk>;
+export type Claims = ReturnType<typeof createClaims>;
 
-export function createAsryDesk(
+export function createClaims(
   tools: ModuleTools,
   p: AsryPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
@@ -116,10 +116,10 @@ export function createAsryDesk(
   /** The claim that a deposit makes now, not yet stored, and the epoch after it. */
   function opened(deposit: Deposit): { claim: Claim; epoch: Epoch } | Refusal {
     const { signature, blockTime } = deposit;
-    const used = journal.claimant(`payment:${signature}`);
+    const used = journal.consumerOf(`payment:${signature}`);
     if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
     const own = ownMoney(deposit, {
-      isDepositAddress: journal.claimant(`deposit:${deposit.sender}`) !== undefined,
+      isDepositAddress: journal.consumerOf(`deposit:${deposit.sender}`) !== undefined,
       sharesAddress: p.terms.treasury === p.terms.reserve,
       unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
     });
@@ -163,7 +163,7 @@ export function createAsryDesk(
     if (!part.ok) return view.noPrice();
 
     if (made) {
-      journal.claim(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+      journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
       store.putEpoch(made.epoch);
       view.mirrorEpoch(journal, made.epoch, now());
     }
@@ -262,8 +262,8 @@ export function createAsryDesk(
   function settled(request: ClaimRequest): ClaimAnswer | undefined {
     const claim = request.key ? undefined : store.claim(request.signature);
     if (claim?.left !== 0n || mismatch(request, claim)) return undefined;
-    const told = record(claim.signature);
-    return told?.payouts.some(({ status }) => status === 'owed') ? undefined : nothingLeft(told);
+    const stored = record(claim.signature);
+    return stored?.payouts.some(({ status }) => status === 'owed') ? undefined : nothingLeft(stored);
   }
 
   /** What a claim would be, without one. */
@@ -318,12 +318,12 @@ export function createAsryDesk(
   return {
     kinds: { asry: createAsryKind(p) },
     restore: () => restoreClaims(recovery),
-    holdDoubtful: () => holdDoubtful(recovery),
+    holdSuspect: () => holdSuspect(recovery),
     recognize: (transaction: ChainTransaction, memo: string | undefined) =>
       recognizePayout(transaction, memo, p.reserveAddress),
 
-    /** What a claim would be told that leaves nothing to do; undefined for any other. */
-    async told(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
+    /** The answer to a claim that leaves nothing to do, such as a repeat; undefined for any other. */
+    async storedAnswer(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
       const answer = settled(request);
       if (answer) await storage.sync();
       return answer;
@@ -331,7 +331,7 @@ export function createAsryDesk(
 
     async claim(request: ClaimRequest): Promise<ClaimAnswer> {
       const answer = await decide(request);
-      // Nothing is told that a crash could still take back.
+      // Durable before the answer: a crash must not undo it.
       await storage.sync();
       return answer;
     },

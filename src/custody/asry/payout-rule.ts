@@ -1,6 +1,6 @@
 /**
  * How much of a claim one call pays. Anyone may call for anyone, so nothing that a caller says may waste a reward: it
- * can be taken in a few parts, never lost, and a stranger can hold it up three times at most.
+ * can be taken in a few parts, never lost, and a third party can delay it three times at most.
  * @module
  */
 

@@ -74,7 +74,7 @@ export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
       const seq = store.isFreeSeq(claim.seq) ? claim.seq : store.nextSeq();
       store.putClaim({ ...claim, seq: store.claim(claim.signature)?.seq ?? seq });
       for (const payout of payouts) store.putPayout(payout);
-      journal.claim(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+      journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
     });
     restored++;
   });
@@ -82,15 +82,15 @@ export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
 }
 
 /**
- * After the journal was in doubt: payouts that the chain shows belong to their claims again, and what is owed waits for
+ * After a suspect journal was rebuilt: payouts that the chain shows belong to their claims again, and what is owed waits for
  * the operator, since it may have been signed by an instance that nobody remembers.
  */
-export function holdDoubtful(p: AsryRecoveryPorts): void {
+export function holdSuspect(p: AsryRecoveryPorts): void {
   const { store, storage, journal, now } = p;
   for (const operation of journal.ofKind('asry', ALL)) {
     const signature = String(operation.plan.deposit);
     if (!store.claim(signature)) {
-      journal.claim(`payment:${signature}`, claimPurpose(signature), now());
+      journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
       p.log({ level: 'alarm', event: 'claim_lost', operation: operation.id });
     }
   }

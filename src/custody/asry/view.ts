@@ -1,5 +1,5 @@
 /**
- * How claims and epochs look from outside, and what a caller is told when a claim is not taken.
+ * The public views of claims and epochs, and the refusals of claims.
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
@@ -29,7 +29,7 @@ export const epochView = (epoch: Epoch): AsryEpochView => ({
   decimals: epoch.decimals,
 });
 
-const payoutTold = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView => {
+const viewOfPayout = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView => {
   const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
   if (!operation?.signing) return payoutView(payout, undefined);
   const finishedAt = operation.state === 'done' ? operation.updatedAt : null;
@@ -41,7 +41,7 @@ export function storedClaim(store: AsryStore, journal: Journal, signature: strin
   if (!claim) return null;
   return claimView(
     claim,
-    store.payouts(signature).map((payout) => payoutTold(payout, journal)),
+    store.payouts(signature).map((payout) => viewOfPayout(payout, journal)),
   );
 }
 

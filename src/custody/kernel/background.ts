@@ -7,7 +7,7 @@ import { failureReason } from '../../providers/solana-rpc.ts';
 import { rememberDisagreement } from './agreement-memory.ts';
 import type { Driver } from './executor.ts';
 import type { Journal } from './journal.ts';
-import { isDoubted } from './journal-integrity.ts';
+import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
@@ -29,7 +29,7 @@ export function createBackground(p: {
   readonly mirror: Mirror;
   readonly chain: Pick<ChainPort, 'agreement'>;
   readonly gate: SigningGate;
-  readonly driver: Driver;
+  readonly executor: Executor;
   /** By name, for the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
   readonly now: () => number;
@@ -60,10 +60,10 @@ export function createBackground(p: {
       undelivered,
       ...modules.map(([, module]) => module.nextRunAt?.()),
     ];
-    const unverified = isDoubted(journal) ? [] : [now() + MIRROR_RETRY_MS];
+    const unverified = isSuspect(journal) ? [] : [now() + MIRROR_RETRY_MS];
     const next = Math.min(
       latest,
-      ...(gate.isTrusted() ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
+      ...(gate.isVerified() ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
     );
     // Counted from the last run, not from now: calls that never cease must not put the alarm off for ever.
     const soonest = Math.min(ranAt, now()) + SOON_MS;
@@ -74,7 +74,7 @@ export function createBackground(p: {
   async function publish(): Promise<void> {
     rememberDisagreement(journal, p.chain.agreement());
     // A journal in doubt is rebuilt from the mirror, so it must not write there.
-    if (gate.isTrusted()) await flushOutbox(journal, storage, p.mirror, log);
+    if (gate.isVerified()) await flushOutbox(journal, storage, p.mirror, log);
     await rearm();
   }
 
@@ -97,14 +97,14 @@ export function createBackground(p: {
     /** Work that uses something up. @throws while the journal may not be the true one */
     verified: <T>(work: () => Promise<T>): Promise<T> =>
       working(async () => {
-        if (!gate.isTrusted()) throw new Error('the journal is not known to be the true one');
+        if (!gate.isVerified()) throw new Error('the journal is not known to be the true one');
         return work();
       }),
 
     wake: (): Promise<void> =>
       working(async () => {
         // The rows of a journal in doubt are not carried on.
-        if (!gate.isTrusted()) return;
+        if (!gate.isVerified()) return;
         journal.purge(now());
         await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.())));
       }),
@@ -112,8 +112,8 @@ export function createBackground(p: {
     async alarm(): Promise<void> {
       await storage.setAlarm(now() + SAFETY_MS);
       await gate.verify();
-      if (gate.isTrusted()) {
-        await p.driver.driveDue(DUE_PER_ALARM);
+      if (gate.isVerified()) {
+        await p.executor.driveDue(DUE_PER_ALARM);
         await runModules();
       }
       ranAt = now();

@@ -13,7 +13,7 @@ import type { Storage } from './ports.ts';
 import { signingStopped, spendingRefusal, upstreamRefusal } from './refusals.ts';
 import { type Balance, type Budget, checkIntent } from './spending-limits.ts';
 
-export type IntakePorts = {
+export type BeginPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly readBalance: BalanceReader;
@@ -57,7 +57,7 @@ class Refused extends Error {
   }
 }
 
-export function createBegin(p: IntakePorts): Begin {
+export function createBegin(p: BeginPorts): Begin {
   const { journal, now } = p;
 
   function insert(kind: Kind, id: string, balance: Balance, decide: () => Decision): Operation {
@@ -75,7 +75,7 @@ export function createBegin(p: IntakePorts): Begin {
     if (!verdict.ok)
       throw new Refused(verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : spendingRefusal(verdict, now()));
     for (const name of claims) {
-      if (!journal.claim(name, id, now())) throw new Refused(alreadyUsed(name));
+      if (!journal.consumeOnce(name, id, now())) throw new Refused(alreadyUsed(name));
     }
     return journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
   }

@@ -20,7 +20,7 @@ export type Assemble = (
   cosignatures: readonly Uint8Array[],
 ) => { wire: string; signature: string };
 
-export type DriverPorts = {
+export type ExecutorPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly chain: ChainPort;
@@ -30,7 +30,7 @@ export type DriverPorts = {
   readonly now: () => number;
   readonly log: Log;
   /** False until the journal is known to be the true one: before that none of its rows is carried on. */
-  readonly isTrusted: () => boolean;
+  readonly isVerified: () => boolean;
   /** Why nothing may be signed now; undefined when it may. Asked again in the same turn as the signed row. */
   readonly stop: (kind: Kind) => string | undefined;
   /** Wire bytes of a signed message and its first signature: the reserve's, which is the transaction's id. */
@@ -46,9 +46,9 @@ const HOLD_MS = 3_600_000;
 
 type Ready = Extract<Prepared, { ok: true }>;
 
-export type Driver = ReturnType<typeof createDriver>;
+export type Executor = ReturnType<typeof createExecutor>;
 
-export function createDriver(p: DriverPorts) {
+export function createExecutor(p: ExecutorPorts) {
   const { journal, chain, now, log } = p;
   const running = new Map<string, Promise<void>>();
 
@@ -130,14 +130,14 @@ export function createDriver(p: DriverPorts) {
       if ((prepared.spend ?? 0n) > op.reserved) {
         return void observe(op, kind, { type: 'refused', reason: 'reserve_overspent' });
       }
-      if (prepared.claims.some((name) => (journal.claimant(name) ?? op.id) !== op.id)) {
+      if (prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {
         return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
       }
       const { plan, cost, spend } = prepared;
       const known = spend === undefined ? { plan, cost } : { plan, cost, spend };
       const stored = observe(op, kind, { type: 'signed', signing, ...known });
       if (!stored) return;
-      for (const name of prepared.claims) journal.claim(name, op.id, now());
+      for (const name of prepared.claims) journal.consumeOnce(name, op.id, now());
     });
   }
 
@@ -167,7 +167,7 @@ export function createDriver(p: DriverPorts) {
   }
 
   async function settle(op: Operation, kind: OperationKind): Promise<void> {
-    const isTaken = (name: string) => (journal.claimant(name) ?? op.id) !== op.id;
+    const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;
     let settled: Awaited<ReturnType<OperationKind['settle']>>;
     try {
       settled = await kind.settle(op, isTaken);
@@ -185,7 +185,7 @@ export function createDriver(p: DriverPorts) {
         });
       }
       if (!observe(op, kind, { type: 'settlement', settlement: settled.settlement })) return;
-      for (const name of settled.claims) journal.claim(name, op.id, now());
+      for (const name of settled.claims) journal.consumeOnce(name, op.id, now());
     });
   }
 
@@ -204,7 +204,7 @@ export function createDriver(p: DriverPorts) {
 
   async function run(id: string): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn++) {
-      if (!p.isTrusted()) return;
+      if (!p.isVerified()) return;
       const op = journal.get(id);
       const kind = op && p.kinds[op.kind];
       if (!op || !isDue(op, now())) return;

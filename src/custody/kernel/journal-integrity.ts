@@ -1,5 +1,5 @@
 /**
- * May this journal be trusted? A restored or emptied one would pay again what it has forgotten. It starts frozen when
+ * Decides whether this journal is the true one. A restored or emptied journal would pay again what it has lost. It starts frozen when
  * the mirror or the chain knows more than it does, and stays so until the operator reconciles.
  * @module
  */
@@ -9,7 +9,7 @@ import type { Log, Mirror } from './ports.ts';
 import { quorumOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 
-export type BootPorts = {
+export type JournalCheckPorts = {
   readonly journal: Journal;
   readonly mirror: Mirror;
   readonly log: Log;
@@ -20,13 +20,13 @@ export type BootPorts = {
   readonly now: () => number;
 };
 
-export type Trust = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 const FROZEN = 'frozen';
 /** Set once an empty journal has been found to be a true beginning, or the operator has said so. */
-const BEGUN = 'begun';
+const INITIALISED = 'begun';
 /** When this journal was first known not to be the true one, Unix milliseconds. */
-const DOUBTED_AT = 'doubted_at';
+const SUSPECT_SINCE = 'doubted_at';
 /** What an instance that nobody remembers has signed is final or dead by then: no blockhash lives for two minutes. */
 const SETTLED_MS = 10 * 60_000;
 /** Transactions of each node's list that are searched for one that the reserve signed. */
@@ -44,22 +44,22 @@ export function freeze(journal: Journal, reason: string, log: Log): void {
 export function unfreeze(journal: Journal): void {
   journal.setMeta(FROZEN, '');
   journal.offering(journal.revision());
-  journal.setMeta(BEGUN, '1');
+  journal.setMeta(INITIALISED, '1');
 }
 
 /** Frozen because others know more: its rows are not the truth, so none of them is carried on, used or shown. */
-export const isDoubted = (journal: Journal): boolean =>
+export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
 /**
- * Milliseconds until a doubted journal may be rebuilt; 0 when it may be now. Before that a transaction that only the
+ * Milliseconds until a suspect journal may be rebuilt; 0 when it may be now. Before that a transaction that only the
  * lost journal knew may still be on its way: the chain would not show it, and what it pays would be paid again.
  */
 export function settlesIn(journal: Journal, now: number): number {
-  const since = Number(journal.getMeta(DOUBTED_AT) ?? 0);
-  if (!isDoubted(journal) || since === 0) return 0;
+  const since = Number(journal.getMeta(SUSPECT_SINCE) ?? 0);
+  if (!isSuspect(journal) || since === 0) return 0;
   // A clock that has gone back since begins anew.
-  if (since > now) journal.setMeta(DOUBTED_AT, String(now));
+  if (since > now) journal.setMeta(SUSPECT_SINCE, String(now));
   return Math.max(Math.min(since, now) + SETTLED_MS - now, 0);
 }
 
@@ -68,38 +68,38 @@ export function settlesIn(journal: Journal, now: number): number {
  * when they do not answer nothing is known, and nothing is carried on.
  * @throws when the mirror or the chain cannot be read
  */
-export async function checkTrust(p: BootPorts): Promise<Trust> {
+export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   const frozen = frozenReason(p.journal);
-  if (frozen && isDoubted(p.journal)) return { ok: false, reason: frozen };
+  if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
   const mirrored = await p.mirror.highestRevision();
   // Not with the journal's own revision: a restored one counts on, and would outgrow what it has forgotten.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
-  if (p.journal.getMeta(BEGUN)) return { ok: true };
+  if (p.journal.getMeta(INITIALISED)) return { ok: true };
   if (p.journal.isEmpty() && (await mayHaveSigned(p)))
     return frozenFor(p, 'journal_empty_but_reserve_has_signed');
-  p.journal.setMeta(BEGUN, '1');
+  p.journal.setMeta(INITIALISED, '1');
   return { ok: true };
 }
 
 /** What one instance knows of its journal: asked until it is answered, and then once for its life. */
-export function createTrust(p: BootPorts) {
-  let trusted = false;
+export function createJournalCheck(p: JournalCheckPorts) {
+  let verified = false;
   let comparing: Promise<void> | undefined;
 
   async function compare(): Promise<void> {
     try {
-      trusted = (await checkTrust(p)).ok;
+      verified = (await checkJournal(p)).ok;
     } catch (error) {
       p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
     }
   }
 
   return {
-    isTrusted: (): boolean => trusted,
+    isVerified: (): boolean => verified,
 
     /** Of a journal that others know more than, nothing is carried on, used or shown. */
     async verify(): Promise<void> {
-      if (trusted) return;
+      if (verified) return;
       comparing ??= compare().finally(() => {
         comparing = undefined;
       });
@@ -108,13 +108,13 @@ export function createTrust(p: BootPorts) {
   };
 }
 
-function frozenFor(p: BootPorts, reason: string): Trust {
+function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
   freeze(p.journal, reason, p.log);
-  p.journal.setMeta(DOUBTED_AT, String(p.now()));
+  p.journal.setMeta(SUSPECT_SINCE, String(p.now()));
   return { ok: false, reason };
 }
 
-async function mayHaveSigned(p: BootPorts): Promise<boolean> {
+async function mayHaveSigned(p: JournalCheckPorts): Promise<boolean> {
   const { nodes, isAbsent } = p.history;
   const lists = await readLists(p.history, quorumOf(nodes.length), (node) =>
     node.signatures({ limit: HISTORY_SEARCH }),

@@ -4,10 +4,10 @@
  * @module
  */
 import { DAY_MS } from '../../core/limits.ts';
-import { claimsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
+import { decodeOperation, encodeOperation, namesConsumedBy, type Operation } from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
 import type { Entry } from './spending-limits.ts';
-import { FARTHEST_LOOK_MS } from './state-machine.ts';
+import { FARTHEST_CHECK_MS } from './state-machine.ts';
 import { NOTHING, olderSums, recentEntries, SUMS_INDEX } from './sums-store.ts';
 
 /** Messages that a key service is asked to sign. Only a planned operation has one. */
@@ -129,7 +129,7 @@ export function openJournal(storage: Storage) {
    * Takes a name for one purpose, for ever: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
    * False when it serves another purpose already.
    */
-  function claim(name: string, purpose: string, now: number): boolean {
+  function consumeOnce(name: string, purpose: string, now: number): boolean {
     exec(
       'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       name,
@@ -171,7 +171,7 @@ export function openJournal(storage: Storage) {
         if (operation.revision > revision()) setMeta('revision', String(operation.revision));
         const free = exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
         write({ ...operation, seq: own?.seq ?? (free ? operation.seq : nextSeq()) }, now);
-        for (const name of claimsOf(operation)) claim(name, operation.id, now);
+        for (const name of namesConsumedBy(operation)) consumeOnce(name, operation.id, now);
         return true;
       });
     },
@@ -235,7 +235,7 @@ export function openJournal(storage: Storage) {
       return exec(
         'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
         Math.floor(now),
-        Math.ceil(now + FARTHEST_LOOK_MS),
+        Math.ceil(now + FARTHEST_CHECK_MS),
         limit,
       ).map(operationOf);
     },
@@ -276,7 +276,7 @@ export function openJournal(storage: Storage) {
       const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
       if (row?.at === null || row?.at === undefined) return undefined;
       const at = Number(row.at);
-      return at > now + FARTHEST_LOOK_MS ? now : at;
+      return at > now + FARTHEST_CHECK_MS ? now : at;
     },
 
     isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
@@ -304,10 +304,10 @@ export function openJournal(storage: Storage) {
       );
     },
 
-    claim,
+    consumeOnce,
 
     /** What a name serves, if it is taken. */
-    claimant(name: string): string | undefined {
+    consumerOf(name: string): string | undefined {
       return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
     },
 

@@ -36,7 +36,7 @@ export type CustodyModule = {
   /** Takes over rows that D1 has in a newer state. @returns their number. @throws when D1 cannot be read */
   restore?(): Promise<number>;
   /** After a rebuilt journal: hands every row whose outcome is unknown to the operator. */
-  holdDoubtful?(): void;
+  holdSuspect?(): void;
   /** Commands of the operator, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
 };

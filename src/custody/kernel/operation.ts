@@ -102,7 +102,7 @@ export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
 /** The names that a row has taken for itself, read back from what it decided. */
-export function claimsOf({ plan, outcome }: Operation): string[] {
+export function namesConsumedBy({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
   if (typeof plan.quoteId === 'string') names.push(`lifi:${plan.quoteId}`);
@@ -132,7 +132,7 @@ type Row = Partial<Operation> & Pick<Operation, 'seq' | 'id' | 'kind' | 'state'>
 
 /**
  * Reads a row of this or an older version: a member that did not exist then has its neutral value. Every sum of the
- * ledger reads all rows that count, so this must not cost more than the parsing: a reviver costs ten times that.
+ * spending limits reads all rows that count, so this must not cost more than the parsing: a reviver costs ten times that.
  */
 export function decodeOperation(text: string): Operation {
   const row = withAtoms(JSON.parse(text)) as Row;

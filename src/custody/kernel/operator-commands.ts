@@ -4,14 +4,14 @@
  */
 import type { OpsAnswer, OpsCommand } from '../api.ts';
 import type { Journal } from './journal.ts';
-import { isDoubted, settlesIn, unfreeze } from './journal-integrity.ts';
+import { isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import type { Reconciled } from './reconcile.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
-  /** False while the journal is in doubt, and while nobody could compare it. */
-  readonly isTrusted: () => boolean;
+  /** False while the journal is suspect, and until it has been compared with D1. */
+  readonly isVerified: () => boolean;
   reconcile(): Promise<Reconciled>;
   /** Runs a command of a module; undefined when none has this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
@@ -47,7 +47,7 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     case 'retry':
       return retry(p, id ?? '');
     case 'reconcile': {
-      if (!p.isTrusted() && !isDoubted(journal)) return { ok: false, message: UNVERIFIED };
+      if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
       const left = settlesIn(journal, p.now());
       if (left > 0) return { ok: false, message: tooEarly(left) };
       const { restored, recovered, looked } = await p.reconcile();
@@ -62,23 +62,23 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
   }
 }
 
-const UNVERIFIED = 'D1 or the chain did not answer, so nobody knows yet what this journal lacks; ask again.';
+const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be compared yet. Retry.';
 
 const tooEarly = (ms: number): string =>
-  `What was signed before the loss may still be on its way; ask again in ${Math.ceil(ms / 1_000)} seconds.`;
+  `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
 const isHeld = (operation: Operation): boolean => operation.reason?.startsWith('held') ?? false;
 
-/** Looks at an operation again at once. What it does then is the machine's to decide. */
+/** Makes an operation due now; the state machine decides the next step. */
 function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
-  if (isTerminal(operation)) return { ok: false, message: 'It is over; nothing can be tried again.' };
+  if (isTerminal(operation)) return { ok: false, message: 'The operation is final and cannot be retried.' };
   const reason = isHeld(operation) ? null : operation.reason;
   const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
   return stored
-    ? { ok: true, message: 'It is looked at now.' }
-    : { ok: false, message: 'It changed meanwhile; try again.' };
+    ? { ok: true, message: 'The operation is due now.' }
+    : { ok: false, message: 'The operation changed meanwhile. Retry.' };
 }
 
 const summary = (operation: Operation) => ({

@@ -9,9 +9,9 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import { type History, type HistoryNode, readLists, unionOf } from './history.ts';
 import type { Journal } from './journal.ts';
-import { isDoubted } from './journal-integrity.ts';
+import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
-import { claimsOf, type Facts, type Operation, plannedOperation } from './operation.ts';
+import { type Facts, namesConsumedBy, type Operation, plannedOperation } from './operation.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { quorumOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
@@ -28,7 +28,7 @@ export type ReconcilePorts = {
   readonly modules: readonly CustodyModule[];
   /** Whether preparing a kind finds out on the chain if it has happened, so that it cannot happen twice. */
   provesItself(kind: Operation['kind']): boolean;
-  /** The row of a transaction of ours that no module recognizes. */
+  /** The row of a transaction of the reserve that no module recognizes. */
   adopt(transaction: ChainTransaction, now: number): Operation;
   readonly now: () => number;
 };
@@ -84,9 +84,9 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
     recover(p, transaction, memo);
     recovered++;
   }
-  if (isDoubted(p.journal)) {
+  if (isSuspect(p.journal)) {
     for (const operation of p.journal.open()) suspend(p, operation);
-    for (const module of p.modules) module.holdDoubtful?.();
+    for (const module of p.modules) module.holdSuspect?.();
   }
   await p.storage.sync();
   return { restored, recovered, looked };
@@ -120,7 +120,7 @@ function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string 
     if (!recognized) {
       const operation = { ...p.adopt(transaction, now()), ...onChain };
       journal.insert(operation);
-      for (const name of claimsOf(operation)) journal.claim(name, operation.id, now());
+      for (const name of namesConsumedBy(operation)) journal.consumeOnce(name, operation.id, now());
       return;
     }
     const { id, kind, plan } = recognized;

@@ -35,7 +35,7 @@ export function custodyReport({
     solana: recallDisagreement(journal, chain.agreement(), now()),
     mint,
     frozen: frozenReason(journal) ?? null,
-    // An operator's pause stops more than swaps: it is what is told of the two.
+    // An operator's pause stops more than swaps, so of the two it is the one reported.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,

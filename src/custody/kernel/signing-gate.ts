@@ -4,7 +4,7 @@
  * @module
  */
 import type { Journal } from './journal.ts';
-import { type createTrust, frozenReason } from './journal-integrity.ts';
+import { type createJournalCheck, frozenReason } from './journal-integrity.ts';
 import type { Kind } from './operation.ts';
 
 /** With changes undelivered for longer, nothing new begins, because no caller could read it. */
@@ -14,7 +14,7 @@ export type SigningGate = ReturnType<typeof createSigningGate>;
 
 export function createSigningGate(p: {
   readonly journal: Journal;
-  readonly trust: ReturnType<typeof createTrust>;
+  readonly check: ReturnType<typeof createJournalCheck>;
   /** Whether a newer release has written the storage: it is then only read. */
   readonly isNewerStorage: boolean;
   /** Whether every limit is a number. */
@@ -24,12 +24,12 @@ export function createSigningGate(p: {
   readonly now: () => number;
 }) {
   const { journal, now } = p;
-  const isTrusted = (): boolean => !p.isNewerStorage && p.trust.isTrusted();
+  const isVerified = (): boolean => !p.isNewerStorage && p.check.isVerified();
 
   /** Compares the journal with D1 and the chain until it is known to be the true one. */
   async function verify(): Promise<void> {
     // Never compared with a newer release's: to freeze it would write.
-    if (!p.isNewerStorage) await p.trust.verify();
+    if (!p.isNewerStorage) await p.check.verify();
   }
 
   /** Why nothing of a kind may be signed, from what this instance knows already; undefined when it may. */
@@ -38,7 +38,7 @@ export function createSigningGate(p: {
     if (!p.hasLimits) return 'stopped_misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return `stopped_${frozen}`;
-    if (!isTrusted()) return 'stopped_unverified';
+    if (!isVerified()) return 'stopped_unverified';
     const paused = p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused');
     return paused ? `stopped_${paused}` : undefined;
   }
@@ -52,5 +52,5 @@ export function createSigningGate(p: {
     return since !== undefined && now() - since > MIRROR_PATIENCE_MS ? 'database_unavailable' : undefined;
   }
 
-  return { isNewerStorage: p.isNewerStorage, isTrusted, verify, stop, stopBeginning };
+  return { isNewerStorage: p.isNewerStorage, isVerified, verify, stop, stopBeginning };
 }

@@ -172,10 +172,10 @@ export const HELD_RECONCILED = 'held_reconciled';
 const NONE = lamports(0n);
 
 /** No look is further away than this; one that is was set by a clock that has gone back since. */
-export const FARTHEST_LOOK_MS = 2 * OUTSTANDING_MS;
+export const FARTHEST_CHECK_MS = 2 * OUTSTANDING_MS;
 
 export const isDue = ({ dueAt }: Operation, now: number): boolean =>
-  dueAt !== null && (dueAt <= now || dueAt > now + FARTHEST_LOOK_MS);
+  dueAt !== null && (dueAt <= now || dueAt > now + FARTHEST_CHECK_MS);
 
 /** The effect that an operation's row asks for; after a crash it is all there is to go by. */
 export function effectOf(operation: Operation): Effect {

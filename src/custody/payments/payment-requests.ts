@@ -19,7 +19,7 @@ import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { creationId, planCreation } from '../tokens/creation-operation.ts';
-import { foreignToken } from '../tokens/d1-rows.ts';
+import { externalToken } from '../tokens/d1-rows.ts';
 import { createBooking } from './booking.ts';
 import { requestView, SHOWN_REFUNDS } from './d1-rows.ts';
 import { mayOpen } from './open-shares.ts';
@@ -28,14 +28,14 @@ import { createPaymentSearch } from './payment-search.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
 import { openReferenceStore } from './reference-store.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
-import { createRefundDesk, type RefundPorts } from './refunds.ts';
+import { createRefunds, type RefundPorts } from './refunds.ts';
 import { refundDue, tooManyOpen, usedElsewhere } from './refusals.ts';
 import { createRequestChanges, purposeOf } from './request-changes.ts';
 import { openRequestStore, type PaymentRequest } from './request-store.ts';
 import { openTreasuryStore } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
 
-export type PaymentDeskPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
+export type PaymentPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
   RefundKindPorts & {
     readonly treasuryAddress: string;
     readonly reserveAddress: string;
@@ -66,11 +66,11 @@ const ENDED_BATCH = 100;
 
 const refuse = (refusal: Refusal) => ({ type: 'refused' as const, refusal });
 
-export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
+export type Payments = ReturnType<typeof createPayments>;
 
-export function createPaymentDesk(
+export function createPayments(
   tools: ModuleTools,
-  p: PaymentDeskPorts & {
+  p: PaymentPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
     /** Carries a planned operation as far as it goes now. */
     readonly drive: (id: string) => Promise<void>;
@@ -79,7 +79,7 @@ export function createPaymentDesk(
   const { journal, storage, now, log } = tools;
   const store = openRequestStore(storage);
   const payments = openTreasuryStore(storage);
-  const refunds = createRefundDesk(tools, store, p);
+  const refunds = createRefunds(tools, store, p);
   const changes = createRequestChanges({
     journal,
     storage,
@@ -128,7 +128,7 @@ export function createPaymentDesk(
       subject:
         asked.kind === 'token'
           ? { ...asked.subject, mint, uri: p.metadataUri(mint) }
-          : foreignToken({ store, journal, now: createdAt }, asked.subject),
+          : externalToken({ store, journal, now: createdAt }, asked.subject),
       fee: fee.toString(),
       reference: encodeBase58(p.randomBytes(32)),
       client: asked.client,
@@ -152,7 +152,7 @@ export function createPaymentDesk(
     if (!isSignature(signature))
       return { code: 'INVALID_SIGNATURE', message: 'tx_signature is not a Solana signature.' };
     // A booked payment was final when it was booked.
-    const isBooked = journal.claimant(`payment:${signature}`) === purposeOf(request);
+    const isBooked = journal.consumerOf(`payment:${signature}`) === purposeOf(request);
     if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
     const transaction = await booking.confirm(signature);
     if (!transaction) {
@@ -161,8 +161,8 @@ export function createPaymentDesk(
     }
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
-    const claimant = journal.claimant(`payment:${transaction.signature}`);
-    if (claimant !== purposeOf(request)) return usedElsewhere(claimant);
+    const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);
+    if (consumerOf !== purposeOf(request)) return usedElsewhere(consumerOf);
     const current = store.get(request.id);
     if (current?.state !== 'open') return current?.state === 'expired' ? refundDue() : undefined;
     if (!current.parts.some((part) => part.signature === transaction.signature)) return refundDue();
@@ -248,10 +248,10 @@ export function createPaymentDesk(
       return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5, details });
     },
 
-    holdDoubtful(): void {
+    holdSuspect(): void {
       const { owe, owedOf } = refunds;
       repairRequests(store, storage, { owe, owedOf, oweAll: changes.oweAll });
-      refunds.holdDoubtful();
+      refunds.holdSuspect();
     },
     restore: () => restoreRequests({ mirror: p.mirror, journal, storage, store, payments, now }),
     recognize: recognizeRequests(store),

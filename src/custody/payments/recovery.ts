@@ -58,7 +58,7 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
     if (!isOlder(store.refund(refund.id), refund.changes)) return;
     put(() => {
       store.putRefund(refund);
-      journal.claim(`payment:${refund.signature}`, refund.purpose, now());
+      journal.consumeOnce(`payment:${refund.signature}`, refund.purpose, now());
     });
   });
   return restored;
@@ -69,7 +69,7 @@ function restoreRequest({ store, journal, payments, now }: RequestRecoveryPorts,
   store.put(row);
   const purpose = `${row.kind}:${row.id}`;
   for (const part of row.parts ?? []) {
-    journal.claim(`payment:${part.signature}`, purpose, now());
+    journal.consumeOnce(`payment:${part.signature}`, purpose, now());
     const { signature, payer, blockTime } = part;
     const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
     payments.record({ signature, payer, blockTime, ...amounts }, purpose);

@@ -37,9 +37,9 @@ type Row = NonNullable<OpsAnswer['rows']>[number];
 
 const refusal = (code: string, message: string): Decision => ({ ok: false, refusal: { code, message } });
 
-export type RefundDesk = ReturnType<typeof createRefundDesk>;
+export type Refunds = ReturnType<typeof createRefunds>;
 
-export function createRefundDesk(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
+export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
   const { journal, storage, now, log } = tools;
 
   /** Stores a refund and leaves word for D1, with the request that it belongs to. Inside a transaction. */
@@ -184,7 +184,7 @@ export function createRefundDesk(tools: ModuleTools, store: RequestStore, p: Ref
     if (why !== undefined) return `not paid: ${why}`;
     const id = refundId(refund.id, refund.operations + 1);
     const begun = await tools.begin('refund', id, () => decide(refund));
-    if (begun.type === 'refused') return told(begun.refusal);
+    if (begun.type === 'refused') return notPaid(begun.refusal);
     settleEnded();
     return 'on its way';
   }
@@ -227,10 +227,10 @@ export function createRefundDesk(tools: ModuleTools, store: RequestStore, p: Ref
     },
 
     /**
-     * After the journal was in doubt: what was paid by an instance that nobody remembers belongs to its refund again,
+     * After a suspect journal was rebuilt: a payment by a lost instance belongs to its refund again,
      * and the rest is looked up on the chain before it is paid.
      */
-    holdDoubtful(): void {
+    holdSuspect(): void {
       for (const state of ['due', 'begun'] as const) {
         for (const refund of store.refundsIn(state, -1)) {
           const adopted = adopt(refund);
@@ -255,4 +255,4 @@ export function createRefundDesk(tools: ModuleTools, store: RequestStore, p: Ref
   }
 }
 
-const told = ({ code, message }: Refusal): string => `not paid: ${code}: ${message}`;
+const notPaid = ({ code, message }: Refusal): string => `not paid: ${code}: ${message}`;

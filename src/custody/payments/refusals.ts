@@ -12,9 +12,9 @@ const notBound = (): Refusal => ({
   message: "This payment carries neither the request's reference nor exactly its amount.",
 });
 
-/** @param claimant of a transaction; a purpose that is never paid for, such as a bridge's refund, is not a payment */
-export function usedElsewhere(claimant: string | undefined): Refusal {
-  const [purpose = ''] = claimant?.split(':') ?? [];
+/** @param consumerOf of a transaction; a purpose that is never paid for, such as a bridge's refund, is not a payment */
+export function usedElsewhere(consumerOf: string | undefined): Refusal {
+  const [purpose = ''] = consumerOf?.split(':') ?? [];
   if (!PAID_PURPOSES.has(purpose)) return notBound();
   const message = `This payment already serves another purpose (${purpose}).`;
   return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };

@@ -10,7 +10,7 @@ import { creationId } from '../tokens/creation-operation.ts';
 import { listToken } from '../tokens/d1-rows.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
 import { judgePayment, matchRequest } from './payment-matching.ts';
-import type { RefundDesk } from './refunds.ts';
+import type { Refunds } from './refunds.ts';
 import type { PaymentRequest, RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
@@ -18,7 +18,7 @@ export type RequestChangesPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly store: RequestStore;
-  readonly refunds: Pick<RefundDesk, 'owe' | 'owedOf' | 'isReturned'>;
+  readonly refunds: Pick<Refunds, 'owe' | 'owedOf' | 'isReturned'>;
   /** Plans the creation of a paid token and reserves its cost, inside the storage transaction. */
   readonly planCreation: (request: PaymentRequest) => void;
   readonly now: () => number;
@@ -78,11 +78,11 @@ export function createRequestChanges(p: RequestChangesPorts) {
       if (!request) return null;
       const purpose = purposeOf(request);
       const name = `payment:${payment.signature}`;
-      const claimant = journal.claimant(name);
+      const consumerOf = journal.consumerOf(name);
       // Consumed by this request: D1 rebuilt its row, and only the booking of the payment was lost with the journal.
-      if (claimant !== undefined) return claimant === purpose ? purpose : null;
+      if (consumerOf !== undefined) return consumerOf === purpose ? purpose : null;
       if (refunds.isReturned(payment)) return null;
-      journal.claim(name, purpose, now());
+      journal.consumeOnce(name, purpose, now());
       apply(request, payment);
       return purpose;
     },

@@ -5,25 +5,25 @@
 import { decodeVaultSwap, judgeVaultSwap } from '../../bridges/lifi-chainflip.ts';
 import type { Sats } from '../../core/amount.ts';
 import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
-import type { ScreenDesk } from './terms.ts';
+import type { PolicyTerms } from './terms.ts';
 
 /** Place of the sender among the accounts. */
 const FROM = 2;
 
 export function judgeChainflip(
   { accounts, data }: ResolvedInstruction,
-  desk: ScreenDesk,
+  terms: PolicyTerms,
   { minimumSats, expectedSats }: { readonly minimumSats: Sats; readonly expectedSats: Sats },
 ): Judgement {
   const decoded = decodeVaultSwap(data);
   if (!decoded.ok) return denied(decoded.reason);
   const addresses = accounts.map(({ address }) => address);
   const verdict = judgeVaultSwap(decoded.swap, addresses, {
-    reserveAddress: desk.reserveAddress,
-    bitcoinAddress: desk.bitcoinAddress,
+    reserveAddress: terms.reserveAddress,
+    bitcoinAddress: terms.bitcoinAddress,
     minimumSats,
     expectedSats,
-    maxFeesBps: desk.limits.maxBrokerBps,
+    maxFeesBps: terms.limits.maxBrokerBps,
   });
   if (!verdict.ok) return denied(verdict.reason);
   // The refund address is the one place in the data where our key belongs.

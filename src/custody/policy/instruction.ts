@@ -3,7 +3,7 @@
  * @module
  */
 import type { VaultSwap } from '../../bridges/lifi-chainflip.ts';
-import type { ScreenReason } from './refusal.ts';
+import type { PolicyReason } from './refusal.ts';
 
 export type ResolvedKey = {
   readonly address: string;
@@ -27,7 +27,7 @@ export type Effect =
   | { readonly kind: 'wrapped' };
 
 export type Judgement =
-  | { readonly ok: false; readonly reason: ScreenReason }
+  | { readonly ok: false; readonly reason: PolicyReason }
   | {
       readonly ok: true;
       readonly effect: Effect;
@@ -37,7 +37,7 @@ export type Judgement =
       readonly reserveInData: number;
     };
 
-export const denied = (reason: ScreenReason): Judgement => ({ ok: false, reason });
+export const denied = (reason: PolicyReason): Judgement => ({ ok: false, reason });
 
 export const allowed = (effect: Effect, reserveAt: readonly number[] = [], reserveInData = 0): Judgement => ({
   ok: true,

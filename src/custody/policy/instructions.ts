@@ -15,9 +15,9 @@ import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compu
 import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
 import { judgeTracker, TRACKER_PROGRAM } from './lifi-tracker.ts';
 import { resolveInstructions, type TableViews } from './lookup-tables.ts';
-import { refuse, type ScreenReason, type ScreenRefusal } from './refusal.ts';
+import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
 import { judgeSystem, SYSTEM_PROGRAM } from './system.ts';
-import type { ScreenDesk, SwapOrder } from './terms.ts';
+import type { PolicyTerms, SwapOrder } from './terms.ts';
 import { judgeToken } from './token.ts';
 
 /** Where LI.FI takes its own fee. */
@@ -37,7 +37,7 @@ export type Deployments = ReadonlyMap<
   { readonly recorded: bigint | null; readonly current: bigint | null }
 >;
 
-export type ScreenedShape = {
+export type ApprovedShape = {
   /** The one transfer that is no fee, or the one vault swap. */
   readonly leg:
     | { readonly kind: 'transfer'; readonly to: string; readonly lamports: bigint }
@@ -52,7 +52,7 @@ export type InstructionEvidence = {
   readonly tool: Tool;
   readonly transactionId: string;
   readonly order: SwapOrder;
-  readonly desk: ScreenDesk;
+  readonly terms: PolicyTerms;
   /** What must come out at the least: the quote's own guarantee, which our floor has passed. */
   readonly minimumSats: Sats;
   /** What LI.FI's quote expects to come out. */
@@ -63,16 +63,16 @@ export type InstructionEvidence = {
   readonly epoch: bigint;
 };
 
-type Verdict = ScreenRefusal | { readonly ok: true; readonly shape: ScreenedShape };
+type Verdict = PolicyRefusal | { readonly ok: true; readonly shape: ApprovedShape };
 
-export function screenInstructions(
+export function checkInstructions(
   transaction: DecodedTransaction,
   p: InstructionEvidence,
 ):
-  | ScreenRefusal
+  | PolicyRefusal
   | {
       readonly ok: true;
-      readonly shape: ScreenedShape;
+      readonly shape: ApprovedShape;
       /** Addresses of all keys, in the order in which the chain numbers them. */
       readonly keys: readonly string[];
     } {
@@ -81,11 +81,11 @@ export function screenInstructions(
   const effects: Effect[] = [];
   for (const [instruction, one] of resolved.instructions.entries()) {
     const verdict = judge(one, p);
-    const reason = verdict.ok ? (offRoute(one, p) ?? strayReserve(one, verdict, p.desk)) : verdict.reason;
+    const reason = verdict.ok ? (offRoute(one, p) ?? strayReserve(one, verdict, p.terms)) : verdict.reason;
     if (reason) return { ...refuse(reason), instruction };
     if (verdict.ok) effects.push(verdict.effect);
   }
-  const own = new Set(p.desk.ownAccounts);
+  const own = new Set(p.terms.ownAccounts);
   if (resolved.keys.some(({ address }) => own.has(address))) return refuse('own_account_touched');
   const summed = sum(effects, p);
   return summed.ok ? { ...summed, keys: resolved.keys.map(({ address }) => address) } : summed;
@@ -94,24 +94,24 @@ export function screenInstructions(
 function judge(instruction: ResolvedInstruction, p: InstructionEvidence): Judgement {
   switch (instruction.program) {
     case SYSTEM_PROGRAM:
-      return judgeSystem(instruction, p.desk.reserveAddress);
+      return judgeSystem(instruction, p.terms.reserveAddress);
     case COMPUTE_BUDGET_PROGRAM:
       return judgeComputeBudget(instruction);
     case TOKEN_PROGRAM:
     case TOKEN_2022_PROGRAM:
-      return judgeToken(instruction, p.desk.reserveAddress);
+      return judgeToken(instruction, p.terms.reserveAddress);
     case ASSOCIATED_TOKEN_PROGRAM:
-      return judgeAssociatedToken(instruction, p.desk.reserveAddress);
+      return judgeAssociatedToken(instruction, p.terms.reserveAddress);
     case TRACKER_PROGRAM:
       return judgeTracker(instruction, p);
     case SWAP_ENDPOINT_PROGRAM:
-      return judgeChainflip(instruction, p.desk, p);
+      return judgeChainflip(instruction, p.terms, p);
     default:
       return denied('program_unknown');
   }
 }
 
-function offRoute({ program }: ResolvedInstruction, p: InstructionEvidence): ScreenReason | undefined {
+function offRoute({ program }: ResolvedInstruction, p: InstructionEvidence): PolicyReason | undefined {
   if (!ON_ROUTE[p.tool].includes(program)) return 'program_not_on_route';
   if (!UPGRADEABLE.includes(program)) return undefined;
   const deployment = p.deployments.get(program);
@@ -125,8 +125,8 @@ function offRoute({ program }: ResolvedInstruction, p: InstructionEvidence): Scr
 function strayReserve(
   { accounts, data }: ResolvedInstruction,
   { reserveAt, reserveInData }: Judgement & { ok: true },
-  { reserveAddress, ownAccounts }: ScreenDesk,
-): ScreenReason | undefined {
+  { reserveAddress, ownAccounts }: PolicyTerms,
+): PolicyReason | undefined {
   const isStray = accounts.some(
     ({ address, isSigner }, index) => (address === reserveAddress || isSigner) && !reserveAt.includes(index),
   );
@@ -147,13 +147,13 @@ function occurrences(data: Uint8Array, address: string): number {
   return count;
 }
 
-function sum(effects: readonly Effect[], { desk, order, tool }: InstructionEvidence): Verdict {
+function sum(effects: readonly Effect[], { terms, order, tool }: InstructionEvidence): Verdict {
   const priority = priorityFee(effects);
   if (priority === undefined) return refuse('compute_repeated');
-  if (priority > desk.limits.maxPriorityFee) return refuse('compute_price');
+  if (priority > terms.limits.maxPriorityFee) return refuse('compute_price');
   if (effects.filter(({ kind }) => kind === 'tracker').length !== 1) return refuse('tracker_count');
   let fees = 0n;
-  const legs: { leg: ScreenedShape['leg']; legAt: number }[] = [];
+  const legs: { leg: ApprovedShape['leg']; legAt: number }[] = [];
   for (const [legAt, leg] of effects.entries()) {
     if (leg.kind === 'transfer' && leg.to === LIFI_COLLECTOR) fees += leg.lamports;
     else if (leg.kind === 'transfer' || leg.kind === 'vault_swap') legs.push({ leg, legAt });
@@ -165,6 +165,6 @@ function sum(effects: readonly Effect[], { desk, order, tool }: InstructionEvide
   if (leg.kind !== (tool === 'near' ? 'transfer' : 'vault_swap')) return refuse('payment_missing');
   const paid = leg.kind === 'transfer' ? leg.lamports : leg.swap.lamports;
   if (paid + fees !== order.amount) return refuse('payment_total');
-  if (fees * 10_000n > order.amount * BigInt(desk.limits.maxFeeBps)) return refuse('fee_over_cap');
+  if (fees * 10_000n > order.amount * BigInt(terms.limits.maxFeeBps)) return refuse('fee_over_cap');
   return { ok: true, shape: { ...first, networkFee: SIGNATURE_FEE + priority } };
 }

@@ -5,7 +5,7 @@
 import { decodeLookupTable } from '../../chain/solana/lookup-table.ts';
 import type { DecodedTransaction } from '../../chain/solana/message-decode.ts';
 import type { ResolvedInstruction, ResolvedKey } from './instruction.ts';
-import { refuse, type ScreenReason, type ScreenRefusal } from './refusal.ts';
+import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
 
 export type AccountView = { readonly owner: string; readonly data: Uint8Array };
 
@@ -18,7 +18,7 @@ export function resolveInstructions(
   transaction: DecodedTransaction,
   views: TableViews,
 ):
-  | ScreenRefusal
+  | PolicyRefusal
   | {
       readonly ok: true;
       readonly keys: readonly ResolvedKey[];
@@ -61,7 +61,7 @@ export function resolveInstructions(
 }
 
 /** The keys at the places, the same in every view; or why not. */
-function lookUp(views: readonly (AccountView | null)[], places: readonly number[]): string[] | ScreenReason {
+function lookUp(views: readonly (AccountView | null)[], places: readonly number[]): string[] | PolicyReason {
   if (views.length < MIN_VIEWS) return 'table_unread';
   const lists: string[][] = [];
   for (const view of views) {

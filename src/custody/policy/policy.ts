@@ -1,8 +1,8 @@
 /**
- * The screen: the numbered checks of a third party's swap in their order. Whatever it does not know is refused, and
+ * The transaction policy: the numbered checks of a third party's swap in their order. Whatever it does not know is refused, and
  * what is signed is written anew from what was judged.
  *
- * Elsewhere, because they are no matter of bytes: caps and exposure (S22, S23) in the ledger, in the same critical
+ * Elsewhere, because they are no matter of bytes: caps and exposure (S22, S23) in the spending limits, in the same critical
  * section as the intent; uniqueness (S24) where claims are kept, under the names given here; S16 by asking a node only
  * for the `unsigned` bytes; S26 in how the signer is built.
  * @module
@@ -17,17 +17,17 @@ import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { lamports, type Sats, sats } from '../../core/amount.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
-import { type InstructionEvidence, type ScreenedShape, screenInstructions } from './instructions.ts';
-import { screenQuote } from './quote.ts';
-import { refuse, type ScreenRefusal } from './refusal.ts';
-import { type SimulationResult, screenSimulation } from './simulation.ts';
-import type { ScreenDesk, SwapOrder } from './terms.ts';
+import { type ApprovedShape, checkInstructions, type InstructionEvidence } from './instructions.ts';
+import { checkQuote } from './quote.ts';
+import { type PolicyRefusal, refuse } from './refusal.ts';
+import { checkSimulation, type SimulationResult } from './simulation.ts';
+import type { PolicyTerms, SwapOrder } from './terms.ts';
 
 /** S1 to S4: exactly one transaction, readable in one way, that only the reserve signs and nobody has signed. */
 export function openTransaction(
   data: unknown,
   reserveAddress: string,
-): ScreenRefusal | { readonly ok: true; readonly transaction: DecodedTransaction } {
+): PolicyRefusal | { readonly ok: true; readonly transaction: DecodedTransaction } {
   if (typeof data !== 'string') return refuse('data_not_one_text');
   const decoded = decodeTransactionText(data);
   if (!decoded.ok) return refuse(decoded.reason);
@@ -46,12 +46,12 @@ export const withLifetime = (
   { blockhash }: Lifetime,
 ): DecodedTransaction => ({ ...transaction, blockhash });
 
-export type ScreenInput = Pick<InstructionEvidence, 'tables' | 'deployments' | 'epoch'> & {
+export type PolicyInput = Pick<InstructionEvidence, 'tables' | 'deployments' | 'epoch'> & {
   readonly quote: LifiQuote;
   /** `transactionRequest.data` as it came. */
   readonly data: unknown;
   readonly order: SwapOrder;
-  readonly desk: ScreenDesk;
+  readonly terms: PolicyTerms;
   /** Since the quote was asked for, milliseconds. */
   readonly ageMs: number;
   readonly lifetime: Lifetime;
@@ -72,7 +72,7 @@ export type SwapNames = {
   readonly vaultSwap: string | null;
 };
 
-export type ScreenedSwap = {
+export type ApprovedSwap = {
   readonly ok: true;
   readonly tool: Tool;
   /** The bytes to sign. */
@@ -88,22 +88,22 @@ export type ScreenedSwap = {
 };
 
 /** The checks that need no more than the quote and what the chain holds: everything but what the bytes would do. */
-export function screenBytes(
-  p: Pick<ScreenInput, 'quote' | 'data' | 'order' | 'desk' | 'ageMs' | 'tables' | 'deployments' | 'epoch'>,
+export function checkBytes(
+  p: Pick<PolicyInput, 'quote' | 'data' | 'order' | 'terms' | 'ageMs' | 'tables' | 'deployments' | 'epoch'>,
 ) {
-  const { quote, order, desk } = p;
-  const echo = screenQuote(quote, order, desk, p.ageMs);
+  const { quote, order, terms } = p;
+  const echo = checkQuote(quote, order, terms, p.ageMs);
   if (!echo.ok) return echo;
-  const opened = openTransaction(p.data, desk.reserveAddress);
+  const opened = openTransaction(p.data, terms.reserveAddress);
   if (!opened.ok) return opened;
   const { transaction } = opened;
   // No less than our own floor: by that the quote was judged.
   const minimumSats = sats(BigInt(quote.estimate.toAmountMin));
-  const judged = screenInstructions(transaction, {
+  const judged = checkInstructions(transaction, {
     tool: echo.tool,
     transactionId: quote.transactionId,
     order,
-    desk,
+    terms,
     minimumSats,
     expectedSats: sats(BigInt(quote.estimate.toAmount)),
     tables: p.tables,
@@ -115,12 +115,12 @@ export function screenBytes(
   return { ok: true, tool: echo.tool, transaction, minimumSats, shape, keys } as const;
 }
 
-export async function screenSwap(p: ScreenInput): Promise<ScreenRefusal | ScreenedSwap> {
-  const { quote, order, desk } = p;
-  const judged = screenBytes(p);
+export async function checkSwapPolicy(p: PolicyInput): Promise<PolicyRefusal | ApprovedSwap> {
+  const { quote, order, terms } = p;
+  const judged = checkBytes(p);
   if (!judged.ok) return judged;
   const { transaction, minimumSats, shape } = judged;
-  const simulated = screenSimulation(p.simulation, shape, order.amount, desk);
+  const simulated = checkSimulation(p.simulation, shape, order.amount, terms);
   if (!simulated.ok) return simulated;
   const destination = await confirmDestination(shape, minimumSats, p);
   if (!destination.ok) return destination;
@@ -147,17 +147,17 @@ export async function screenSwap(p: ScreenInput): Promise<ScreenRefusal | Screen
 
 /** S19: a vault swap has proved its destination by its own bytes; a plain transfer needs the bridge's signature. */
 async function confirmDestination(
-  { leg }: ScreenedShape,
+  { leg }: ApprovedShape,
   minimumSats: Sats,
-  { desk, nearStatus, quoteKey, now }: ScreenInput,
-): Promise<ScreenRefusal | { readonly ok: true }> {
+  { terms, nearStatus, quoteKey, now }: PolicyInput,
+): Promise<PolicyRefusal | { readonly ok: true }> {
   if (leg.kind === 'vault_swap') return { ok: true };
   if (!nearStatus) return refuse('destination_unconfirmed');
   const confirmed = await confirmNearDestination(nearStatus, {
     depositAddress: leg.to,
     amount: lamports(leg.lamports),
-    reserveAddress: desk.reserveAddress,
-    bitcoinAddress: desk.bitcoinAddress,
+    reserveAddress: terms.reserveAddress,
+    bitcoinAddress: terms.bitcoinAddress,
     minimumSats,
     quoteKey,
     now,

@@ -4,25 +4,25 @@
  */
 import { judgeLifiQuote, type Tool } from '../../bridges/lifi-quote.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
-import { refuse, type ScreenRefusal } from './refusal.ts';
-import type { ScreenDesk, SwapOrder } from './terms.ts';
+import { type PolicyRefusal, refuse } from './refusal.ts';
+import type { PolicyTerms, SwapOrder } from './terms.ts';
 
 /** The blockhash, the price and the one-time address are all of this moment. */
 const MAX_AGE_MS = 60_000;
 
 /** @param ageMs since the request was sent, milliseconds */
-export function screenQuote(
+export function checkQuote(
   quote: LifiQuote,
   order: SwapOrder,
-  desk: ScreenDesk,
+  terms: PolicyTerms,
   ageMs: number,
-): ScreenRefusal | { readonly ok: true; readonly tool: Tool } {
+): PolicyRefusal | { readonly ok: true; readonly tool: Tool } {
   const echo = judgeLifiQuote(quote, {
     amount: order.amount,
     slippageBps: order.slippageBps,
-    reserveAddress: desk.reserveAddress,
-    bitcoinAddress: desk.bitcoinAddress,
-    maxFeeBps: desk.limits.maxFeeBps,
+    reserveAddress: terms.reserveAddress,
+    bitcoinAddress: terms.bitcoinAddress,
+    maxFeeBps: terms.limits.maxFeeBps,
   });
   if (!echo.ok) return refuse(echo.reason);
   if (!(ageMs >= 0 && ageMs <= MAX_AGE_MS)) return refuse('quote_stale');

@@ -122,19 +122,19 @@ export const SCREEN_REASONS = {
   landing_tokens: 'S25',
 } as const;
 
-export type ScreenReason = keyof typeof SCREEN_REASONS;
-export type ScreenCheck = (typeof SCREEN_REASONS)[ScreenReason];
+export type PolicyReason = keyof typeof SCREEN_REASONS;
+export type PolicyCheck = (typeof SCREEN_REASONS)[PolicyReason];
 
-export type ScreenRefusal = {
+export type PolicyRefusal = {
   readonly ok: false;
-  readonly check: ScreenCheck;
+  readonly check: PolicyCheck;
   /** One of the table, or the reason of 1Click's signed quote. */
   readonly reason: string;
   /** Which instruction, from 0. */
   readonly instruction?: number;
 };
 
-export const refuse = (reason: ScreenReason): ScreenRefusal => ({
+export const refuse = (reason: PolicyReason): PolicyRefusal => ({
   ok: false,
   check: SCREEN_REASONS[reason],
   reason,

@@ -7,10 +7,10 @@ import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainfli
 import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import type { Lamports } from '../../core/amount.ts';
 import type { ResolvedInstruction } from './instruction.ts';
-import type { ScreenedShape } from './instructions.ts';
-import { refuse, type ScreenRefusal } from './refusal.ts';
+import type { ApprovedShape } from './instructions.ts';
+import { type PolicyRefusal, refuse } from './refusal.ts';
 import { SYSTEM_PROGRAM, TRANSFER } from './system.ts';
-import type { ScreenDesk } from './terms.ts';
+import type { PolicyTerms } from './terms.ts';
 
 export type AccountState = { readonly owner: string; readonly lamports: bigint; readonly data: Uint8Array };
 
@@ -32,16 +32,16 @@ const CREATE_ACCOUNT = 0;
 const CREATE_ACCOUNT_BYTES = 52;
 
 /** @returns what may leave the reserve in all: the amount, fees and the rent that was seen, lamports */
-export function screenSimulation(
+export function checkSimulation(
   { error, accounts, inner }: SimulationResult,
-  shape: ScreenedShape,
+  shape: ApprovedShape,
   amount: Lamports,
-  desk: ScreenDesk,
-): ScreenRefusal | { readonly ok: true; readonly spend: bigint } {
+  terms: PolicyTerms,
+): PolicyRefusal | { readonly ok: true; readonly spend: bigint } {
   if (error !== null) return refuse('simulation_failed');
-  const rent = screenInner(inner, shape, desk);
+  const rent = checkInner(inner, shape, terms);
   if (typeof rent !== 'bigint') return rent;
-  const reserve = accounts.get(desk.reserveAddress);
+  const reserve = accounts.get(terms.reserveAddress);
   if (!reserve?.before || !reserve.after) return refuse('simulation_incomplete');
   const { before, after } = reserve;
   if (after.owner !== SYSTEM_PROGRAM) return refuse('reserve_owner_changed');
@@ -51,8 +51,8 @@ export function screenSimulation(
   if (spend > bound) return refuse('reserve_overspent');
   // The bytes pay the amount out: a node that shows less has not run them.
   if (spend < amount) return refuse('reserve_underspent');
-  if (after.lamports < desk.limits.floor) return refuse('balance_floor');
-  for (const address of desk.ownAccounts) {
+  if (after.lamports < terms.limits.floor) return refuse('balance_floor');
+  for (const address of terms.ownAccounts) {
     const own = accounts.get(address);
     if (!own) return refuse('simulation_incomplete');
     if (!isSame(own.before, own.after)) return refuse('own_account_changed');
@@ -61,11 +61,11 @@ export function screenSimulation(
 }
 
 /** Only a vault swap calls anything: the payment itself, and the opening of its event account. @returns the rent */
-function screenInner(
+function checkInner(
   inner: SimulationResult['inner'],
-  shape: ScreenedShape,
-  desk: ScreenDesk,
-): ScreenRefusal | bigint {
+  shape: ApprovedShape,
+  terms: PolicyTerms,
+): PolicyRefusal | bigint {
   let paid = 0n;
   let rent = 0n;
   for (const { instruction, call } of inner) {
@@ -73,7 +73,7 @@ function screenInner(
       return refuse('inner_not_allowed');
     }
     const [from, to] = call.accounts;
-    const isFromUs = from?.address === desk.reserveAddress && call.accounts.length === 2;
+    const isFromUs = from?.address === terms.reserveAddress && call.accounts.length === 2;
     const read = createByteReader(call.data);
     const discriminator = call.data.length < 12 ? -1 : read.u32();
     const lamports = discriminator < 0 ? 0n : read.u64();
@@ -90,7 +90,7 @@ function screenInner(
     } else return refuse('inner_not_allowed');
   }
   if (shape.leg.kind === 'vault_swap' && paid !== shape.leg.swap.lamports) return refuse('inner_amount');
-  return rent > desk.limits.maxRent ? refuse('inner_rent') : rent;
+  return rent > terms.limits.maxRent ? refuse('inner_rent') : rent;
 }
 
 const isSame = (a: AccountState | null, b: AccountState | null): boolean =>
@@ -112,10 +112,10 @@ export type Landing = {
 };
 
 /** S25: what landed is what was foreseen, else signing stops until somebody has looked. Undefined when it is. */
-export function screenLanding(
+export function checkLanding(
   landing: Landing,
   foreseen: { readonly amount: bigint; readonly spend: bigint },
-): ScreenRefusal | undefined {
+): PolicyRefusal | undefined {
   if (landing.error !== null) return refuse('landing_error');
   const spent = landing.before - landing.after;
   if (spent < foreseen.amount || spent > foreseen.spend) return refuse('landing_balance');

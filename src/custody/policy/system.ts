@@ -6,7 +6,7 @@
  */
 import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
-import type { ScreenReason } from './refusal.ts';
+import type { PolicyReason } from './refusal.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
@@ -14,7 +14,7 @@ export const TRANSFER = 2;
 const TRANSFER_BYTES = 12;
 
 /** By discriminator; a number that is not here is unknown. */
-const DENIED: Readonly<Record<number, ScreenReason>> = {
+const DENIED: Readonly<Record<number, PolicyReason>> = {
   0: 'system_create_account',
   1: 'system_owner_change',
   3: 'system_create_account',

@@ -1,11 +1,11 @@
 /**
- * What the screen is told about ourselves, and the order that it holds everything against.
+ * The reserve's own facts and limits, and the order, that the transaction policy compares everything with.
  * @module
  */
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
 
-export type ScreenLimits = {
+export type PolicyLimits = {
   /** Lamports for priority, at most. */
   readonly maxPriorityFee: bigint;
   /** LI.FI's fee transfer and fee lines, of the amount. */
@@ -19,15 +19,15 @@ export type ScreenLimits = {
 };
 
 /** Lamports that may leave beside the amount of a swap: signature, priority and rent. */
-export const overheadOf = ({ maxPriorityFee, maxRent }: ScreenLimits): bigint =>
+export const overheadOf = ({ maxPriorityFee, maxRent }: PolicyLimits): bigint =>
   SIGNATURE_FEE + maxPriorityFee + maxRent;
 
-export type ScreenDesk = {
+export type PolicyTerms = {
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
   /** Token accounts, mints and authorities of ours: a swap has no business with any of them. */
   readonly ownAccounts: readonly string[];
-  readonly limits: ScreenLimits;
+  readonly limits: PolicyLimits;
 };
 
 export type SwapOrder = {

@@ -7,7 +7,7 @@
 import { findAta } from '../../chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
 import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
-import type { ScreenReason } from './refusal.ts';
+import type { PolicyReason } from './refusal.ts';
 
 export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
@@ -16,7 +16,7 @@ const CLOSE_ACCOUNT = 9;
 const TRANSFER_CHECKED = 12;
 const SYNC_NATIVE = 17;
 
-const DENIED: readonly (readonly [ScreenReason, readonly number[]])[] = [
+const DENIED: readonly (readonly [PolicyReason, readonly number[]])[] = [
   ['token_initialize', [0, 1, 2, 16, 18, 19, 20, 22]],
   ['token_delegate', [4, 5, 13]],
   ['token_authority', [6]],
@@ -29,7 +29,7 @@ const DENIED: readonly (readonly [ScreenReason, readonly number[]])[] = [
   ['token_lamports', [38, 45]],
   ['token_batch', [255]],
 ];
-const REASONS: ReadonlyMap<number, ScreenReason> = new Map(
+const REASONS: ReadonlyMap<number, PolicyReason> = new Map(
   DENIED.flatMap(([reason, opcodes]) => opcodes.map((opcode) => [opcode, reason] as const)),
 );
 

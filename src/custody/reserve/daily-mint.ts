@@ -12,11 +12,11 @@ import {
   createAbsrKind,
   dayOf,
   decideMint,
-  type EarlierMints,
-  earlierMints,
   MINT_RESERVED,
   mintDueAt,
   mintId,
+  type PreviousMints,
+  previousMintsOf,
   readMintFacts,
   utcDay,
 } from './mint-operation.ts';
@@ -26,20 +26,20 @@ const NONE = lamports(0n);
 /** Ends of a day's operation that are as they should be. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
 
-export type MintDesk = ReturnType<typeof createMintDesk>;
+export type DailyMint = ReturnType<typeof createDailyMint>;
 
 /** What this journal knows of mints other than `id`. */
-const earlierIn =
+const previousMints =
   (journal: ModuleTools['journal']) =>
-  (id: string): EarlierMints =>
-    earlierMints(journal.openAndLanded('absr'), id);
+  (id: string): PreviousMints =>
+    previousMintsOf(journal.openAndLanded('absr'), id);
 
-export function createMintDesk({ journal, begin, now, log }: ModuleTools, ports: AbsrPorts) {
+export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports: AbsrPorts) {
   let refused: string | null = null;
   const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
 
   return {
-    kinds: { absr: createAbsrKind(ports, earlierIn(journal)) },
+    kinds: { absr: createAbsrKind(ports, previousMints(journal)) },
 
     /** Begins the day's operation once it is due. What is missing for it, such as SOL, is looked for at the next tick. */
     async onCron(): Promise<void> {
@@ -65,7 +65,7 @@ export function createMintDesk({ journal, begin, now, log }: ModuleTools, ports:
     /** What a mint would do now. Nothing is begun. @throws AppError UPSTREAM_FAILED */
     async preview(): Promise<MintPreview> {
       const day = utcDay(now());
-      const facts = await readMintFacts(ports, () => earlierIn(journal)(mintId(day)));
+      const facts = await readMintFacts(ports, () => previousMints(journal)(mintId(day)));
       const decision = decideMint(facts);
       const done = today()?.state === 'done' || facts.earlier.last?.day === day;
       const figures = decision.verdict === 'wait' ? null : decision.figures;

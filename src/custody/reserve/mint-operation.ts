@@ -33,7 +33,7 @@ export type SupplyView = {
 };
 
 /** What is known of the mints before this one. */
-export type EarlierMints = {
+export type PreviousMints = {
   /** Another one is signed and not decided. */
   readonly open: boolean;
   /** The newest that landed; its supply must be in every view. */
@@ -47,7 +47,7 @@ export type MintFacts = {
   readonly nodes: number;
   readonly depth: number;
   readonly authority: string;
-  readonly earlier: EarlierMints;
+  readonly earlier: PreviousMints;
 };
 
 export type MintFigures = {
@@ -143,13 +143,13 @@ export type AbsrPorts = {
 };
 
 /** @param earlier what the journal knows of mints other than this one */
-export async function readMintFacts(ports: AbsrPorts, earlier: () => EarlierMints): Promise<MintFacts> {
+export async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Promise<MintFacts> {
   const { depth, nodes, reserveAddress: authority } = ports;
   const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
   return { reserves, supplies, nodes, depth, authority, earlier: earlier() };
 }
 
-export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => EarlierMints): OperationKind {
+export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
   /** Why this operation's day can have no mint of its own; a day ends while upstreams are read as well. */
   function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(ports.now());
@@ -215,9 +215,9 @@ async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint 
 }
 
 /** What the journal's rows say of mints other than `id`. */
-export function earlierMints(rows: readonly Operation[], id: string): EarlierMints {
+export function previousMintsOf(rows: readonly Operation[], id: string): PreviousMints {
   const others = rows.filter((row) => row.kind === 'absr' && row.id !== id);
-  const last = others.reduce<EarlierMints['last']>((newest, row) => {
+  const last = others.reduce<PreviousMints['last']>((newest, row) => {
     const { landing } = row;
     if (!landing || (newest && newest.slot >= landing.slot)) return newest;
     const day = landing.blockTime === null ? dayOf(row.id) : utcDay(landing.blockTime * 1_000);

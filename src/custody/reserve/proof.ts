@@ -48,9 +48,9 @@ const DRAFT_LIFE_MS = 7 * DAY_MS;
 const LAST = 'proof';
 const DRAFT = 'proof_draft';
 
-export type ProofDesk = ReturnType<typeof createProofDesk>;
+export type Proofs = ReturnType<typeof createProofs>;
 
-export function createProofDesk({ journal, storage, now, log }: ModuleTools, p: ProofPorts) {
+export function createProofs({ journal, storage, now, log }: ModuleTools, p: ProofPorts) {
   const { signer } = p;
   let retryAt = 0;
   let failure: string | undefined;

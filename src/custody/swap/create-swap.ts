@@ -8,7 +8,7 @@ import { CALL_LIMITS, HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/l
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import type { BalanceReader } from '../kernel/balance-reader.ts';
-import type { Driver } from '../kernel/executor.ts';
+import type { Executor } from '../kernel/executor.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
@@ -23,11 +23,11 @@ import { costDayRefusal, createAnswer, isTooSmall, limitRefusal, refusalOf, stop
 import { COST_DAY } from './limits.ts';
 import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
 
-export type IntakePorts = {
+export type SwapCreationPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly readBalance: BalanceReader;
-  readonly driver: Driver;
+  readonly executor: Executor;
   readonly quotes: QuotePorts;
   readonly budget: Budget;
   readonly maxCreatesPerClientHour: number;
@@ -54,7 +54,7 @@ const IN_PROGRESS: Refusal = {
   retryAfterSeconds: 5,
 };
 
-export function createSwapIntake(p: IntakePorts) {
+export function createSwaps(p: SwapCreationPorts) {
   const { journal, now, readBalance } = p;
   let small: { until: number; amount: bigint } | undefined;
   let costly: { until: number; amount: bigint } | undefined;
@@ -189,13 +189,13 @@ export function createSwapIntake(p: IntakePorts) {
   /** Drives the operation until its answer is decided, at most as long as a caller may wait. */
   async function answer(id: string, replayed: boolean, client?: string): Promise<SwapAnswer> {
     const known = journal.get(id);
-    if (known?.state === 'planned') await p.within(p.driver.drive(id), MAX_WAIT_MS);
+    if (known?.state === 'planned') await p.within(p.executor.drive(id), MAX_WAIT_MS);
     const op = journal.get(id);
     if (op && !replayed) learn(op);
     if (op && client !== undefined) giveBack(client, op);
     const decided = op && createAnswer(op, replayed);
     if (decided) {
-      // Nothing is told that a crash could still take back.
+      // Durable before the answer: a crash must not undo it.
       await p.storage.sync();
       return decided;
     }

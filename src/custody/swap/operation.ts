@@ -1,6 +1,6 @@
 /**
  * Reserve SOL into BTC: one System transfer to the bridge's one-time address, or a third party's transaction that the
- * screen has passed; then the wait for the Bitcoin payment.
+ * transaction policy has approved; then the wait for the Bitcoin payment.
  * @module
  */
 import { type SwapQuote, withoutQuoteRefusal } from '../../bridges/route.ts';
@@ -17,9 +17,9 @@ import type { OperationKind, Prepared } from '../kernel/module.ts';
 import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
-import { screenLanding } from '../policy/simulation.ts';
+import { checkLanding } from '../policy/simulation.ts';
 import { createSwapSettlement, type SettlementPorts } from './settlement.ts';
-import type { ScreenedPayment, ScreenForeign } from './third-party-payment.ts';
+import type { ApprovedPayment, CheckThirdParty } from './third-party-payment.ts';
 
 export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
 
@@ -29,13 +29,16 @@ export type SwapPorts = SettlementPorts & {
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
   /** Judges what a third party has built; without it no such payment is made. */
-  readonly screen?: ScreenForeign;
+  readonly checkThirdParty?: CheckThirdParty;
   /** Lamports that may leave beside the amount on the dearest route; the fee of our own transfer without it. */
   readonly overhead?: bigint;
 };
 
 /** What quotes come from and are held against. */
-export type QuotePorts = Pick<SwapPorts, 'routes' | 'readPrices' | 'maxCostBps' | 'screen' | 'overhead'>;
+export type QuotePorts = Pick<
+  SwapPorts,
+  'routes' | 'readPrices' | 'maxCostBps' | 'checkThirdParty' | 'overhead'
+>;
 
 /** @param key the caller's key hash, or a random one: it is kept as long as the row, so a key never pays twice */
 export const swapId = (key: string): string => `swap:${key}`;
@@ -98,8 +101,8 @@ export type QuotedSwap =
       readonly ok: true;
       readonly quote: SwapQuote;
       readonly priced: Priced;
-      /** What a third party has built, and the screen has passed. */
-      readonly screened: ScreenedPayment | null;
+      /** A third party's transaction that the policy has approved. */
+      readonly approved: ApprovedPayment | null;
     }
   | { readonly ok: false; readonly reason: string };
 
@@ -128,23 +131,23 @@ export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): 
 async function judged(p: QuotePorts, quote: SwapQuote, prices: readonly PriceReport[]): Promise<QuotedSwap> {
   const priced = priceQuote(quote, prices, p.maxCostBps);
   if (!priced.ok) return priced;
-  if (!quote.foreign) return { ok: true, quote, priced, screened: null };
-  if (!p.screen) return { ok: false, reason: 'screen_missing' };
+  if (!quote.thirdParty) return { ok: true, quote, priced, approved: null };
+  if (!p.checkThirdParty) return { ok: false, reason: 'screen_missing' };
   const fair = fairSats(quote.amount, priced.price);
   const floorSats = sats((fair * BigInt(10_000 - p.maxCostBps)) / 10_000n);
-  const screened = await p.screen(quote.foreign, { amount: quote.amount, floorSats });
-  if (!screened.ok) return screened;
+  const approved = await p.checkThirdParty(quote.thirdParty, { amount: quote.amount, floorSats });
+  if (!approved.ok) return approved;
   // Fees and rent of bytes that we did not choose are part of what they cost us.
-  const cost = lamports(priced.cost + screened.spend - quote.amount);
+  const cost = lamports(priced.cost + approved.spend - quote.amount);
   return cost * 10_000n > quote.amount * BigInt(p.maxCostBps)
     ? { ok: false, reason: 'quote_too_expensive' }
-    : { ok: true, quote, priced: { ...priced, cost }, screened };
+    : { ok: true, quote, priced: { ...priced, cost }, approved };
 }
 
 export function createSwapKind(ports: SwapPorts): OperationKind {
-  /** Our own transfer to the one-time address, or the transaction that has passed the screen. */
-  async function payment(quote: SwapQuote, screened: ScreenedPayment | null) {
-    if (screened) return screened;
+  /** Our own transfer to the one-time address, or the approved transaction. */
+  async function payment(quote: SwapQuote, approved: ApprovedPayment | null) {
+    if (approved) return approved;
     const { depositAddress, minimumSats, amount } = quote;
     if (depositAddress === null) return undefined;
     // Read last: its life starts when it is made, and the quote may have taken seconds.
@@ -163,8 +166,8 @@ export function createSwapKind(ports: SwapPorts): OperationKind {
   async function prepare(operation: Operation): Promise<Prepared> {
     const quoted = await quoteSwap(ports, operation.amount, false);
     if (!quoted.ok) return quoted;
-    const { quote, priced, screened } = quoted;
-    const paid = await payment(quote, screened);
+    const { quote, priced, approved } = quoted;
+    const paid = await payment(quote, approved);
     if (!paid) return { ok: false, reason: 'quote_deposit_address' };
     const { message, signedAt, spend, claims } = paid;
     return {
@@ -189,10 +192,10 @@ export function createSwapKind(ports: SwapPorts): OperationKind {
   return { rules: SWAP_RULES, prepare, settle: createSwapSettlement(ports), unforeseen };
 }
 
-/** What a stranger's bytes did to us is held against what the screen foresaw. */
+/** Compares the effects of a third party's transaction with those that the policy predicted. */
 function unforeseen({ plan, amount, reserved }: Operation, landing: Landing): string | undefined {
   if (plan.route !== 'lifi') return undefined;
   const { debit, movesTokens = false } = landing;
   const seen = { error: null, before: debit, after: 0n, changesTokens: movesTokens };
-  return screenLanding(seen, { amount, spend: reserved })?.reason;
+  return checkLanding(seen, { amount, spend: reserved })?.reason;
 }

@@ -1,9 +1,9 @@
 /**
- * Gathers what the screen judges a third party's transaction by, and asks it. Nothing that a single node or the third
+ * Reads the evidence for a third party's transaction and applies the transaction policy to it. Nothing that a single node or the third
  * party says alone counts: tables and programs are read from every node, the destination from the bridge itself.
  * @module
  */
-import type { ForeignOffer } from '../../bridges/route.ts';
+import type { ThirdPartyOffer } from '../../bridges/route.ts';
 import { encodeTransaction } from '../../chain/solana/message-encode.ts';
 import { deployedSlot, programDataAddress } from '../../chain/solana/program-deployment.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
@@ -14,21 +14,21 @@ import type { Log } from '../kernel/ports.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import { type Deployments, UPGRADEABLE } from '../policy/instructions.ts';
 import type { TableViews } from '../policy/lookup-tables.ts';
-import { openTransaction, screenBytes, screenSwap, withLifetime } from '../policy/policy.ts';
-import type { ScreenRefusal } from '../policy/refusal.ts';
+import { checkBytes, checkSwapPolicy, openTransaction, withLifetime } from '../policy/policy.ts';
+import type { PolicyRefusal } from '../policy/refusal.ts';
 import type { SimulationResult } from '../policy/simulation.ts';
-import type { ScreenDesk } from '../policy/terms.ts';
+import type { PolicyTerms } from '../policy/terms.ts';
 
-export type ScreenNode = Pick<SolanaNode, 'accounts' | 'epoch' | 'simulateChange'>;
+export type PolicyNode = Pick<SolanaNode, 'accounts' | 'epoch' | 'simulateChange'>;
 
-export type ForeignPorts = {
-  readonly desk: ScreenDesk;
+export type ThirdPartyPorts = {
+  readonly terms: PolicyTerms;
   /** Pinned key of 1Click. */
   readonly quoteKey: string;
   /** Two at least, run by different people. */
-  readonly nodes: readonly ScreenNode[];
+  readonly nodes: readonly PolicyNode[];
   /** The first node that answers. @throws AppError UPSTREAM_FAILED */
-  first<T>(read: (node: ScreenNode) => Promise<T>): Promise<T>;
+  first<T>(read: (node: PolicyNode) => Promise<T>): Promise<T>;
   /** 1Click's own answer. @throws AppError UPSTREAM_FAILED */
   nearStatus(depositAddress: string): Promise<OneClickStatus>;
   latestBlockhash(): Promise<Blockhash>;
@@ -43,7 +43,7 @@ export type ProgramMemory = {
   record(program: string, slot: bigint): void;
 };
 
-export type ScreenedPayment = {
+export type ApprovedPayment = {
   readonly ok: true;
   readonly message: Uint8Array;
   readonly signedAt: SignedAt;
@@ -55,10 +55,10 @@ export type ScreenedPayment = {
 };
 
 /** @param order `floorSats` is what an independent price demands at the least. @throws AppError UPSTREAM_FAILED */
-export type ScreenForeign = (
-  offer: ForeignOffer,
+export type CheckThirdParty = (
+  offer: ThirdPartyOffer,
   order: { readonly amount: Lamports; readonly floorSats: Sats },
-) => Promise<ScreenedPayment | { readonly ok: false; readonly reason: string }>;
+) => Promise<ApprovedPayment | { readonly ok: false; readonly reason: string }>;
 
 /** A deposit address may be younger than its status: so often it is asked for again, a second apart. */
 const STATUS_RETRIES = 3;
@@ -66,11 +66,11 @@ const STATUS_RETRY_MS = 1_000;
 /** Account type and slot of a program's data; the code behind them is not ours to read. */
 const DEPLOYMENT_HEAD = { offset: 0, length: 45 };
 
-export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): ScreenForeign {
-  const { desk, log, now } = p;
+export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory): CheckThirdParty {
+  const { terms, log, now } = p;
 
-  /** Views of the nodes that answer: the screen wants two that agree. */
-  async function everyView<T>(read: (node: ScreenNode) => Promise<T>): Promise<T[]> {
+  /** Views of the nodes that answer: the policy needs two that agree. */
+  async function everyView<T>(read: (node: PolicyNode) => Promise<T>): Promise<T[]> {
     const answers = await Promise.allSettled(p.nodes.map(read));
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
@@ -101,7 +101,7 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
 
   /** Without signatures: a node that held a signed transaction could send it before it is stored. */
   async function simulate(unsigned: Uint8Array, keys: readonly string[]): Promise<SimulationResult> {
-    const watched = [desk.reserveAddress, ...desk.ownAccounts];
+    const watched = [terms.reserveAddress, ...terms.ownAccounts];
     const wire = btoa(String.fromCharCode(...unsigned));
     return p.first(async (node) => {
       const before = (await node.accounts(watched, 'confirmed')).accounts;
@@ -140,7 +140,7 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
     }
   }
 
-  function refused({ check, reason, instruction }: ScreenRefusal, { quote }: ForeignOffer) {
+  function refused({ check, reason, instruction }: PolicyRefusal, { quote }: ThirdPartyOffer) {
     const isAlarm = reason === 'program_redeployed' || reason === 'quote_signature';
     const place = instruction === undefined ? {} : { instruction };
     const level = isAlarm ? 'alarm' : 'warn';
@@ -148,10 +148,10 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
     return { ok: false, reason } as const;
   }
 
-  return async function screenForeign(offer, { amount, floorSats }) {
+  return async function checkThirdParty(offer, { amount, floorSats }) {
     const { quote } = offer;
     const { data } = quote.transactionRequest;
-    const opened = openTransaction(data, desk.reserveAddress);
+    const opened = openTransaction(data, terms.reserveAddress);
     if (!opened.ok) return refused(opened, offer);
     const [tables, deployments, epoch] = await Promise.all([
       readTables(opened.transaction.tables.map(({ table }) => table)),
@@ -162,13 +162,13 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
       quote,
       data,
       order: { amount, floorSats, slippageBps: offer.slippageBps },
-      desk,
+      terms,
       tables,
       deployments,
       epoch,
       ageMs: now() - offer.askedAt,
     });
-    const bytes = screenBytes(evidence());
+    const bytes = checkBytes(evidence());
     if (!bytes.ok) return refused(bytes, offer);
     const { leg } = bytes.shape;
     const lifetime = await p.latestBlockhash();
@@ -176,7 +176,7 @@ export function createScreenForeign(p: ForeignPorts, memory: ProgramMemory): Scr
       simulate(encodeTransaction(withLifetime(bytes.transaction, lifetime)), bytes.keys),
       leg.kind === 'transfer' ? confirmedByBridge(leg.to) : null,
     ]);
-    const verdict = await screenSwap({
+    const verdict = await checkSwapPolicy({
       ...evidence(),
       lifetime,
       simulation,

@@ -32,7 +32,7 @@ export function listToken({ store, journal, now }: Rows, request: PaymentRequest
 }
 
 /** A token made elsewhere gets its number when somebody first asks for its listing. */
-export function foreignToken(
+export function externalToken(
   { store, journal, now }: Rows,
   subject: OpenRequest['subject'],
 ): OpenRequest['subject'] {

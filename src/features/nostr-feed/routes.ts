@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { npubOf } from '../../chain/nostr/nip19.ts';
 import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
-import { keptJson } from '../../http/kept-json.ts';
+import { memoizedJson } from '../../http/memoized-json.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
 import { NOSTR_ERRORS } from './errors.ts';
 import { getFeed, MAX_FEED_LIMIT } from './get-feed.ts';
@@ -78,7 +78,7 @@ const feedAsked = (
   topics: readonly string[] | null,
 ) => ({ relays: [...relays], limit, until, ai_only: aiOnly, topic_labels: topics && [...topics] });
 
-const feedJson = keptJson((page: FeedPage, ...asked: Parameters<typeof feedAsked>) => ({
+const feedJson = memoizedJson((page: FeedPage, ...asked: Parameters<typeof feedAsked>) => ({
   ok: true,
   error: null,
   ...feedAsked(...asked),
@@ -98,7 +98,7 @@ const postsAsked = (
   until,
 });
 
-const postsJson = keptJson((page: FeedPage, ...asked: Parameters<typeof postsAsked>) => ({
+const postsJson = memoizedJson((page: FeedPage, ...asked: Parameters<typeof postsAsked>) => ({
   ok: true,
   code: null,
   error: null,

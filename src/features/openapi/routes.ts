@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
-import { keptBody, type Tagged, tagged } from '../../http/kept-json.ts';
+import { keptBody, type Tagged, tagged } from '../../http/memoized-json.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { API_VERSION, type ApiDocument } from './api-document.ts';
 import { DOCS_POLICY, docsPage } from './docs-page.ts';

@@ -3,7 +3,7 @@ import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, listResponse, wantsCsv } from '../../http/csv.ts';
-import { keptJson } from '../../http/kept-json.ts';
+import { memoizedJson } from '../../http/memoized-json.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
@@ -139,7 +139,7 @@ const LIST = 'absr';
 const COLUMNS = ['signature', 'txId', 'type', 'amountSats', 'amountUsd', 'blockTime', 'amountSatoshis'];
 const ListKey = z.tuple([z.int(), z.int()]);
 
-const summaryJson = keptJson(summaryOf);
+const summaryJson = memoizedJson(summaryOf);
 
 export const absrRoutes = newRouter<AbsrDeps>()
   .openapi(badgeRoute, async (c) => {

@@ -5,7 +5,7 @@ export type WatchBackingDeps = SummaryDeps & {
 };
 
 /** Reads the summary anew, for all who ask within the next minute, and calls the operator when tokens are not covered. */
-export async function watchBacking(d: WatchBackingDeps): Promise<void> {
+export async function alertUndercollateralized(d: WatchBackingDeps): Promise<void> {
   const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);
   if (gapSatoshis !== null && BigInt(gapSatoshis) < 0n) {
     d.log({

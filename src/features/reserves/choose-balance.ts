@@ -2,7 +2,7 @@
  * What several views of one address come to. Pure.
  * @module
  */
-import type { SourceAnswer } from '../../core/gather.ts';
+import type { SourceAnswer } from '../../core/query-all.ts';
 
 export type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };
 

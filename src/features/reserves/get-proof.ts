@@ -2,7 +2,7 @@ import { AppError, databaseUnavailable, notConfigured } from '../../core/errors.
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { refreshing, warm } from '../../http/warm.ts';
+import { prewarmed, refreshing } from '../../http/prewarmed.ts';
 import type { ProofStore } from './proof-store.ts';
 
 export type GetProofDeps = {
@@ -15,7 +15,7 @@ export type GetProofDeps = {
 };
 
 /** A proof says its own age. */
-const POLICY = warm(DAY_MS);
+const POLICY = prewarmed(DAY_MS);
 /** A proof is due each hour. With an older one the custodian is asked, should its own alarm have been lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 

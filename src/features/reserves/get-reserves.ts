@@ -1,8 +1,8 @@
 import { AppError } from '../../core/errors.ts';
-import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
+import { failureOf, queryAll } from '../../core/query-all.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { type Refresh, refreshing, warm } from '../../http/warm.ts';
+import { prewarmed, type Refresh, refreshing } from '../../http/prewarmed.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { type BitcoinView, chooseBalance } from './choose-balance.ts';
 
@@ -23,7 +23,7 @@ export type ReservesDeps = {
 };
 
 /** Balances and lists are 15 minutes old at most; then an outage is an error. */
-export const RESERVE_POLICY = warm(HOUR_MS / 4);
+export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
 /** How long a slower source may take once another has answered. */
 export const GRACE_MS = 1_500;
 
@@ -57,7 +57,7 @@ export function readBitcoinReserve(
         name: source.name,
         ask: () => source.balance(address),
       }));
-      const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+      const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
       const balance = chooseBalance(answers);
       if (!balance) throw failureOf(answers);
       return {
@@ -87,7 +87,7 @@ function readSolanaReserve(
         name: node.name,
         ask: () => node.balance(address, 'finalized'),
       }));
-      const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+      const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
       const views = answers.flatMap((answer) =>
         answer.ok ? [{ source: answer.name, ...answer.value }] : [],
       );

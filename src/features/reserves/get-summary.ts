@@ -1,10 +1,10 @@
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
-import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import { divergenceBps, MAX_DIVERGENCE_BPS, USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import { failureOf, queryAll } from '../../core/query-all.ts';
 import type { Cached } from '../../http/cached.ts';
-import { type Refresh, refreshing, warm } from '../../http/warm.ts';
+import { prewarmed, type Refresh, refreshing } from '../../http/prewarmed.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 import { backingOf, RATIO_DECIMALS, type Supply } from './backing.ts';
 import { type ReadPriceDeps, readPrice, readVenues, reportOf, type VenuePrice } from './read-price.ts';
@@ -22,7 +22,7 @@ export type SummaryDeps = ReadPriceDeps & {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-const SUPPLY_POLICY = warm(HOUR_MS / 4);
+const SUPPLY_POLICY = prewarmed(HOUR_MS / 4);
 const GRACE_MS = 1_500;
 
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
@@ -35,7 +35,7 @@ function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cac
       name: node.name,
       ask: () => node.tokenSupply(mint, 'finalized'),
     }));
-    const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+    const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
     const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     const [first] = views;
     if (!first) throw asUpstreamFailure(failureOf(answers));

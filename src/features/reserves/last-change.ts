@@ -4,7 +4,7 @@
  * @module
  */
 import type { Cache } from '../../http/cached.ts';
-import type { Refresh } from '../../http/warm.ts';
+import type { Refresh } from '../../http/prewarmed.ts';
 
 export type LastChangeDeps = {
   /** Of this isolate only. */

@@ -1,9 +1,9 @@
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
-import { failureOf, gather } from '../../core/gather.ts';
 import { HOUR_MS } from '../../core/limits.ts';
+import { failureOf, queryAll } from '../../core/query-all.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { type Refresh, refreshing } from '../../http/warm.ts';
+import { type Refresh, refreshing } from '../../http/prewarmed.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
 import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
 
@@ -106,7 +106,7 @@ async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinLis
     name: source.name,
     ask: async () => ({ source, ...(await source.balance(address)) }),
   }));
-  const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+  const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
   const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   let failure = failureOf(answers);
   // An index that lags behind knows fewer; the sort is stable, so of equals the first configured one is asked.

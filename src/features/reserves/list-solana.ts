@@ -1,7 +1,7 @@
 import { notConfigured } from '../../core/errors.ts';
-import { failureOf, gather } from '../../core/gather.ts';
+import { failureOf, queryAll } from '../../core/query-all.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { type Refresh, refreshing } from '../../http/warm.ts';
+import { type Refresh, refreshing } from '../../http/prewarmed.ts';
 import { asUpstreamFailure, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
 import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
 import { LATER_POLICY, LIST_LIMIT } from './list-bitcoin.ts';
@@ -61,7 +61,7 @@ async function readList(d: ListSolanaDeps, address: string, before?: string): Pr
     name: node.name,
     ask: () => node.signaturesFor(address, page),
   }));
-  const answers = await gather(asks, { graceMs: GRACE_MS, sleep: d.sleep });
+  const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
   const lists = answers.flatMap((answer) =>
     answer.ok ? [{ source: answer.name, entries: answer.value }] : [],
   );

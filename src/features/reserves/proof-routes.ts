@@ -3,7 +3,7 @@ import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { SHARED_ERRORS } from '../../core/errors.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
-import { keptJson } from '../../http/kept-json.ts';
+import { memoizedJson } from '../../http/memoized-json.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
@@ -123,7 +123,7 @@ const dayRoute = createRoute({
   },
 });
 
-const proofJson = keptJson(({ value, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
+const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
   ...shown(value, holdsBitcoinKey),
   // The age of a proof is that of its figures, not of the copy that was read.
   as_of: value.timestamp,

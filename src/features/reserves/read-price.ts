@@ -2,7 +2,7 @@ import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { refreshing, warm } from '../../http/warm.ts';
+import { prewarmed, refreshing } from '../../http/prewarmed.ts';
 
 export type ReadPriceDeps = {
   readonly cache: Cache;
@@ -14,9 +14,9 @@ export type ReadPriceDeps = {
 export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
 
 /** What the venues say is told as long as it is new. */
-const VENUES_POLICY = warm(120_000);
+const VENUES_POLICY = prewarmed(120_000);
 /** A price of the last hour is recent enough to be shown, marked stale. */
-const PRICE_POLICY = warm(HOUR_MS);
+const PRICE_POLICY = prewarmed(HOUR_MS);
 
 /** What every venue says now. @throws AppError UPSTREAM_FAILED when none answers */
 export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {

@@ -3,7 +3,7 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { keptJson } from '../../http/kept-json.ts';
+import { memoizedJson } from '../../http/memoized-json.ts';
 import { decodeCursor, encodeCursor, nextCursor, pageParams } from '../../http/page.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
@@ -176,7 +176,7 @@ const treasuryRoute = createRoute({
   },
 });
 
-const reservesJson = keptJson(
+const reservesJson = memoizedJson(
   (
     bitcoin: Reserves['bitcoin'],
     solana: Reserves['solana'],
@@ -236,13 +236,13 @@ const listPage =
   };
 const BITCOIN = 'bitcoin';
 const bitcoinPage = listPage<BitcoinEntry>(BITCOIN, ({ txid }) => txid);
-const bitcoinJson = keptJson(bitcoinPage);
+const bitcoinJson = memoizedJson(bitcoinPage);
 const BitcoinKey = z.tuple([z.string().regex(/^[0-9a-f]{64}$/)]);
 const SOLANA = 'solana';
 const solanaPage = listPage<SolanaEntry>(SOLANA, ({ signature }) => signature);
-const solanaJson = keptJson(solanaPage);
+const solanaJson = memoizedJson(solanaPage);
 const SolanaKey = z.tuple([z.string().refine(isSignature)]);
-const treasuryJson = keptJson((address: string) => ({ treasury_address: address }));
+const treasuryJson = memoizedJson((address: string) => ({ treasury_address: address }));
 
 export const reservesRoutes = newRouter<ReservesRouteDeps>()
   .openapi(reservesRoute, async (c) => {

@@ -6,7 +6,7 @@ import { refusalError } from '../../core/errors.ts';
 import { clientKey } from '../../http/client.ts';
 import { csvList, wantsCsv } from '../../http/csv.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
-import { keptBody, type Tagged, tagged } from '../../http/kept-json.ts';
+import { keptBody, type Tagged, tagged } from '../../http/memoized-json.ts';
 import { decodeCursor, pageOf } from '../../http/page.ts';
 import { newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';

@@ -31,10 +31,10 @@ describe('ownMoney', () => {
 
 it('a deposit from an address that a swap paid earns nothing and consumes nothing', async () => {
   const { desk, journal, now } = createStoredClaims();
-  journal.claim(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
+  journal.consumeOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
   expect(await desk.claim(CLAIM)).toMatchObject({
     type: 'refused',
     refusal: { code: 'DEPOSIT_NOT_ELIGIBLE' },
   });
-  expect(journal.claimant(`payment:${DEPOSIT.signature}`)).toBeUndefined();
+  expect(journal.consumerOf(`payment:${DEPOSIT.signature}`)).toBeUndefined();
 });

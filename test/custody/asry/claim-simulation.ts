@@ -496,7 +496,7 @@ export function createAsrySimulation(options: SimulationOptions) {
     },
 
     /** The purpose that a name serves. */
-    claimant: (name: string): unknown =>
+    consumerOf: (name: string): unknown =>
       host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
 
     /** Takes a name for something else, as another flow would. False when it is taken. */

@@ -97,7 +97,7 @@ describe('a claim', () => {
         createsAccount: false,
       },
     ]);
-    expect(run.claimant(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    expect(run.consumerOf(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
     expect(run.epochs()).toMatchObject([{ deposits: 99_950_000n, claims: 1, paid: 1_109_323_590_079n }]);
   });
 
@@ -319,7 +319,7 @@ describe('skipReward', () => {
           claimedAtMs: null,
         },
       });
-    expect(run.claimant(`payment:${one.signature}`)).toBeUndefined();
+    expect(run.consumerOf(`payment:${one.signature}`)).toBeUndefined();
     await expectIntact(run, one);
     await run.pass(MINUTE);
     expect(codeOf(await run.ask({ signature: one.signature, skipReward: true }))).toBe('ALREADY_CLAIMED');

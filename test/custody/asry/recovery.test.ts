@@ -71,7 +71,7 @@ describe('an emptied journal', () => {
     expect(run.payouts()).toEqual(before.payouts);
     const again = await run.ask({ signature: one.signature });
     expect([codeOf(again), told(again)?.payouts[0]?.status]).toEqual(['ALREADY_CLAIMED', 'sent']);
-    expect(run.claimant(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    expect(run.consumerOf(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
     expect(codeOf(await run.ask({ signature: three.signature }))).toBe('claimed');
     await run.pass(MINUTE);
     expect(run.landed()).toHaveLength(3);
@@ -88,7 +88,7 @@ describe('an emptied journal', () => {
     expect(await run.ask({ signature: one.signature })).toMatchObject({
       refusal: { code: 'DEPOSIT_HELD', details: { reason: 'reconciled' } },
     });
-    expect(run.claimant(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    expect(run.consumerOf(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
     await run.pass(2 * HOUR);
     expect(run.landed()).toHaveLength(2);
   });

@@ -1,5 +1,5 @@
 /** Claims of one deposit over storage alone: each payout begins and is never driven. */
-import { createAsryDesk } from '../../../src/custody/asry/claims.ts';
+import { createClaims } from '../../../src/custody/asry/claims.ts';
 import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
@@ -33,7 +33,7 @@ export function createStoredClaims() {
       const operation = journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
       return { type: 'begun', operation };
     });
-  const desk = createAsryDesk(
+  const desk = createClaims(
     { journal, storage, begin, now, log: () => undefined },
     {
       reserveAddress: terms.reserve,

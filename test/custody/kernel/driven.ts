@@ -1,6 +1,6 @@
 /** A driver over real storage with a scripted kind, and the order of everything that it does to the world. */
 import { lamports } from '../../../src/core/amount.ts';
-import { createDriver } from '../../../src/custody/kernel/executor.ts';
+import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { OperationKind, Prepared, Settled } from '../../../src/custody/kernel/module.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
@@ -51,7 +51,7 @@ export function setUp(kindChange: Partial<OperationKind> = {}) {
       return chain.send(wire);
     },
   };
-  const driver = createDriver({
+  const driver = createExecutor({
     journal,
     storage: {
       ...storage,
@@ -72,7 +72,7 @@ export function setUp(kindChange: Partial<OperationKind> = {}) {
     budgetOf: (kind) => budgetOf(kind, LIMITS),
     now: () => clock.now,
     log: (line) => logged.push(String(line.event)),
-    isTrusted: () => true,
+    isVerified: () => true,
     stop: () => stopped,
     assemble: (message, signature) => ({
       wire: `wire ${message.length}`,

@@ -139,17 +139,17 @@ describe('settling', () => {
     const w = settleWith(async () => paid);
     await w.driver.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
-    expect(w.journal.claimant('output:t:0')).toBe('swap:one');
+    expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 
   it('an output that another swap took while this one looked keeps it waiting', async () => {
     const w = settleWith(async () => {
-      w.journal.claim('output:t:0', 'swap:other', NOW);
+      w.journal.consumeOnce('output:t:0', 'swap:other', NOW);
       return paid;
     });
     await w.driver.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'settling', outcome: {}, unsettled: SOL });
-    expect(w.journal.claimant('output:t:0')).toBe('swap:other');
+    expect(w.journal.consumerOf('output:t:0')).toBe('swap:other');
   });
 
   it('two swaps that are paid by one output at the same time: one of them is done', async () => {
@@ -177,7 +177,7 @@ describe('settling', () => {
     w.clock.now += 3_600_000;
     await w.driver.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
-    expect(w.journal.claimant('output:t:0')).toBe('swap:one');
+    expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 });
 

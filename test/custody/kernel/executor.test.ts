@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
-import { createDriver } from '../../../src/custody/kernel/executor.ts';
+import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import type { Prepared } from '../../../src/custody/kernel/module.ts';
 import type { Kind, State } from '../../../src/custody/kernel/operation.ts';
 import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../sample-operations.ts';
@@ -21,7 +21,7 @@ describe('from intent to send', () => {
       cost: 10n,
       unsettled: SOL,
     });
-    expect(w.journal.claimant('deposit:a')).toBe('swap:one');
+    expect(w.journal.consumerOf('deposit:a')).toBe('swap:one');
     expect(w.journal.bySignature('signature 7')?.id).toBe('swap:one');
   });
 
@@ -92,7 +92,7 @@ describe('what keeps a swap from being signed', () => {
 
   it('a key that cannot sign ends the swap instead of asking for a quote again and again', async () => {
     const w = setUp({ prepare: async () => ready({ message: new Uint8Array(0) }) });
-    const failing = createDriver({
+    const failing = createExecutor({
       journal: w.journal,
       storage: w.storage,
       chain: w.chain,
@@ -101,7 +101,7 @@ describe('what keeps a swap from being signed', () => {
       budgetOf: (kind) => budgetOf(kind, LIMITS),
       now: () => NOW,
       log: () => {},
-      isTrusted: () => true,
+      isVerified: () => true,
       stop: () => undefined,
       assemble: () => ({ wire: '', signature: '' }),
     });
@@ -160,12 +160,12 @@ describe('what keeps a swap from being signed', () => {
       reason: 'limit_cost_day',
       outcome: { availableAt: expect.stringMatching(/^\d{13}$/) },
     });
-    expect(w.journal.claimant('deposit:a')).toBeUndefined();
+    expect(w.journal.consumerOf('deposit:a')).toBeUndefined();
   });
 
   it('a deposit address that another swap was quoted', async () => {
     const w = setUp();
-    w.journal.claim('deposit:a', 'swap:other', NOW);
+    w.journal.consumeOnce('deposit:a', 'swap:other', NOW);
     w.add(planned());
     await w.driver.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'quote_reused', signing: null });

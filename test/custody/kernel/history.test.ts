@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import { checkTrust, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
+import { checkJournal, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { recoveredSwap } from '../../../src/custody/swap/recovery.ts';
@@ -68,7 +68,7 @@ function setUp(...fakes: Fake[]) {
   const journal = openJournal(storage);
   const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };
   const boot = () =>
-    checkTrust({
+    checkJournal({
       ...shared,
       history: view.history,
       log: () => undefined,

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import {
-  type BootPorts,
-  checkTrust,
+  checkJournal,
   freeze,
   frozenReason,
+  type JournalCheckPorts,
   settlesIn,
   unfreeze,
 } from '../../../src/custody/kernel/journal-integrity.ts';
@@ -23,7 +23,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}) {
   const mirror = createFakeMirror();
   const logged: string[] = [];
   const asked: string[] = [];
-  const ports: BootPorts = {
+  const ports: JournalCheckPorts = {
     journal,
     mirror,
     log: (line) => logged.push(`${line.level} ${line.reason}`),
@@ -53,39 +53,42 @@ async function restored() {
 describe('a first start', () => {
   it('of a reserve that has signed nothing begins, and is never asked again', async () => {
     const w = setUp({ deposit: ['somebody'] });
-    expect(await checkTrust(w.ports)).toEqual({ ok: true });
-    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(await checkJournal(w.ports)).toEqual({ ok: true });
+    expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['deposit']);
   });
 
   it('is not kept waiting by a transaction of a version that we never sign and no node shows', async () => {
     const w = setUp({ newer: null, deposit: ['somebody'] });
-    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['newer', 'deposit']);
   });
 
   it('of a reserve that has signed is frozen: its journal is lost', async () => {
     const w = setUp({ deposit: ['somebody'], swap: ['reserve'] });
-    expect(await checkTrust(w.ports)).toEqual({ ok: false, reason: 'journal_empty_but_reserve_has_signed' });
+    expect(await checkJournal(w.ports)).toEqual({
+      ok: false,
+      reason: 'journal_empty_but_reserve_has_signed',
+    });
     expect(frozenReason(w.journal)).toBe('journal_empty_but_reserve_has_signed');
     expect(w.logged).toEqual(['alarm journal_empty_but_reserve_has_signed']);
   });
 
   it('a transaction that the node lists and does not give may have been ours', async () => {
-    expect((await checkTrust(setUp({ unknown: null }).ports)).ok).toBe(false);
+    expect((await checkJournal(setUp({ unknown: null }).ports)).ok).toBe(false);
   });
 
   it('so much foreign dust that ours may lie behind it is frozen as well', async () => {
     const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
-    expect((await checkTrust(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
+    expect((await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
   });
 
   it('that cannot read mirror or chain decides nothing', async () => {
     const w = setUp();
     w.mirror.state = 'down';
-    await expect(checkTrust(w.ports)).rejects.toThrow('D1_ERROR');
+    await expect(checkJournal(w.ports)).rejects.toThrow('D1_ERROR');
     const noChain = { ...setUp().ports, history: historyOf(() => Promise.reject(new Error('no node'))) };
-    await expect(checkTrust(noChain)).rejects.toThrow('no node');
+    await expect(checkJournal(noChain)).rejects.toThrow('no node');
     expect([frozenReason(w.journal), frozenReason(noChain.journal)]).toEqual([undefined, undefined]);
   });
 });
@@ -96,15 +99,15 @@ describe('a later start', () => {
     w.write('a');
     await w.deliver();
     w.write('b');
-    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual([]);
   });
 
   it('with a mirror that knows more is frozen, and stays so', async () => {
     const w = await restored();
-    expect(await checkTrust(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
+    expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
     w.ports.mirror = createFakeMirror();
-    expect(await checkTrust(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
+    expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
   });
 
   it('of an emptied journal is frozen by the mirror', async () => {
@@ -112,27 +115,27 @@ describe('a later start', () => {
     w.write('a');
     await w.deliver();
     const emptied = { ...setUp().ports, mirror: w.mirror };
-    expect((await checkTrust(emptied)).ok).toBe(false);
+    expect((await checkJournal(emptied)).ok).toBe(false);
   });
 });
 
 describe('frozen', () => {
   it('ends with the reconciliation, which also confirms a true beginning', async () => {
     const w = setUp({ swap: ['reserve'] });
-    await checkTrust(w.ports);
+    await checkJournal(w.ports);
     unfreeze(w.journal);
     expect(frozenReason(w.journal)).toBeUndefined();
-    expect(await checkTrust(w.ports)).toEqual({ ok: true });
+    expect(await checkJournal(w.ports)).toEqual({ ok: true });
   });
 
   it('in doubt is not over before what was signed is: ten minutes, counted anew by a clock that went back', async () => {
     const MINUTE = 60_000;
     const { journal, ports } = await restored();
     expect(settlesIn(journal, NOW)).toBe(0);
-    await checkTrust(ports);
+    await checkJournal(ports);
     expect(settlesIn(journal, NOW)).toBe(10 * MINUTE);
     expect(settlesIn(journal, NOW + 9 * MINUTE)).toBe(MINUTE);
-    await checkTrust({ ...ports, now: () => NOW + 9 * MINUTE });
+    await checkJournal({ ...ports, now: () => NOW + 9 * MINUTE });
     expect(settlesIn(journal, NOW + 10 * MINUTE)).toBe(0);
     expect(settlesIn(journal, NOW - 60 * MINUTE)).toBe(10 * MINUTE);
     expect(settlesIn(journal, NOW - 50 * MINUTE)).toBe(0);

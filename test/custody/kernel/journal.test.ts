@@ -106,7 +106,7 @@ describe('rows', () => {
     expect(() =>
       storage.transaction(() => {
         journal.insert(at('a'));
-        journal.claim('payment:x', 'a', NOW);
+        journal.consumeOnce('payment:x', 'a', NOW);
         journal.recordCall('create', 'ip', NOW);
         throw new Error('power cut');
       }),
@@ -114,7 +114,7 @@ describe('rows', () => {
     expect(journal.isEmpty()).toBe(true);
     expect([
       journal.revision(),
-      journal.claimant('payment:x'),
+      journal.consumerOf('payment:x'),
       journal.outbox(9),
       journal.calls('create', 'ip', 0),
     ]).toEqual([0, undefined, [], []]);
@@ -269,13 +269,13 @@ describe('what is due', () => {
 describe('names', () => {
   it('serve one purpose for ever; the same purpose may take them again', () => {
     const { journal } = setUp();
-    expect(journal.claim('output:t:0', 'swap:a', NOW)).toBe(true);
-    expect(journal.claim('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
-    expect(journal.claim('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
-    expect(journal.claimant('output:t:0')).toBe('swap:a');
-    expect(journal.claimant('output:t:1')).toBeUndefined();
+    expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
+    expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
+    expect(journal.consumeOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
+    expect(journal.consumerOf('output:t:0')).toBe('swap:a');
+    expect(journal.consumerOf('output:t:1')).toBeUndefined();
     journal.purge(NOW + 1_000 * DAY_MS);
-    expect(journal.claim('output:t:0', 'swap:b', NOW)).toBe(false);
+    expect(journal.consumeOnce('output:t:0', 'swap:b', NOW)).toBe(false);
   });
 });
 

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import {
-  claimsOf,
   decodeOperation,
   encodeOperation,
   isTerminal,
+  namesConsumedBy,
   type Operation,
   plannedOperation,
 } from '../../../src/custody/kernel/operation.ts';
@@ -152,10 +152,10 @@ it.each([
 });
 
 it('the names that a row has taken can be read back from it', () => {
-  expect(claimsOf(planned())).toEqual([]);
+  expect(namesConsumedBy(planned())).toEqual([]);
   const row = done({
     plan: { depositAddress: 'd' },
     outcome: { btcTxid: 't', btcVout: 2, refundSignature: 's' },
   });
-  expect(claimsOf(row)).toEqual(['deposit:d', 'output:t:2', 'payment:s']);
+  expect(namesConsumedBy(row)).toEqual(['deposit:d', 'output:t:2', 'payment:s']);
 });

@@ -108,7 +108,7 @@ describe('rows of the mirror', () => {
       ['deposit:d2', 'swap:b'],
       ['output:t:1', 'swap:b'],
     ] as const) {
-      expect(w.journal.claimant(name)).toBe(id);
+      expect(w.journal.consumerOf(name)).toBe(id);
     }
     expect(w.journal.revision()).toBeGreaterThanOrEqual(44);
   });
@@ -166,7 +166,7 @@ describe('transactions of the reserve that nobody remembers', () => {
       plan: { route: 'near-intents', depositAddress: 'deposit-of-s1' },
       landing: { debit: SOL + FEE, fee: FEE },
     });
-    expect(w.journal.claimant('deposit:deposit-of-s1')).toBe('swap:recovered:s1');
+    expect(w.journal.consumerOf('deposit:deposit-of-s1')).toBe('swap:recovered:s1');
     expect((await w.run()).recovered).toBe(0);
   });
 

@@ -104,7 +104,7 @@ describe.each(PAIRS)(
           expect(loser?.type === 'refused' && loser.refusal.details, where).toEqual({
             purpose: KIND[parties[winner]?.purpose ?? 'claim'],
           });
-          expect(run.claimant(`payment:${signature}`), where).toMatch(
+          expect(run.consumerOf(`payment:${signature}`), where).toMatch(
             new RegExp(`^${KIND[parties[winner]?.purpose ?? 'claim']}:`),
           );
         }

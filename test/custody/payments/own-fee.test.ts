@@ -44,8 +44,8 @@ describe('a payment that serves something else', () => {
     ['asry:1', 'PAYMENT_ALREADY_USED', { purpose: 'asry' }],
     ['swap:1', 'PAYMENT_NOT_BOUND', undefined],
     [undefined, 'PAYMENT_NOT_BOUND', undefined],
-  ])('names what people pay for, and nothing else (%s)', (claimant, code, details) => {
-    const refusal = usedElsewhere(claimant);
+  ])('names what people pay for, and nothing else (%s)', (consumerOf, code, details) => {
+    const refusal = usedElsewhere(consumerOf);
     expect([refusal.code, refusal.details]).toEqual([code, details]);
   });
 

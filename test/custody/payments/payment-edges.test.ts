@@ -201,12 +201,12 @@ describe('what is more or less than the fee', () => {
     await world.confirm(request.id, part);
     world.state.now += CLOSES + MINUTE;
     await world.desk.run();
-    world.desk.holdDoubtful();
-    world.desk.holdDoubtful();
+    world.desk.holdSuspect();
+    world.desk.holdSuspect();
     expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
     expect(codeOf(await world.confirm(request.id, part))).toBe('REFUND_DUE');
     world.storage.exec("UPDATE refunds SET row = json_set(row, '$.operations', 1)");
-    world.desk.holdDoubtful();
+    world.desk.holdSuspect();
     expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
   });
 });
@@ -216,7 +216,7 @@ describe('a payment that is claimed before it is booked', () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
-    world.journal.claim(`payment:${paid}`, `token:${request.id}`, world.state.now);
+    world.journal.consumeOnce(`payment:${paid}`, `token:${request.id}`, world.state.now);
     await world.desk.run();
     expect(world.desk.find(request.id)).toMatchObject({ detail: 'awaiting_payment', receivedLamports: '0' });
     expect(world.created).toEqual([]);
@@ -229,7 +229,7 @@ describe('a payment that is claimed before it is booked', () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
-    world.journal.claim(`payment:${paid}`, 'asry:1', world.state.now);
+    world.journal.consumeOnce(`payment:${paid}`, 'asry:1', world.state.now);
     await world.desk.run();
     expect(world.desk.find(request.id)?.detail).toBe('awaiting_payment');
     expect(world.storage.exec('SELECT purpose FROM treasury_payments')).toEqual([{ purpose: null }]);

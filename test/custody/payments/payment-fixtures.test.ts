@@ -195,7 +195,7 @@ const FIXTURES: Record<string, Fixture> = {
   'that is a refund of the bridge': {
     make(world, request) {
       const paid = world.pay(fee(request) + 7n);
-      world.journal.claim(`payment:${paid}`, 'swap:one', world.state.now);
+      world.journal.consumeOnce(`payment:${paid}`, 'swap:one', world.state.now);
     },
     detail: 'awaiting_payment',
     code: 'PAYMENT_NOT_BOUND',

@@ -6,7 +6,7 @@ import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
-import { createPaymentDesk, type PaymentDeskPorts } from '../../../src/custody/payments/payment-requests.ts';
+import { createPayments, type PaymentPorts } from '../../../src/custody/payments/payment-requests.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror, type FakeMirror } from '../fake-mirror.ts';
 import { signingOf } from '../sample-operations.ts';
@@ -94,7 +94,7 @@ export function createPaymentWorld(
     state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
     return state.random;
   };
-  const ports: PaymentDeskPorts = {
+  const ports: PaymentPorts = {
     treasuryAddress: TREASURY,
     reserveAddress: 'reserve',
     maxRefundsDay: lamports(100_000_000n),
@@ -144,7 +144,7 @@ export function createPaymentWorld(
         journal.update(planned, { ...planned, reason: state.refuses }, state.now);
     } else if (state.creates !== 'never') finish(id, state.creates);
   }
-  const service = createPaymentDesk(tools, { ...ports, mirror, drive });
+  const service = createPayments(tools, { ...ports, mirror, drive });
   const desk = {
     ...service,
     /** Time passes until the chain is searched once; what is planned is carried on, then booked. */
@@ -167,7 +167,7 @@ export function createPaymentWorld(
       decimals: 9,
       supply: '1',
       program: 'token',
-      mint: `foreign ${++state.random}`,
+      mint: `thirdParty ${++state.random}`,
     };
     const opened = desk.open({
       kind: 'token',

@@ -63,7 +63,7 @@ describe('an emptied journal', () => {
     expect(await Promise.all([made, listed, part, open].map((each) => find(run, each)))).toEqual(
       before.views,
     );
-    expect(run.claimant(`payment:${first}`)).toBe(`token:${part.id}`);
+    expect(run.consumerOf(`payment:${first}`)).toBe(`token:${part.id}`);
     // What was paid counts, the rest completes it, and the scan that starts anew counts nothing twice.
     pay(run, part, fee(part) - 5_000_000n);
     pay(run, open, fee(open));

@@ -137,7 +137,7 @@ describe('after a loss', () => {
     const { request, paid } = await overpaid(world, 50_000n);
     world.storage.exec('DELETE FROM refunds');
     world.state.now += 3 * 3_600_000;
-    world.desk.holdDoubtful();
+    world.desk.holdSuspect();
     await world.desk.commands.refund(request.id);
     const plan = world.journal.get(`refund:${paid}:1`)?.plan;
     expect(plan).toMatchObject({ payment: paid, doubtedAt: world.state.now });
@@ -291,7 +291,7 @@ it('refunds never move more of a payment than it brought, and none more than onc
           if (act === 'refund') await world.desk.commands.refund(request.id);
           if (act === 'run') await world.desk.run();
           if (act === 'wait') world.state.now += 15 * 60_000;
-          if (act === 'restore') world.desk.holdDoubtful();
+          if (act === 'restore') world.desk.holdSuspect();
           const open = world.refunded.find((id) => !ended.has(id));
           if (act === 'finish' && open) {
             ended.set(open, end);

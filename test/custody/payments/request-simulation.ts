@@ -516,7 +516,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
       }
       return answer;
     },
-    claimant: (name: string): unknown =>
+    consumerOf: (name: string): unknown =>
       host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
     claims: () => stored<unknown>('asry_claims').length,
     release: () => host.release(),

@@ -5,7 +5,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/tok
 import { ASSOCIATED_TOKEN_PROGRAM } from '../../../src/custody/policy/associated-token.ts';
 import { COMPUTE_BUDGET_PROGRAM } from '../../../src/custody/policy/compute-budget.ts';
 import { TRACKER_PROGRAM } from '../../../src/custody/policy/lifi-tracker.ts';
-import { screenSwap } from '../../../src/custody/policy/policy.ts';
+import { checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
 import { SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
 import type { Instruction } from '../../world/lifi-transaction.ts';
 import { draftSwap, finish, RESERVE, THIEF } from './draft.ts';
@@ -23,7 +23,7 @@ const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 function verdictOf(instruction: Instruction) {
   const draft = draftSwap('near', 5);
   draft.instructions.splice(3, 0, instruction);
-  return screenSwap(finish(draft));
+  return checkSwapPolicy(finish(draft));
 }
 
 /** The same first byte with bodies that some instruction could have, and with none. */

@@ -13,7 +13,7 @@ import { lamports, sats } from '../../../src/core/amount.ts';
 import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
 import { CLOCK_SYSVAR, TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
 import type { AccountView } from '../../../src/custody/policy/lookup-tables.ts';
-import type { ScreenInput } from '../../../src/custody/policy/policy.ts';
+import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
 import type { AccountState, SimulationResult } from '../../../src/custody/policy/simulation.ts';
 import { SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
 import type { OneClickStatus } from '../../../src/providers/near-intents.ts';
@@ -65,7 +65,7 @@ export type Draft = {
   otherSigners: string[];
   deposit: string;
   blockhash: string;
-  quote: Deep<ScreenInput['quote']>;
+  quote: Deep<PolicyInput['quote']>;
   status: Deep<OneClickStatus> | null;
   quoteSecret: Uint8Array;
   simulation: {
@@ -234,7 +234,7 @@ const unsignedOf = ({ version, instructions, blockhash, inTable, otherSigners }:
 /** What the draft's lookup table holds. */
 export const tableOf = (draft: Draft): string[] => tableEntries(unsignedOf(draft));
 
-export function finish(draft: Draft): ScreenInput {
+export function finish(draft: Draft): PolicyInput {
   const unsigned = unsignedOf(draft);
   const transaction = draft.onTransaction(compileTransaction(unsigned));
   const view = { owner: LOOKUP_TABLE_PROGRAM, data: tableData(tableOf(draft)) };
@@ -247,7 +247,7 @@ export function finish(draft: Draft): ScreenInput {
       slippageBps: 50,
       floorSats: sats((draft.amount * 119n) / 1_000_000n),
     },
-    desk: {
+    terms: {
       reserveAddress: RESERVE,
       bitcoinAddress: BITCOIN_ADDRESS,
       ownAccounts: OWN,

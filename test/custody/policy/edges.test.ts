@@ -14,16 +14,16 @@ import { lamports, sats } from '../../../src/core/amount.ts';
 import { judgeAssociatedToken } from '../../../src/custody/policy/associated-token.ts';
 import { judgeComputeBudget, priorityFee } from '../../../src/custody/policy/compute-budget.ts';
 import type { Judgement, ResolvedKey } from '../../../src/custody/policy/instruction.ts';
-import { LIFI_COLLECTOR, type ScreenedShape } from '../../../src/custody/policy/instructions.ts';
+import { type ApprovedShape, LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
 import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
 import { resolveInstructions } from '../../../src/custody/policy/lookup-tables.ts';
-import { screenBytes, screenSwap } from '../../../src/custody/policy/policy.ts';
-import { screenQuote } from '../../../src/custody/policy/quote.ts';
+import { checkBytes, checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
+import { checkQuote } from '../../../src/custody/policy/quote.ts';
 import {
   type AccountState,
+  checkLanding,
+  checkSimulation,
   type SimulationResult,
-  screenLanding,
-  screenSimulation,
 } from '../../../src/custody/policy/simulation.ts';
 import { judgeSystem, SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
 import { judgeToken, WRAPPED_SOL } from '../../../src/custody/policy/token.ts';
@@ -339,9 +339,9 @@ describe('a quote', () => {
   const at = (ageMs: number, change: (draft: Draft) => void = () => undefined, floor?: bigint) => {
     const draft = draftSwap('near', 3);
     change(draft);
-    const { quote, order, desk } = finish(draft);
+    const { quote, order, terms } = finish(draft);
     const floorSats = floor === undefined ? order.floorSats : sats(floor);
-    const verdict = screenQuote(quote, { ...order, floorSats }, desk, ageMs);
+    const verdict = checkQuote(quote, { ...order, floorSats }, terms, ageMs);
     return verdict.ok ? verdict.tool : verdict.reason;
   };
 
@@ -363,11 +363,11 @@ describe('a quote', () => {
 });
 
 describe('the sums over all instructions', () => {
-  const screened = (change: (draft: Draft) => void, tool: Draft['tool'] = 'near') => {
+  const approved = (change: (draft: Draft) => void, tool: Draft['tool'] = 'near') => {
     const draft = draftSwap(tool, 5);
     draft.inTable = [];
     change(draft);
-    const verdict = screenBytes(finish(draft));
+    const verdict = checkBytes(finish(draft));
     return verdict.ok ? verdict : verdict.reason;
   };
   const priced = (price: bigint) => (draft: Draft) => {
@@ -378,18 +378,18 @@ describe('the sums over all instructions', () => {
     ['the most that we give', 500_000n, 505_000n],
     ['nothing', 0n, 5_000n],
   ])('foresee the fee of a transaction whose priority costs %s', (_name, price, networkFee) => {
-    expect(screened(priced(price))).toMatchObject({ shape: { networkFee, legAt: LEG } });
+    expect(approved(priced(price))).toMatchObject({ shape: { networkFee, legAt: LEG } });
   });
 
   it('refuse one lamport more for priority', () => {
-    expect(screened(priced(500_001n))).toBe('compute_price');
+    expect(approved(priced(500_001n))).toBe('compute_price');
   });
 
   it.each([
     ['half a percent', 0n, undefined],
     ['a lamport more than that', 1n, 'fee_over_cap'],
   ])("take fees of LI.FI's up to %s", (_name, more, reason) => {
-    const verdict = screened((draft) => {
+    const verdict = approved((draft) => {
       draft.amount = 1_000_000_000n;
       draft.quote.action.fromAmount = draft.quote.estimate.fromAmount = '1000000000';
       draft.quote.estimate.toAmount = draft.quote.estimate.toAmountMin = '120000';
@@ -406,29 +406,29 @@ describe('the sums over all instructions', () => {
     const total = (draft: Draft) => {
       draft.instructions[LEG] = transfer(draft.deposit, draft.amount - draft.fee + off);
     };
-    expect(screened(total)).toBe('payment_total');
+    expect(approved(total)).toBe('payment_total');
   });
 
   it('want one note of the tracker, and no second', () => {
-    expect(screened((draft) => draft.instructions.splice(2, 1))).toBe('tracker_count');
+    expect(approved((draft) => draft.instructions.splice(2, 1))).toBe('tracker_count');
     const twice = (draft: Draft) => draft.instructions.push(...draft.instructions.slice(2, 3));
-    expect(screened(twice)).toBe('tracker_count');
+    expect(approved(twice)).toBe('tracker_count');
   });
 
   it('want the payment of the route, once', () => {
-    expect(screened((draft) => draft.instructions.splice(3, 2))).toBe('payment_missing');
+    expect(approved((draft) => draft.instructions.splice(3, 2))).toBe('payment_missing');
     const inTwo = (draft: Draft) => draft.instructions.push(transfer(draft.deposit, 1n));
-    expect(screened(inTwo)).toBe('payment_count');
+    expect(approved(inTwo)).toBe('payment_count');
     const plain = (draft: Draft) => {
       draft.instructions[LEG] = transfer(THIEF, draft.amount - draft.fee);
     };
-    expect(screened(plain, 'chainflip')).toBe('payment_missing');
+    expect(approved(plain, 'chainflip')).toBe('payment_missing');
   });
 
   it('name the place of the instruction that is refused', () => {
     const draft = draftSwap('near', 5);
     draft.instructions.splice(3, 0, { program: THIEF, accounts: [], data: new Uint8Array() });
-    expect(screenBytes(finish(draft))).toMatchObject({ reason: 'program_unknown', instruction: 3 });
+    expect(checkBytes(finish(draft))).toMatchObject({ reason: 'program_unknown', instruction: 3 });
   });
 
   it.each([
@@ -439,7 +439,7 @@ describe('the sums over all instructions', () => {
     [{ recorded: null, current: null }, 'program_deploy_unread'],
     [undefined, 'program_deploy_unread'],
   ])('run only programs that are the ones we know (%o: %s)', (deployment, reason) => {
-    const verdict = screened((draft) => {
+    const verdict = approved((draft) => {
       if (deployment) draft.deployments.set(SWAP_ENDPOINT_PROGRAM, deployment);
       else draft.deployments.delete(SWAP_ENDPOINT_PROGRAM);
     }, 'chainflip');
@@ -455,14 +455,14 @@ describe('the sums over all instructions', () => {
       const minimum = BigInt(draft.quote.estimate.toAmountMin);
       draft.instructions[LEG] = vaultSwap({ amount: draft.amount - draft.fee, minimum, seed });
     };
-    expect(screened(seeded, 'chainflip')).toBe('own_key_in_data');
+    expect(approved(seeded, 'chainflip')).toBe('own_key_in_data');
   });
 
   it('leave our key out of every place that has no need of it', () => {
     const toOurselves = (draft: Draft) => {
       draft.instructions[LEG] = transfer(RESERVE, draft.amount - draft.fee);
     };
-    expect(screened(toOurselves)).toBe('reserve_mentioned');
+    expect(approved(toOurselves)).toBe('reserve_mentioned');
   });
 });
 
@@ -470,7 +470,7 @@ const FEES = 7_000n;
 const AMOUNT = 1_000_000_000n;
 const PAID = 990_000_000n;
 const BEFORE = 5_000_000_000n;
-const LIMITS = finish(draftSwap('near', 1)).desk.limits;
+const LIMITS = finish(draftSwap('near', 1)).terms.limits;
 
 const state = (atoms: bigint, change: Partial<AccountState> = {}): AccountState => ({
   owner: SYSTEM_PROGRAM,
@@ -481,7 +481,7 @@ const state = (atoms: bigint, change: Partial<AccountState> = {}): AccountState 
 type Pair = { before: AccountState | null; after: AccountState | null };
 
 function simulated(
-  shape: Pick<ScreenedShape, 'leg' | 'legAt'>,
+  shape: Pick<ApprovedShape, 'leg' | 'legAt'>,
   p: {
     spent?: bigint;
     before?: bigint;
@@ -498,8 +498,8 @@ function simulated(
     accounts: new Map<string, Pair>([[RESERVE, pair], ...OWN.map((address) => [address, own] as const)]),
     inner: p.inner ?? [],
   };
-  const desk = { reserveAddress: RESERVE, bitcoinAddress: '', ownAccounts: OWN, limits: LIMITS };
-  const verdict = screenSimulation(result, { ...shape, networkFee: FEES }, lamports(AMOUNT), desk);
+  const terms = { reserveAddress: RESERVE, bitcoinAddress: '', ownAccounts: OWN, limits: LIMITS };
+  const verdict = checkSimulation(result, { ...shape, networkFee: FEES }, lamports(AMOUNT), terms);
   return verdict.ok ? verdict.spend : verdict.reason;
 }
 
@@ -557,7 +557,7 @@ describe('a simulation of a plain transfer', () => {
 describe('a simulation of a vault swap', () => {
   const seed = new Uint8Array(32).fill(5);
   const accounts = vaultSwapAccounts(RESERVE, seed);
-  const swap = { lamports: PAID, seed } as Extract<ScreenedShape['leg'], { kind: 'vault_swap' }>['swap'];
+  const swap = { lamports: PAID, seed } as Extract<ApprovedShape['leg'], { kind: 'vault_swap' }>['swap'];
   const leg = { leg: { kind: 'vault_swap', swap, accounts }, legAt: LEG } as const;
   const event = key(accounts[3] ?? '');
   type Call = SimulationResult['inner'][number]['call'];
@@ -630,13 +630,13 @@ describe('a landing', () => {
     [1_011n, 'landing_balance'],
   ])('that cost %d of 1000 to 1010 lamports is judged to the lamport', (spent, reason) => {
     const landing = { error: null, before: 5_000n, after: 5_000n - spent, changesTokens: false };
-    expect(screenLanding(landing, { amount: 1_000n, spend: 1_010n })?.reason).toBe(reason);
+    expect(checkLanding(landing, { amount: 1_000n, spend: 1_010n })?.reason).toBe(reason);
   });
 });
 
 describe('what must be unique for ever', () => {
   const namesOf = async (draft: Draft) => {
-    const verdict = await screenSwap(finish(draft));
+    const verdict = await checkSwapPolicy(finish(draft));
     if (!verdict.ok) throw new Error(verdict.reason);
     return verdict;
   };

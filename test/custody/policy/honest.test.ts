@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { TOOLS } from '../../../src/bridges/lifi-quote.ts';
 import { decodeTransactionText } from '../../../src/chain/solana/message-decode.ts';
 import { encodeMessage, encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
-import { screenInstructions } from '../../../src/custody/policy/instructions.ts';
+import { checkInstructions } from '../../../src/custody/policy/instructions.ts';
 import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
-import { openTransaction, screenSwap, withLifetime } from '../../../src/custody/policy/policy.ts';
+import { checkSwapPolicy, openTransaction, withLifetime } from '../../../src/custody/policy/policy.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import mayan from '../../fixtures/lifi/mayan-sol.json' with { type: 'json' };
 import relay from '../../fixtures/lifi/relaydepository-wsol.json' with { type: 'json' };
@@ -15,7 +15,7 @@ const CASES = TOOLS.flatMap((tool) => Array.from({ length: 30 }, (_, seed) => [t
 it.each(CASES)('an honest swap by %s passes, however it is placed and paid for (%i)', async (tool, seed) => {
   const draft = draftSwap(tool, seed);
   const input = finish(draft);
-  const verdict = await screenSwap(input);
+  const verdict = await checkSwapPolicy(input);
   expect(verdict).toMatchObject({ ok: true, tool, depositAddress: tool === 'near' ? draft.deposit : null });
   if (!verdict.ok) return;
   expect(verdict.spend).toBeGreaterThan(draft.amount);
@@ -26,7 +26,7 @@ it.each(CASES)('an honest swap by %s passes, however it is placed and paid for (
 it('what is signed has our own blockhash and is else what was judged', async () => {
   const draft = { ...draftSwap('near', 7), inTable: [], version: 0 as const };
   const input = finish(draft);
-  const opened = openTransaction(input.data, input.desk.reserveAddress);
+  const opened = openTransaction(input.data, input.terms.reserveAddress);
   if (!opened.ok) throw new Error(opened.reason);
   const ours = withLifetime(opened.transaction, input.lifetime);
   const [message, unsigned] = [encodeMessage(ours), encodeTransaction(ours)];
@@ -37,7 +37,7 @@ it('what is signed has our own blockhash and is else what was judged', async () 
   );
   expect(unsigned.slice(0, 65)).toEqual(Uint8Array.from([1, ...new Uint8Array(64)]));
   expect(unsigned.slice(65)).toEqual(message);
-  expect(await screenSwap(input)).toMatchObject({ ok: true, message });
+  expect(await checkSwapPolicy(input)).toMatchObject({ ok: true, message });
 });
 
 it('the recorded tracker accounts are those of the epochs in which they were recorded', () => {
@@ -61,16 +61,16 @@ it.each([
     const opened = openTransaction(data, reserveAddress);
     if (!opened.ok) throw new Error(opened.reason);
     const input = finish(draftSwap('near', 1));
-    const desk = { ...input.desk, reserveAddress };
+    const terms = { ...input.terms, reserveAddress };
     const evidence = {
       ...input,
       tool: 'near' as const,
       transactionId: relay.transactionId,
-      desk,
+      terms,
       minimumSats: input.order.floorSats,
       expectedSats: input.order.floorSats,
     };
-    expect(screenInstructions(opened.transaction, evidence)).toMatchObject({ ok: false, reason });
+    expect(checkInstructions(opened.transaction, evidence)).toMatchObject({ ok: false, reason });
     // Without what stands in its tables it falls to the first program that no route of ours has.
     const known = opened.transaction.keys.length;
     const local = opened.transaction.instructions.filter(
@@ -78,6 +78,6 @@ it.each([
         accounts.every((place) => place < known) && opened.transaction.keys[program] !== TRACKER_PROGRAM,
     );
     const bare = { ...opened.transaction, tables: [], instructions: local };
-    expect(screenInstructions(bare, evidence)).toMatchObject({ ok: false, reason: bareReason });
+    expect(checkInstructions(bare, evidence)).toMatchObject({ ok: false, reason: bareReason });
   },
 );

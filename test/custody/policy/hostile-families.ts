@@ -2,7 +2,7 @@
  * Attacks by family: each changes an honest swap in one way that would cost us something, and names the reason for
  * which the screen must refuse it.
  */
-import type { ScreenInput } from '../../../src/custody/policy/policy.ts';
+import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
 import { createRandom } from '../../simulator/random.ts';
 import { type Draft, draftSwap, finish } from './draft.ts';
 import { ASSOCIATED_TOKEN_FAMILIES } from './families/associated-token.ts';
@@ -43,7 +43,7 @@ export function hostileDraft(family: Family, number: number): Draft {
 }
 
 /** Two attacks at once; undefined where the one leaves nothing for the other to change. */
-export function combinedInput(first: Family, second: Family, number: number): ScreenInput | undefined {
+export function combinedInput(first: Family, second: Family, number: number): PolicyInput | undefined {
   const draft = hostileDraft(first, number);
   try {
     second.change(draft, createRandom(number ^ 0x2bad));

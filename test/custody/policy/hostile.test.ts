@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { screenSwap } from '../../../src/custody/policy/policy.ts';
+import { checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
 import { SCREEN_REASONS } from '../../../src/custody/policy/refusal.ts';
-import { screenLanding } from '../../../src/custody/policy/simulation.ts';
+import { checkLanding } from '../../../src/custody/policy/simulation.ts';
 import { finish } from './draft.ts';
 import { FAMILIES, hostileDraft } from './hostile-families.ts';
 
@@ -11,7 +11,10 @@ it.each(FAMILIES.map((family) => [family.name, family.reason, family] as const))
   '%s is refused as %s',
   async (_name, reason, family) => {
     for (let number = 1; number <= EACH; number += 1) {
-      expect(await screenSwap(finish(hostileDraft(family, number)))).toMatchObject({ ok: false, reason });
+      expect(await checkSwapPolicy(finish(hostileDraft(family, number)))).toMatchObject({
+        ok: false,
+        reason,
+      });
     }
   },
 );
@@ -20,7 +23,7 @@ const FORESEEN = { amount: 1_000n, spend: 1_010n };
 const LANDED = { error: null, before: 5_000n, after: 3_992n, changesTokens: false };
 
 it('a landing as foreseen lets signing go on', () => {
-  expect(screenLanding(LANDED, FORESEEN)).toBeUndefined();
+  expect(checkLanding(LANDED, FORESEEN)).toBeUndefined();
 });
 
 const LANDINGS = [
@@ -31,7 +34,7 @@ const LANDINGS = [
 ] as const;
 
 it.each(LANDINGS)('a landing that was not foreseen stops signing: %s', (reason, change) => {
-  expect(screenLanding({ ...LANDED, ...change }, FORESEEN)).toMatchObject({
+  expect(checkLanding({ ...LANDED, ...change }, FORESEEN)).toMatchObject({
     ok: false,
     check: 'S25',
     reason,

@@ -12,10 +12,10 @@ import {
 import { type BitcoinIndex, readReserveView } from '../../../src/custody/reserve/bitcoin-view.ts';
 import {
   decideMint,
-  type EarlierMints,
-  earlierMints,
   type MintFacts,
   mintDueAt,
+  type PreviousMints,
+  previousMintsOf,
   type SupplyView,
   utcDay,
 } from '../../../src/custody/reserve/mint-operation.ts';
@@ -47,7 +47,7 @@ const supply = (change: Partial<SupplyView> = {}): SupplyView => ({
   decimals: 0,
   ...change,
 });
-const NEVER: EarlierMints = { open: false, last: null };
+const NEVER: PreviousMints = { open: false, last: null };
 const facts = (change: Partial<MintFacts> = {}): MintFacts => ({
   reserves: [view(), view({ source: 'two' })],
   supplies: [supply(), supply({ source: 'rpc-2' })],
@@ -196,7 +196,7 @@ describe('the decision', () => {
   });
 
   it('does not believe a supply that is older than the last mint', () => {
-    const earlier: EarlierMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
+    const earlier: PreviousMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
     const late = supply({ slot: 99n, source: 'rpc-2' });
     expect(decideMint(facts({ earlier }))).toMatchObject({ verdict: 'mint' });
     expect(decideMint(facts({ earlier, supplies: [supply(), late] }))).toEqual(wait('supply_outdated'));
@@ -237,17 +237,17 @@ describe('earlier mints', () => {
       row('2026-01-02', { state: 'done', landing: landed(9n, Date.UTC(2026, 0, 3, 0, 1) / 1_000) }),
       row('2026-01-03', { state: 'signed' }),
     ];
-    expect(earlierMints(rows, 'absr:2026-01-04')).toEqual({
+    expect(previousMintsOf(rows, 'absr:2026-01-04')).toEqual({
       open: true,
       last: { slot: 9n, day: '2026-01-03' },
     });
-    expect(earlierMints(rows, 'absr:2026-01-03').open).toBe(false);
-    expect(earlierMints([], 'absr:2026-01-03')).toEqual({ open: false, last: null });
+    expect(previousMintsOf(rows, 'absr:2026-01-03').open).toBe(false);
+    expect(previousMintsOf([], 'absr:2026-01-03')).toEqual({ open: false, last: null });
   });
 
   it('a landing without a block time counts for the day of its name', () => {
     const rows = [row('2026-01-02', { state: 'done', landing: landed(5n, null) })];
-    expect(earlierMints(rows, 'absr:2026-01-04').last?.day).toBe('2026-01-02');
+    expect(previousMintsOf(rows, 'absr:2026-01-04').last?.day).toBe('2026-01-02');
   });
 });
 

@@ -8,7 +8,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { LIFI_COLLECTOR, UPGRADEABLE } from '../../../src/custody/policy/instructions.ts';
 import { TRACKER_PROGRAM } from '../../../src/custody/policy/lifi-tracker.ts';
-import { createScreenForeign, type ScreenNode } from '../../../src/custody/swap/third-party-payment.ts';
+import { createThirdPartyCheck, type PolicyNode } from '../../../src/custody/swap/third-party-payment.ts';
 import type { ChainAccount } from '../../../src/providers/solana-rpc.ts';
 import { tableData, u32, u64 } from '../../world/lifi-transaction.ts';
 import { draftSwap, EPOCH, finish, NOW, OWN, RESERVE, TABLE, tableOf } from '../policy/draft.ts';
@@ -50,7 +50,7 @@ function setUp(tool: Tool = 'near', seed = 3) {
       ]),
   );
   const nodes = chains.map(
-    (chain, index): ScreenNode => ({
+    (chain, index): PolicyNode => ({
       async accounts(addresses, commitment) {
         asked.push(`${index} accounts ${commitment}`);
         return { slot: 1n, accounts: addresses.map((address) => chain.get(address) ?? null) };
@@ -78,18 +78,18 @@ function setUp(tool: Tool = 'near', seed = 3) {
     return input.nearStatus;
   };
   const ports = {
-    desk: input.desk,
+    terms: input.terms,
     quoteKey: input.quoteKey,
     nodes,
-    first: <T>(read: (node: ScreenNode) => Promise<T>) => read(nodes[0] as ScreenNode),
+    first: <T>(read: (node: PolicyNode) => Promise<T>) => read(nodes[0] as PolicyNode),
     nearStatus: status as (depositAddress: string) => ReturnType<typeof status>,
     latestBlockhash: async () => ({ ...input.lifetime, slot: 77n, witnesses: [] }),
     sleep: async (ms: number) => void asked.push(`sleep ${ms}`),
     now: () => NOW,
     log: (line: Readonly<Record<string, unknown>>) => void logged.push(line),
   };
-  const screen = () =>
-    createScreenForeign(ports, {
+  const checkThirdParty = () =>
+    createThirdPartyCheck(ports, {
       recorded: (program) => recorded.get(program) ?? null,
       record: (program, slot) => void recorded.set(program, slot),
     })(
@@ -100,7 +100,7 @@ function setUp(tool: Tool = 'near', seed = 3) {
       },
       { amount: lamports(draft.amount), floorSats: input.order.floorSats },
     );
-  return { draft, input, chains, nodes, ports, asked, logged, recorded, screen };
+  return { draft, input, chains, nodes, ports, asked, logged, recorded, checkThirdParty };
 }
 
 describe('a payment that a third party has built', () => {
@@ -108,7 +108,7 @@ describe('a payment that a third party has built', () => {
     'by %s passes on what two nodes and the bridge say',
     async (tool) => {
       const w = setUp(tool);
-      const passed = await w.screen();
+      const passed = await w.checkThirdParty();
       expect(passed).toMatchObject({
         ok: true,
         signedAt: { slot: 77n, witnesses: [] },
@@ -127,7 +127,7 @@ describe('a payment that a third party has built', () => {
 
   it('is read at finalized from both nodes, and run without a signature', async () => {
     const w = setUp();
-    await w.screen();
+    await w.checkThirdParty();
     expect(w.asked.filter((call) => call.includes('finalized')).toSorted()).toEqual([
       '0 accounts finalized',
       '0 accounts finalized',
@@ -140,8 +140,8 @@ describe('a payment that a third party has built', () => {
   it('is run once more where a node shows no more accounts than the transaction has', async () => {
     const w = setUp();
     const many = Array.from({ length: 12 }, () => OWN).flat();
-    w.ports.desk = { ...w.ports.desk, ownAccounts: many };
-    expect(await w.screen()).toMatchObject({ ok: true });
+    w.ports.terms = { ...w.ports.terms, ownAccounts: many };
+    expect(await w.checkThirdParty()).toMatchObject({ ok: true });
     const runs = w.asked.filter((call) => call.includes('simulate'));
     expect(runs.length).toBeGreaterThan(1);
     for (const run of runs) {
@@ -160,7 +160,7 @@ describe('it is refused', () => {
       'table_unread',
       (w) =>
         (w.nodes[1] = {
-          ...(w.nodes[0] as ScreenNode),
+          ...(w.nodes[0] as PolicyNode),
           accounts: () => Promise.reject(upstreamFailed('rpc', 'timeout')),
         }),
     ],
@@ -200,7 +200,7 @@ describe('it is refused', () => {
   ])('%s', async (_name, reason, change) => {
     const w = setUp();
     change(w);
-    expect(await w.screen()).toEqual({ ok: false, reason });
+    expect(await w.checkThirdParty()).toEqual({ ok: false, reason });
     expect(w.logged).toMatchObject([{ event: 'swap_screen_refused', reason }]);
     expect(w.recorded.get(TRACKER_PROGRAM)).not.toBe(5n);
   });
@@ -208,10 +208,10 @@ describe('it is refused', () => {
   it('as an alarm when a program or the signature of the bridge is another', async () => {
     const redeployed = setUp();
     redeployed.recorded.set(TRACKER_PROGRAM, 4n);
-    await redeployed.screen();
+    await redeployed.checkThirdParty();
     const forged = setUp();
     forged.ports.quoteKey = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
-    expect(await forged.screen()).toEqual({ ok: false, reason: 'quote_signature' });
+    expect(await forged.checkThirdParty()).toEqual({ ok: false, reason: 'quote_signature' });
     expect([...redeployed.logged, ...forged.logged].map(({ level }) => level)).toEqual(['alarm', 'alarm']);
   });
 });
@@ -222,16 +222,16 @@ it('a deposit address that the bridge does not know yet is asked about again, a 
   const known = w.ports.nearStatus;
   w.ports.nearStatus = (deposit) =>
     ++times < 3 ? Promise.reject(upstreamFailed('near-intents', 'deposit_unknown')) : known(deposit);
-  expect(await w.screen()).toMatchObject({ ok: true });
+  expect(await w.checkThirdParty()).toMatchObject({ ok: true });
   expect(w.asked.filter((call) => call.startsWith('sleep'))).toEqual(['sleep 1000', 'sleep 1000']);
   const never = setUp();
   never.ports.nearStatus = () => Promise.reject(upstreamFailed('near-intents', 'deposit_unknown'));
-  expect(await never.screen()).toEqual({ ok: false, reason: 'destination_unconfirmed' });
+  expect(await never.checkThirdParty()).toEqual({ ok: false, reason: 'destination_unconfirmed' });
   expect(never.asked.filter((call) => call.startsWith('sleep'))).toHaveLength(3);
 });
 
 it('nodes of which none can run it are a failure, not a refusal', async () => {
   const w = setUp();
   w.ports.first = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
-  await expect(w.screen()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  await expect(w.checkThirdParty()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
 });

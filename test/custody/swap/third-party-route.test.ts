@@ -1,13 +1,13 @@
 /** Payments that a third party has built, from quote to landing: priced, bounded, foreseen. */
 import { describe, expect, it } from 'vitest';
-import type { ForeignOffer, SwapQuote } from '../../../src/bridges/route.ts';
+import type { SwapQuote, ThirdPartyOffer } from '../../../src/bridges/route.ts';
 import { sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { claimsOf } from '../../../src/custody/kernel/operation.ts';
+import { namesConsumedBy } from '../../../src/custody/kernel/operation.ts';
 import { UPGRADEABLE } from '../../../src/custody/policy/instructions.ts';
 import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../../src/custody/swap/operation.ts';
 import { programMemory, trustPrograms } from '../../../src/custody/swap/program-memory.ts';
-import type { ScreenedPayment } from '../../../src/custody/swap/third-party-payment.ts';
+import type { ApprovedPayment } from '../../../src/custody/swap/third-party-payment.ts';
 import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../fake-bridge.ts';
 import { land } from '../fake-chain.ts';
 import { ready, row, setUp } from '../kernel/driven.ts';
@@ -15,10 +15,10 @@ import { draftSwap, finish } from '../policy/draft.ts';
 import { FEE, NOW, planned, SIGNED_AT, SOL } from '../sample-operations.ts';
 
 const OVERHEAD = 3_505_000n;
-const offer: ForeignOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };
-const foreignQuote = (change: Partial<SwapQuote> = {}): SwapQuote =>
-  quoteFor(oneSol, { route: 'lifi', fixedFeeSats: null, expiresAt: null, foreign: offer, ...change });
-const screened = (change: Partial<ScreenedPayment> = {}): ScreenedPayment => ({
+const offer: ThirdPartyOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };
+const thirdPartyQuote = (change: Partial<SwapQuote> = {}): SwapQuote =>
+  quoteFor(oneSol, { route: 'lifi', fixedFeeSats: null, expiresAt: null, thirdParty: offer, ...change });
+const approved = (change: Partial<ApprovedPayment> = {}): ApprovedPayment => ({
   ok: true,
   message: Uint8Array.of(9),
   signedAt: SIGNED_AT,
@@ -28,19 +28,19 @@ const screened = (change: Partial<ScreenedPayment> = {}): ScreenedPayment => ({
   plan: { tool: 'near', depositAddress: 'd', quoteId: 'q', messageHash: 'm', vaultSwap: null },
   ...change,
 });
-function world(screen?: () => Promise<ScreenedPayment | { ok: false; reason: string }>) {
+function world(checkThirdParty?: () => Promise<ApprovedPayment | { ok: false; reason: string }>) {
   const [first, second] = [createFakeBridge(), createFakeBridge()];
   first.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
-  second.nextQuote = () => ({ ok: true, quote: foreignQuote() });
+  second.nextQuote = () => ({ ok: true, quote: thirdPartyQuote() });
   const asked: unknown[] = [];
   const ports = {
     ...createSwapPorts([first, second]),
     overhead: OVERHEAD,
-    ...(screen
+    ...(checkThirdParty
       ? {
-          screen: (...given: unknown[]) => {
+          checkThirdParty: (...given: unknown[]) => {
             asked.push(given);
-            return screen();
+            return checkThirdParty();
           },
         }
       : {}),
@@ -50,14 +50,14 @@ function world(screen?: () => Promise<ScreenedPayment | { ok: false; reason: str
 
 describe('a quote with foreign bytes', () => {
   it('is taken once the screen has passed it, with the floor of an independent price', async () => {
-    const { ports, asked } = world(async () => screened());
+    const { ports, asked } = world(async () => approved());
     const quoted = await quoteSwap(ports, oneSol, false);
     // 125,000 sats a SOL, less 2 %. What the chain takes beside the amount is part of the cost.
     expect(asked).toEqual([[offer, { amount: SOL, floorSats: 122_500n }]]);
     expect(quoted).toMatchObject({
       ok: true,
       priced: { cost: 10_000_000n + 15_000n },
-      screened: { ok: true },
+      approved: { ok: true },
     });
   });
 
@@ -72,19 +72,19 @@ describe('a quote with foreign bytes', () => {
     expect(await quoteSwap({ ...w.ports, routes }, oneSol, false)).toMatchObject({
       ok: true,
       quote: { route: 'near-intents' },
-      screened: null,
+      approved: null,
     });
   });
 
   it('is too expensive when its rent and fees make it so', async () => {
-    const { ports } = world(async () => screened({ spend: SOL + 10_000_001n }));
+    const { ports } = world(async () => approved({ spend: SOL + 10_000_001n }));
     expect(await quoteSwap(ports, oneSol, false)).toEqual({ ok: false, reason: 'quote_too_expensive' });
   });
 
   it.each(['amount_too_low', 'amount_too_high', 'no_route'])(
     'that a route does not have (%s) says nothing of a route that failed',
     async (reason) => {
-      const w = world(async () => screened());
+      const w = world(async () => approved());
       w.second.nextQuote = () => ({ ok: false, reason });
       await expect(quoteSwap(w.ports, oneSol, false)).rejects.toMatchObject({
         details: { reason: 'timeout' },
@@ -121,8 +121,8 @@ describe('preparing it', () => {
     expect(swapDebit(oneSol, OVERHEAD)).toBe(SOL + OVERHEAD);
   });
 
-  it('signs the bytes that were screened, and takes their names for ever', async () => {
-    const { ports } = world(async () => screened({ minimumSats: sats(124_000n) }));
+  it('signs the bytes that were approved, and takes their names for ever', async () => {
+    const { ports } = world(async () => approved({ minimumSats: sats(124_000n) }));
     const prepared = await createSwapKind(ports).prepare(intent);
     expect(prepared).toMatchObject({
       ok: true,
@@ -133,7 +133,9 @@ describe('preparing it', () => {
     });
     if (!prepared.ok) return;
     // A journal that is rebuilt from its rows takes the same names again.
-    expect(claimsOf({ ...intent, plan: prepared.plan }).toSorted()).toEqual([...prepared.claims].toSorted());
+    expect(namesConsumedBy({ ...intent, plan: prepared.plan }).toSorted()).toEqual(
+      [...prepared.claims].toSorted(),
+    );
   });
 
   it('our own transfer on the other route reserves no more than it costs', async () => {

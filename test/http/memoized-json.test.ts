@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { keptJson, tagged } from '../../src/http/kept-json.ts';
+import { memoizedJson, tagged } from '../../src/http/memoized-json.ts';
 
 /** A route whose answer is made of what the test sets. */
 function service<Parts extends readonly unknown[]>(first: Parts) {
   const state: { parts: Parts; made: number } = { parts: first, made: 0 };
-  const answer = keptJson((...parts: Parts) => {
+  const answer = memoizedJson((...parts: Parts) => {
     state.made++;
     return { parts: parts as readonly unknown[] };
   });
@@ -61,7 +61,7 @@ describe('an answer that is kept', () => {
 
   it('whose making fails is not kept, and hides no later one', async () => {
     let fails = true;
-    const answer = keptJson((value: string) => {
+    const answer = memoizedJson((value: string) => {
       if (fails) throw new Error('no');
       return { value };
     });

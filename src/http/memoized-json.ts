@@ -26,7 +26,7 @@ export const keptBody = (c: Context, { bytes, etag }: Tagged, contentType: strin
  * An answer whose text is kept until one of its parts is another object or value. What it is made of stands in its
  * parameters and nowhere else: define it where no request can be seen.
  */
-export function keptJson<Parts extends readonly unknown[], T>(make: (...parts: Parts) => T) {
+export function memoizedJson<Parts extends readonly unknown[], T>(make: (...parts: Parts) => T) {
   let last: { readonly parts: Parts; readonly body: Tagged } | undefined;
   return (c: Context, ...parts: Parts): Response & TypedResponse<JSONParsed<T>, 200, 'json'> => {
     if (!last?.parts.every((part, index) => Object.is(part, parts[index])))

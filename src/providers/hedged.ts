@@ -6,7 +6,7 @@ const PATIENCE_MS = 1_500;
  * reads, since a slow source is not cancelled.
  * @throws the first source's error if all fail; undefined if there is no source
  */
-export async function firstAnswer<S, T>(sources: readonly S[], read: (source: S) => Promise<T>): Promise<T> {
+export async function hedged<S, T>(sources: readonly S[], read: (source: S) => Promise<T>): Promise<T> {
   const asked: Promise<T>[] = [];
   for (const source of sources) {
     asked.push(read(source));

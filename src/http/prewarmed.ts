@@ -5,7 +5,11 @@
 import type { CachePolicy } from './cached.ts';
 
 /** A minute and the time that a cron tick may take; then an isolate helps itself, in the background at first. */
-export const warm = (staleMs: number): CachePolicy => ({ freshMs: 75_000, revalidateMs: 45_000, staleMs });
+export const prewarmed = (staleMs: number): CachePolicy => ({
+  freshMs: 75_000,
+  revalidateMs: 45_000,
+  staleMs,
+});
 
 /** True: read anew. A time in Unix ms: read anew what was read before it. */
 export type Refresh = boolean | number;

@@ -15,7 +15,7 @@ export type SourceAnswer<T> = { readonly name: string } & (
  * What each source answers, in their order. Once one has answered the others have `graceMs` left, in milliseconds;
  * while none has, all are waited for.
  */
-export async function gather<T>(
+export async function queryAll<T>(
   sources: readonly Source<T>[],
   p: { readonly graceMs: number; sleep(ms: number): Promise<void> },
 ): Promise<SourceAnswer<T>[]> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { firstAnswer } from '../../src/providers/first-answer.ts';
+import { hedged } from '../../src/providers/hedged.ts';
 
 const never = new Promise<string>(() => {});
 const SLOW_MS = 2_000;
@@ -7,7 +7,7 @@ const SLOW_MS = 2_000;
 /** Asks sources that act as given; answers what was asked and what came of it. */
 async function ask(acts: readonly (() => Promise<string>)[]) {
   const asked: number[] = [];
-  const answer = firstAnswer(
+  const answer = hedged(
     acts.map((_, index) => index),
     (index) => {
       asked.push(index);
