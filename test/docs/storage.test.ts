@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
+import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { openReferenceStore } from '../../src/custody/payments/reference-store.ts';
+import { openRequestStore } from '../../src/custody/payments/request-store.ts';
+import { openTreasuryStore } from '../../src/custody/payments/treasury-store.ts';
+import { createSqliteStorage } from '../custody/sqlite-storage.ts';
+
+const page = readFileSync('docs/storage.md', 'utf8');
+
+/** Names in the first column of the table below a heading. */
+function namesBelow(heading: string): string[] {
+  const [, section = ''] = page.split(`${heading}\n`);
+  const rows = (section.split(/^#/m)[0] ?? '').split('\n').filter((line) => line.startsWith('| `'));
+  return rows.flatMap((row) =>
+    [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
+}
+
+const source = readdirSync('src/custody', { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => readFileSync(`src/custody/${file}`, 'utf8'));
+
+it('lists every table of the journal', () => {
+  const storage = createSqliteStorage();
+  openJournal(storage);
+  openRequestStore(storage);
+  openReferenceStore(storage);
+  openTreasuryStore(storage);
+  openAsryStore(storage);
+  const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));
+  const declared = source.flatMap((text) =>
+    [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name]) => name),
+  );
+  expect([...new Set(declared)].sort()).toEqual(namesBelow('## Journal tables').sort());
+});
+
+it('lists every key of the journal’s meta table', () => {
+  const keys = source.flatMap((text) => {
+    const constants = new Map(
+      [...text.matchAll(/^const (\w+) = '([^']+)';/gm)].map(([, name, value]) => [name, value]),
+    );
+    const prefixes = [...text.matchAll(/^ *const key(?:Of)? = .*=> `(\w+:)\$\{/gm)].map(
+      ([, prefix]) => prefix,
+    );
+    return [
+      ...(/\b[gs]etMeta\(key/.test(text) ? prefixes : []),
+      ...[...text.matchAll(/\b[gs]etMeta\('(\w+)'/g)].map(([, key]) => key),
+      ...[...text.matchAll(/\b[gs]etMeta\(([A-Z]\w*)/g)].map(([, name]) => constants.get(name)),
+      ...[...text.matchAll(/INTO meta \(key, value\) VALUES \('(\w+)'/g)].map(([, key]) => key),
+    ];
+  });
+  const shown = namesBelow('### Keys of `meta`').map((key) => key.replace(/<.*/, ''));
+  expect([...new Set(keys)].sort()).toEqual(shown.sort());
+});
+
+it('lists every kind of name that is consumed once', () => {
+  const names = source.flatMap((text) =>
+    [...text.matchAll(/`([a-z-]+):\$\{[^`]*`/g)].map(([, kind]) => kind),
+  );
+  for (const name of namesBelow('### Names of `claims`')) expect(names).toContain(name.split(':')[0]);
+});
+
+it('lists every table of D1', () => {
+  const schema = readFileSync('schema.sql', 'utf8');
+  const tables = [...schema.matchAll(/^CREATE (?:VIRTUAL )?TABLE IF NOT EXISTS (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  expect(namesBelow('## D1 tables').sort()).toEqual(tables.sort());
+});
