@@ -22,6 +22,7 @@ const CHAIN = 'custody/kernel/solana-view.ts';
 const QUORUM = 'custody/kernel/quorum.ts';
 const REFUNDS = 'custody/payments/refunds.ts';
 const CLAIMS = 'custody/asry/claims.ts';
+const CLAIM_RULES = 'custody/asry/claim-rules.ts';
 const PAYOUTS = 'custody/asry/payouts.ts';
 const MINT = 'custody/reserve/mint-operation.ts';
 const CREATION = 'custody/tokens/creation-operation.ts';
@@ -373,7 +374,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a claim takes the whole reward for each part',
-    edits: [{ file: CLAIMS, find: `left: left - part.atoms }, payout };`, replace: `left }, payout };` }],
+    edits: [{ file: CLAIM_RULES, find: `left: claim.left - part.atoms },`, replace: `left: claim.left },` }],
   },
   {
     name: 'a claim is paid again under the next name',
@@ -662,7 +663,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a key takes another part each time',
     edits: [
-      { file: CLAIMS, find: `    if (earlier(request)) return AGAIN;\n`, replace: `` },
+      { file: CLAIM_RULES, find: `  if (p.isRepeat) return { type: 'again' };\n`, replace: `` },
       { file: CLAIMS, find: `      if (replayed) return replayed;\n`, replace: `` },
     ],
   },
@@ -762,11 +763,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'money of our own earns a reward',
     edits: [
       {
-        file: CLAIMS,
-        find: `    if (own === 'own_movement') return`,
-        replace: `    if (own === undefined && own) return`,
+        file: CLAIM_RULES,
+        find: `  if (own === 'own_movement') return`,
+        replace: `  if (own === undefined && own) return`,
       },
-      { file: CLAIMS, find: `    if (own) return view.claimsPaused(own);\n`, replace: `` },
+      { file: CLAIM_RULES, find: `  if (own) return refused(claimsPaused(own));\n`, replace: `` },
     ],
     test: 'test/custody/asry/claim-rules.test.ts',
   },

@@ -1,5 +1,5 @@
 /**
- * A claim as it begins: what a deposit earns at this point of the curve, and a part of it that is to be paid.
+ * Decides claims, without reading or writing: what a deposit earns at this point of the curve, and which part is paid now.
  * @module
  */
 import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
@@ -7,8 +7,19 @@ import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
 import type { Epoch } from './epochs.ts';
+import { claimPurpose } from './payout-operation.ts';
+import { payoutPart } from './payout-rule.ts';
 import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './reward-curve.ts';
-import { tooManyKeys, tooSmall } from './view.ts';
+import {
+  alreadyClaimed,
+  claimsPaused,
+  noPrice,
+  paymentUsed,
+  tooManyKeys,
+  tooOld,
+  tooSmall,
+  verdictRefusal,
+} from './view.ts';
 
 /** A deposit as the chain shows it, before or after it was claimed. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
@@ -38,17 +49,39 @@ export function ownMoney(
   return p.sharesAddress && mayReturn ? 'swap_unsettled' : undefined;
 }
 
-/** The claim that a deposit makes now, not yet stored, and the epoch after it. */
-export function openClaim(
-  deposit: Deposit,
-  epoch: Epoch,
-  p: { readonly minimumDeposit: bigint; readonly seq: number; readonly now: number },
-): { claim: Claim; epoch: Epoch } | Refusal {
-  const { credited } = deposit;
+export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
+
+const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
+
+/** A claim that is not stored yet, and its epoch after it. */
+export type Opened = { readonly type: 'opened'; readonly claim: Claim; readonly epoch: Epoch };
+
+export type OpeningFacts = {
+  /** The purpose that the payment serves already; undefined when it serves none. */
+  readonly usedFor: string | undefined;
+  readonly own: ReturnType<typeof ownMoney>;
+  /** The epoch of the deposit's time. */
+  readonly epoch: Epoch | undefined;
+  /** Unix seconds; an older deposit earns nothing. */
+  readonly oldest: number;
+  readonly minimumDeposit: bigint;
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+};
+
+/** The claim that an unclaimed deposit would make now. */
+export function decideOpening(deposit: Deposit, p: OpeningFacts): Opened | Refused {
+  const { signature, blockTime, credited } = deposit;
+  const { epoch, usedFor, own } = p;
+  if (usedFor !== undefined && usedFor !== claimPurpose(signature)) return refused(paymentUsed(usedFor));
+  if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));
+  if (own) return refused(claimsPaused(own));
+  if (!epoch || blockTime < p.oldest) return refused(tooOld(blockTime));
   const fee = receiveFee(credited);
   const net = credited - fee;
   const entitlement = entitlementOf(epoch, epoch.deposits, net);
-  if (credited < p.minimumDeposit || entitlement === 0n) return tooSmall(credited, p.minimumDeposit);
+  if (credited < p.minimumDeposit || entitlement === 0n) return refused(tooSmall(credited, p.minimumDeposit));
   const after = epoch.deposits + net;
   const claim: Claim = {
     ...deposit,
@@ -66,11 +99,60 @@ export function openClaim(
     changes: 0,
   };
   const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
-  return { claim, epoch: advanced };
+  return { type: 'opened', claim, epoch: advanced };
+}
+
+export type ClaimFacts = {
+  /** Whether a payout exists for this request's key. */
+  readonly isRepeat: boolean;
+  /** The stored claim with its epoch, or the one that the deposit would open. */
+  readonly claim: { readonly type: 'known'; readonly claim: Claim; readonly epoch: Epoch } | Opened | Refused;
+  /** Payouts of the claim so far. */
+  readonly parts: number;
+  readonly now: number;
+};
+
+export type ClaimDecision =
+  | {
+      readonly type: 'take';
+      /** The claim with its next part taken off. */
+      readonly claim: Claim;
+      readonly payout: Payout;
+      /** The epoch to store, when the claim is new. */
+      readonly opened: Epoch | undefined;
+    }
+  | Refused
+  /** The first call with this key has taken a part since this call began: decide again. */
+  | { readonly type: 'again' };
+
+/** Which part of a claim a request takes. Nothing is stored here. */
+export function decideClaim(
+  request: Pick<ClaimRequest, 'rewardMicroUsd' | 'key'>,
+  p: ClaimFacts,
+): ClaimDecision {
+  if (p.isRepeat) return { type: 'again' };
+  if (p.claim.type === 'refused') return p.claim;
+  const { claim, epoch } = p.claim;
+  if (claim.left === 0n) return refused(alreadyClaimed());
+  const part = payoutPart({
+    entitlement: claim.entitlement,
+    left: claim.left,
+    parts: p.parts,
+    microUsd: request.rewardMicroUsd ?? null,
+    price: epoch.price,
+    decimals: epoch.decimals,
+  });
+  if (!part.ok) return refused(noPrice());
+  return {
+    type: 'take',
+    claim: { ...claim, left: claim.left - part.atoms },
+    payout: newPayout(claim, { part: p.parts + 1, atoms: part.atoms, key: request.key, now: p.now }),
+    opened: p.claim.type === 'opened' ? epoch : undefined,
+  };
 }
 
 /** The next part of a claim, owed until its payout begins. */
-export const newPayout = (
+const newPayout = (
   claim: Claim,
   p: {
     readonly part: number;

@@ -16,10 +16,19 @@ import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.t
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import { createSharedWork } from '../kernel/shared-work.ts';
-import { type Claim, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
-import { type Deposit, keyRefusal, newPayout, openClaim, ownMoney } from './claim-rules.ts';
+import { type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
+import {
+  type ClaimFacts,
+  type Deposit,
+  decideClaim,
+  decideOpening,
+  keyRefusal,
+  type Opened,
+  ownMoney,
+  type Refused,
+} from './claim-rules.ts';
 import { type ClaimView, claimView } from './claim-view.ts';
-import { type AsryProgram, type Epoch, missingEpochs } from './epochs.ts';
+import { type AsryProgram, missingEpochs } from './epochs.ts';
 import {
   type AsryPayoutPorts,
   claimPurpose,
@@ -27,8 +36,7 @@ import {
   type Payee,
   payoutId,
 } from './payout-operation.ts';
-import { payoutPart } from './payout-rule.ts';
-import { AGAIN, createAsryPayouts } from './payouts.ts';
+import { createAsryPayouts, type Taken } from './payouts.ts';
 import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
 import * as view from './view.ts';
 
@@ -44,8 +52,6 @@ type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 /** A block's time may be ahead of our clock by so much; a node that says more is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
 const TURNS = 6;
-
-const isRefusal = (value: object): value is Refusal => 'code' in value;
 
 export type Claims = ReturnType<typeof createClaims>;
 
@@ -78,19 +84,23 @@ export function createClaims(
 
   const once = createSharedWork();
 
-  /** What the chain says of a signature. */
-  async function examine(signature: string): Promise<Deposit | Refusal> {
+  /** The deposit that the chain shows under a signature. */
+  async function readDeposit(
+    signature: string,
+  ): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
+    const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
     try {
       const transaction = await once(`deposit ${signature}`, () => p.transaction(signature));
-      if (!transaction) return view.notFinal();
+      if (!transaction) return refused(view.notFinal());
       const verdict = judgeDeposit(transaction, p.terms);
-      if (verdict.type !== 'deposit') return declined(verdict, signature);
+      if (verdict.type !== 'deposit') return refused(declined(verdict, signature));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
-      if (blockTime > unixNow() + MAX_AHEAD_SECONDS) return heldBack('block_time_ahead', signature);
-      return { signature: transaction.signature, asset, sender, slot, blockTime, credited };
+      if (blockTime > unixNow() + MAX_AHEAD_SECONDS) return refused(heldBack('block_time_ahead', signature));
+      const deposit = { signature: transaction.signature, asset, sender, slot, blockTime, credited };
+      return { type: 'deposit', deposit };
     } catch (error) {
       const reason = failureReason(error);
-      return reason === 'nodes_disagree' ? heldBack(reason, signature) : view.unreadable(reason);
+      return refused(reason === 'nodes_disagree' ? heldBack(reason, signature) : view.unreadable(reason));
     }
   }
 
@@ -113,63 +123,54 @@ export function createClaims(
     return undefined;
   }
 
-  /** The claim that a deposit makes now, not yet stored, and the epoch after it. */
-  function opened(deposit: Deposit): { claim: Claim; epoch: Epoch } | Refusal {
+  /** The claim that a deposit would make now. Stores epochs that have begun, and nothing else. */
+  function opening(deposit: Deposit): Opened | Refused {
     const { signature, blockTime } = deposit;
-    const used = journal.consumerOf(`payment:${signature}`);
-    if (used !== undefined && used !== claimPurpose(signature)) return view.paymentUsed(used);
-    const own = ownMoney(deposit, {
-      isDepositAddress: journal.consumerOf(`deposit:${deposit.sender}`) !== undefined,
-      sharesAddress: p.terms.treasury === p.terms.reserve,
-      unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
-    });
-    if (own === 'own_movement') return view.verdictRefusal({ type: 'refused', reason: own });
-    if (own) return view.claimsPaused(own);
     openEpochs(Math.max(blockTime, unixNow()));
-    const epoch = store.epochAt(blockTime);
-    if (!epoch || blockTime < unixNow() - program.maxAgeSeconds) return view.tooOld(blockTime);
-    return openClaim(deposit, epoch, {
+    return decideOpening(deposit, {
+      usedFor: journal.consumerOf(`payment:${signature}`),
+      own: ownMoney(deposit, {
+        isDepositAddress: journal.consumerOf(`deposit:${deposit.sender}`) !== undefined,
+        sharesAddress: p.terms.treasury === p.terms.reserve,
+        unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
+      }),
+      epoch: store.epochAt(blockTime),
+      oldest: unixNow() - program.maxAgeSeconds,
       minimumDeposit: program.minimumDeposit,
       seq: store.nextSeq(),
       now: now(),
     });
   }
 
+  /** The stored claim of a deposit with its epoch, or the one that it would open. */
+  function claimOf(deposit: Deposit): ClaimFacts['claim'] {
+    const claim = store.claim(deposit.signature);
+    if (!claim) return opening(deposit);
+    const epoch = store.epoch(claim.epoch);
+    return epoch ? { type: 'known', claim, epoch } : { type: 'refused', refusal: view.alreadyClaimed() };
+  }
+
   /** The payout that this request's key has asked for already. */
   const earlier = ({ key }: ClaimRequest): Payout | undefined =>
     key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
 
-  /** Takes the next part of a claim, and the claim itself where it is new. Inside a transaction; refuses before it writes. */
-  function take(request: ClaimRequest, deposit: Deposit): { claim: Claim; payout: Payout } | Refusal {
-    // The first call with this key has come this far in the meantime.
-    if (earlier(request)) return AGAIN;
-    const known = store.claim(deposit.signature);
-    const made = known ? undefined : opened(deposit);
-    if (made && isRefusal(made)) return made;
-    const claim = known ?? made?.claim;
-    const epoch = made?.epoch ?? (known && store.epoch(known.epoch));
-    if (!claim || !epoch || claim.left === 0n) return view.alreadyClaimed();
-    const parts = store.payouts(claim.signature).length;
-    const { entitlement, left } = claim;
-    const { price, decimals } = epoch;
-    const part = payoutPart({
-      entitlement,
-      left,
-      parts,
-      microUsd: request.rewardMicroUsd ?? null,
-      price,
-      decimals,
+  /** Takes the next part of a claim, and the claim itself where it is new. Call inside a transaction. */
+  function take(request: ClaimRequest, deposit: Deposit): Taken {
+    const decision = decideClaim(request, {
+      isRepeat: earlier(request) !== undefined,
+      claim: claimOf(deposit),
+      parts: store.payouts(deposit.signature).length,
+      now: now(),
     });
-    if (!part.ok) return view.noPrice();
-
-    if (made) {
+    if (decision.type !== 'take') return decision;
+    const { claim, payout, opened } = decision;
+    if (opened) {
       journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
-      store.putEpoch(made.epoch);
-      view.mirrorEpoch(journal, made.epoch, now());
+      store.putEpoch(opened);
+      view.mirrorEpoch(journal, opened, now());
     }
     if (request.key) journal.recordCall('key', request.client, now());
-    const payout = newPayout(claim, { part: parts + 1, atoms: part.atoms, key: request.key, now: now() });
-    return { claim: { ...claim, left: left - part.atoms }, payout };
+    return { type: 'taken', claim, payout };
   }
 
   async function readPayee(sender: string): Promise<Payee | undefined> {
@@ -182,42 +183,43 @@ export function createClaims(
   }
 
   /** Stores the part as owed: it is promised, and the sweep pays it. */
-  function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): Payout | Refusal {
+  function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): Taken {
     return storage.transaction(() => {
       const taken = take(request, deposit);
-      if (isRefusal(taken)) return taken;
+      if (taken.type !== 'taken') return taken;
       const payout = payouts.owe(taken.payout, reason);
       payouts.save(taken.claim, payout);
-      return payout;
+      return { ...taken, payout };
     });
   }
 
-  /** Claims the next part and begins its payout; undefined when another call came in between. */
-  async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<Payout | Refusal | undefined> {
+  /** Claims the next part and begins its payout. */
+  async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<Taken> {
     const payee = await readPayee(deposit.sender);
     if (!payee) return promise(request, deposit, 'unread');
     const { signature } = deposit;
     const operations = store.claim(signature)?.operations ?? 0;
-    let taken: Payout | undefined;
+    // Outlives a wait that ends early: only this call's own critical section may set it.
+    const own: { taken: Taken | undefined } = { taken: undefined };
     const work = payouts.begin({ signature, operations }, payee, () => {
-      const got = take(request, deposit);
-      taken = isRefusal(got) ? undefined : got.payout;
-      return got;
+      own.taken = take(request, deposit);
+      return own.taken;
     });
     const begun = await p.within(work, MAX_WAIT_MS);
-    // Late: what the critical section has stored, the alarm goes on with. Taking another part now would be one too many.
-    if (!begun) return store.payouts(signature).find(({ part }) => part === taken?.part) ?? view.inProgress();
+    const taken = own.taken?.type === 'taken' ? own.taken : undefined;
+    // The alarm continues what the critical section has stored. To take another part now would be one too many.
+    const isStored = store.payouts(signature).some(({ part }) => part === taken?.payout.part);
+    if (!begun) return taken && isStored ? taken : { type: 'refused', refusal: view.inProgress() };
     switch (begun.type) {
       case 'begun':
-        return taken;
+        return taken ?? { type: 'again' };
       case 'owed':
         return begun.reason === 'paused'
-          ? view.claimsPaused('stopped')
+          ? { type: 'refused', refusal: view.claimsPaused('stopped') }
           : promise(request, deposit, begun.reason);
       case 'refused':
-        return begun.refusal;
       case 'again':
-        return undefined;
+        return begun;
     }
   }
 
@@ -270,8 +272,8 @@ export function createClaims(
   function preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
     const known = record(deposit.signature);
     if (known) return { type: 'validated', claim: known };
-    const made = opened(deposit);
-    if (isRefusal(made)) return refuse(made);
+    const made = opening(deposit);
+    if (made.type === 'refused') return refuse(made.refusal);
     if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(view.noPrice());
     return { type: 'validated', claim: claimView({ ...made.claim, claimedAt: null }, []) };
   }
@@ -280,8 +282,12 @@ export function createClaims(
     for (let turn = 0; turn < TURNS; turn++) {
       const replayed = replay(request);
       if (replayed) return replayed;
-      const deposit = store.claim(request.signature) ?? (await examine(request.signature));
-      if (isRefusal(deposit)) return refuse(deposit);
+      const stored = store.claim(request.signature);
+      const read = stored
+        ? { type: 'deposit' as const, deposit: stored }
+        : await readDeposit(request.signature);
+      if (read.type === 'refused') return refuse(read.refusal);
+      const { deposit } = read;
       const wrong = mismatch(request, deposit);
       if (wrong) return refuse(wrong, record(deposit.signature));
       const known = store.claim(deposit.signature);
@@ -289,17 +295,17 @@ export function createClaims(
       if (known?.left === 0n)
         return why ? refuse(view.alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
       if (why) return refuse(view.claimsPaused(why), record(deposit.signature));
-      // Paid by an instance whose claim nobody remembers.
+      // A lost instance has paid it: its operation is known, its claim is not.
       if (!known && journal.get(payoutId(deposit.signature, 1)))
         return refuse(heldBack('reconciled', deposit.signature));
       if (request.skipReward) return preview(request, deposit);
       const tooMany = keyRefusal(journal, request, now());
       if (tooMany) return refuse(tooMany);
       const got = await claimPart(request, deposit);
-      if (!got || got === AGAIN) continue;
-      return isRefusal(got)
-        ? refuse(got, record(deposit.signature))
-        : claimed(deposit.signature, got.part, false);
+      if (got.type === 'again') continue;
+      return got.type === 'refused'
+        ? refuse(got.refusal, record(deposit.signature))
+        : claimed(deposit.signature, got.payout.part, false);
     }
     return refuse(view.inProgress(), record(request.signature));
   }

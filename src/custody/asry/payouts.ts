@@ -17,15 +17,19 @@ import type { AsryProgram } from './epochs.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
 import { mirrorClaim, mirrorEpoch } from './view.ts';
 
-/** A payout that is to be begun, with its claim as both stand. Called in the critical section; may write. */
-export type Obtain = () => { readonly claim: Claim; readonly payout: Payout } | Refusal;
-
-export type PayoutBegun =
-  | { readonly type: 'begun' }
-  | { readonly type: 'owed'; readonly reason: OwedReason }
+/** A payout to begin, with its claim. */
+export type Taken =
+  | { readonly type: 'taken'; readonly claim: Claim; readonly payout: Payout }
   | { readonly type: 'refused'; readonly refusal: Refusal }
-  /** Another call was faster: look again. */
+  /** Another call changed the claim first: decide again. */
   | { readonly type: 'again' };
+
+/** Called in the critical section; may write. */
+export type Obtain = () => Taken;
+
+type NotBegun = Exclude<Taken, { type: 'taken' }> | { readonly type: 'owed'; readonly reason: OwedReason };
+
+export type PayoutBegun = { readonly type: 'begun' } | NotBegun;
 
 /** Receivers of one sweep: all their accounts fit one call. */
 const SWEEP = 20;
@@ -36,12 +40,7 @@ const RAREST_LOOK_MS = 3_600_000;
 /** After so many failed operations somebody should look. */
 const ALARM_TRIES = 3;
 
-/** Codes of refusals that no caller sees. */
-const OWED = 'owed';
-const LOOK_AGAIN = 'look_again';
-const owedFor = (reason: OwedReason): Refusal => ({ code: OWED, message: reason });
-/** Another call was faster: what was read before the critical section is not true any more. */
-export const AGAIN: Refusal = { code: LOOK_AGAIN, message: '' };
+const AGAIN = { type: 'again' } as const;
 
 export function createAsryPayouts(
   tools: ModuleTools,
@@ -115,14 +114,14 @@ export function createAsryPayouts(
     obtain: Obtain,
   ): Promise<PayoutBegun> {
     const id = payoutId(claim.signature, claim.operations + 1);
-    const begun = await tools.begin('asry', id, () => {
+    const begun = await tools.begin<NotBegun>('asry', id, () => {
       const got = obtain();
-      if ('code' in got) return { ok: false, refusal: got };
+      if (got.type !== 'taken') return { ok: false, declined: got };
       if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
-        return { ok: false, refusal: AGAIN };
+        return { ok: false, declined: AGAIN };
       const { sender } = got.claim;
       const terms = judge(payee, got.payout, sender);
-      if (typeof terms === 'string') return { ok: false, refusal: owedFor(terms) };
+      if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
       const createAccount = terms.rent > 0n;
       const { atoms, part } = got.payout;
       save(
@@ -150,16 +149,21 @@ export function createAsryPayouts(
       const reserved = lamports(terms.rent + tokenTransferFee({ createAccount }));
       return { ok: true, intent: { amount: lamports(0n), reserved, plan, claims: [] } };
     });
-    if (begun.type === 'refused') return notBegun(begun.refusal);
-    return { type: begun.type === 'begun' ? 'begun' : 'again' };
+    switch (begun.type) {
+      case 'begun':
+        return { type: 'begun' };
+      case 'known':
+        return AGAIN;
+      case 'declined':
+        return begun.declined;
+      case 'refused':
+        return notBegun(begun.refusal);
+    }
   }
 
-  function notBegun(refusal: Refusal): PayoutBegun {
+  /** What the kernel refuses for the moment stays owed. */
+  function notBegun(refusal: Refusal): NotBegun {
     switch (refusal.code) {
-      case LOOK_AGAIN:
-        return { type: 'again' };
-      case OWED:
-        return { type: 'owed', reason: refusal.message as OwedReason };
       case 'INSUFFICIENT_BALANCE':
         return { type: 'owed', reason: 'reserve_short_of_sol' };
       case 'UPSTREAM_FAILED':
@@ -173,13 +177,13 @@ export function createAsryPayouts(
     }
   }
 
-  /** The payout as an earlier look left it, if it still waits. */
+  /** The payout as of the last check, if it is still owed. */
   const waiting =
     ({ signature, part }: Payout): Obtain =>
     () => {
       const claim = store.claim(signature);
       const payout = store.payouts(signature).find((each) => each.part === part);
-      return claim && payout?.state === 'owed' ? { claim, payout } : AGAIN;
+      return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout } : AGAIN;
     };
 
   /** @param asked by a caller: then the next look of our own comes no later for it */
@@ -192,7 +196,7 @@ export function createAsryPayouts(
     if (begun.type !== 'owed') return;
     storage.transaction(() => {
       const got = waiting(payout)();
-      if ('code' in got) return;
+      if (got.type !== 'taken') return;
       const owed = owe(got.payout, begun.reason);
       const { tries, dueAt } = got.payout;
       save(got.claim, asked ? { ...owed, tries, dueAt } : owed);

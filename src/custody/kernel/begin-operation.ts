@@ -33,36 +33,53 @@ export type Intent = {
   readonly claims: readonly string[];
 };
 
-export type Decision =
+/** `declined` is an outcome of the module's own that is no refusal of the caller. */
+export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly refusal: Refusal }
+  | { readonly ok: false; readonly declined: Declined };
 
-export type Begun =
+export type Begun<Declined = never> =
   | { readonly type: 'begun' | 'known'; readonly operation: Operation }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | { readonly type: 'declined'; readonly declined: Declined };
 
 /**
  * @param id     natural key, such as `absr:2026-03-01`: the same id begins once
  * @param decide called in the critical section, so it may read and write the journal; nothing of it stays when the
  *               intent is refused
  */
-export type Begin = (kind: Kind, id: string, decide: () => Decision) => Promise<Begun>;
+export type Begin = <Declined = never>(
+  kind: Kind,
+  id: string,
+  decide: () => Decision<Declined>,
+) => Promise<Begun<Declined>>;
 
-/** Undoes the critical section of a refused intent. */
-class Refused extends Error {
-  readonly refusal: Refusal | 'outdated';
-  constructor(refusal: Refusal | 'outdated') {
-    super('refused');
-    this.refusal = refusal;
+/** Rolls the critical section of an intent back that does not begin. */
+class RolledBack<Declined> extends Error {
+  readonly outcome: Begun<Declined> | 'outdated';
+  constructor(outcome: Begun<Declined> | 'outdated') {
+    super('rolled back');
+    this.outcome = outcome;
   }
 }
+
+const refuse = (refusal: Refusal): Begun => ({ type: 'refused', refusal });
 
 export function createBegin(p: BeginPorts): Begin {
   const { journal, now } = p;
 
-  function insert(kind: Kind, id: string, balance: Balance, decide: () => Decision): Operation {
+  function insert<Declined>(
+    kind: Kind,
+    id: string,
+    balance: Balance,
+    decide: () => Decision<Declined>,
+  ): Operation {
     const decision = decide();
-    if (!decision.ok) throw new Refused(decision.refusal);
+    if (!decision.ok)
+      throw new RolledBack<Declined>(
+        'refusal' in decision ? refuse(decision.refusal) : { type: 'declined', declined: decision.declined },
+      );
     const { claims, ...intent } = decision.intent;
     const verdict = checkIntent({
       budget: p.budgetOf(kind),
@@ -73,15 +90,16 @@ export function createBegin(p: BeginPorts): Begin {
       now: now(),
     });
     if (!verdict.ok)
-      throw new Refused(verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : spendingRefusal(verdict, now()));
+      throw new RolledBack(
+        verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : refuse(spendingRefusal(verdict, now())),
+      );
     for (const name of claims) {
-      if (!journal.consumeOnce(name, id, now())) throw new Refused(alreadyUsed(name));
+      if (!journal.consumeOnce(name, id, now())) throw new RolledBack(refuse(alreadyUsed(name)));
     }
     return journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
   }
 
-  return async (kind, id, decide) => {
-    const refuse = (refusal: Refusal): Begun => ({ type: 'refused', refusal });
+  return async <Declined>(kind: Kind, id: string, decide: () => Decision<Declined>) => {
     if (!journal.get(id)) {
       const why = await p.stop(kind);
       if (why) return refuse(signingStopped(why));
@@ -106,8 +124,9 @@ export function createBegin(p: BeginPorts): Begin {
         await p.storage.sync();
         return { type: 'begun', operation };
       } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        if (error.refusal !== 'outdated') return refuse(error.refusal);
+        if (!(error instanceof RolledBack)) throw error;
+        const { outcome } = error as RolledBack<Declined>;
+        if (outcome !== 'outdated') return outcome;
       }
     }
     return refuse(upstreamRefusal('upstream_balance_outdated'));

@@ -80,7 +80,10 @@ export function createPaymentWorld(
       }
       const planned = storage.transaction(() => {
         const decision = decide();
-        if (!decision.ok) return decision.refusal;
+        if (!decision.ok) {
+          if ('refusal' in decision) return decision.refusal;
+          throw new Error('no payment declines an operation');
+        }
         const { claims: _claims, ...intent } = decision.intent;
         return journal.insert(plannedOperation({ id, kind, ...intent, now: state.now }));
       });
