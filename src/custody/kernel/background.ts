@@ -5,7 +5,7 @@
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
 import { rememberDisagreement } from './agreement-memory.ts';
-import type { Driver } from './executor.ts';
+import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
