@@ -71,9 +71,9 @@ describe('a replaced instance gives no answer', () => {
     it('that leaves nothing to claim', async () => {
       const { desk, storage } = createStoredClaims();
       expect(await desk.claim(CLAIM)).toMatchObject({ type: 'claimed' });
-      expect(await desk.told(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+      expect(await desk.storedAnswer(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
       replace(storage);
-      await expect(desk.told(CLAIM)).rejects.toThrow(REPLACED);
+      await expect(desk.storedAnswer(CLAIM)).rejects.toThrow(REPLACED);
     });
   });
 });

@@ -28,7 +28,10 @@ export function createStoredClaims() {
   const begin: Begin = async (kind, id, decide) =>
     storage.transaction(() => {
       const decision = decide();
-      if (!decision.ok) return { type: 'refused', refusal: decision.refusal };
+      if (!decision.ok)
+        return 'refusal' in decision
+          ? { type: 'refused', refusal: decision.refusal }
+          : { type: 'declined', declined: decision.declined };
       const { claims: _claims, ...intent } = decision.intent;
       const operation = journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
       return { type: 'begun', operation };
