@@ -1,0 +1,119 @@
+/**
+ * docs/api-guide.md, followed command by command in one shell on the world. What a reader does between two commands, such
+ * as a payment, is done when its result is assigned to a variable.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { blocksOf, commandsOf } from '../docs/markdown.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { createAsryStage } from './asry-stage.ts';
+import { createTokenDesk } from './token-desk.ts';
+
+const run = promisify(execFile);
+type Json = Record<string, unknown>;
+
+let world: World;
+let folder: string;
+beforeAll(async () => {
+  world = await startWorld({ cron: false });
+  folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
+});
+afterAll(async () => {
+  if (folder) rmSync(folder, { recursive: true, force: true });
+  await world?.stop();
+});
+
+/** Commands of a section, in order. */
+const commandsUnder = (heading: string): string[] => {
+  const page = readFileSync('docs/api-guide.md', 'utf8');
+  const section = page.split(/^## /m).find((part) => part.startsWith(heading));
+  return blocksOf(heading, section ?? '')
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => commandsOf(text));
+};
+
+/**
+ * Runs a section. Every command must end with status 0, and every `curl` must give an answer without an error code.
+ * @param placeholders what makes the value that the reader puts in place of `the-…`, by its variable
+ */
+async function follow(heading: string, placeholders: Record<string, () => Promise<string>> = {}) {
+  const answers: { readonly command: string; readonly text: string }[] = [];
+  for (const command of commandsUnder(heading)) {
+    const [, variable] = /^(\w+)=the-/.exec(command) ?? [];
+    const value = variable === undefined ? undefined : await placeholders[variable]?.();
+    const line = variable === undefined ? command : `${variable}=${value}`;
+    const file = / -o ([\w.]+)/.exec(command)?.[1];
+    const { stdout } = await run(
+      'bash',
+      ['-ec', `set -a; [ ! -f state ] || . ./state; ${line}\nexport -p > state`],
+      { cwd: folder, env: { ...process.env, API: world.url } },
+    );
+    if (!command.startsWith('curl')) continue;
+    const text = file ? readFileSync(join(folder, file), 'utf8') : stdout;
+    expect([command, text]).toEqual([command, expect.not.stringContaining('error_code')]);
+    answers.push({ command, text });
+  }
+  return (part: string): Json => {
+    const found = answers.find(({ command }) => command.includes(part));
+    return JSON.parse(found?.text ?? 'null') as Json;
+  };
+}
+
+const saved = (file: string): Json => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json;
+
+it('creates a token that is paid by its Solana Pay URL', async () => {
+  const desk = createTokenDesk(world);
+  // The wait of the guide ends when the payment is seen, so the wallet pays while the command waits.
+  const paid = desk
+    .until(
+      async () => {
+        try {
+          return saved('invoice.json');
+        } catch {
+          return undefined;
+        }
+      },
+      (invoice) => invoice?.solana_pay_url !== undefined,
+    )
+    .then((invoice) => desk.pay(invoice ?? {}));
+  const answer = await follow('Create a token', { SIGNATURE: () => paid });
+  expect(answer('Prefer')).toMatchObject({ name: 'Moon Cat', invoice_id: saved('invoice.json').invoice_id });
+  expect(answer('invoices/confirm')).toMatchObject({ ok: true, status: 'completed' });
+  expect(answer('api/tokens/')).toMatchObject({ id: saved('token.json').token_id, symbol: 'MCAT' });
+});
+
+it('lists a token made elsewhere', async () => {
+  const desk = createTokenDesk(world);
+  const answer = await follow('List a token', {
+    MINT: () => desk.foreignMint('token-2022', 'Foreign Coin', 'FRGN'),
+    SIGNATURE: () => desk.pay(saved('listing.json')),
+  });
+  expect(answer('listings/confirm')).toMatchObject({ ok: true, listing: { status: 'confirmed' } });
+  expect(answer('listings/search')).toMatchObject({ tokens: [{ symbol: 'FRGN' }], next_cursor: null });
+});
+
+it('claims ASRY for a deposit', async () => {
+  const stage = createAsryStage(world);
+  const user = await stage.user();
+  const answer = await follow('Claim ASRY', { DEPOSIT: () => stage.deposit(user, 10n) });
+  expect(answer('explorer/treasury')).toEqual({ treasury_address: world.treasury });
+  expect(answer('skipReward')).toMatchObject({ reward: { status: 'skipped' } });
+  expect(answer('asry/claims')).toMatchObject({ senderPubkey: user.address, payouts: [{ part: 1 }] });
+});
+
+it('opens an exchange and waits for it', async () => {
+  const answer = await follow('Exchange currencies');
+  expect(answer('exchange/estimate')).toMatchObject({ amount: 0.8 });
+  expect(answer('exchange/create')).toMatchObject({ payinCurrency: 'sol', status: 'waiting' });
+  expect(answer('exchange/status')).toMatchObject({ id: saved('exchange.json').id });
+});
+
+it('counts a page view', async () => {
+  const answer = await follow('Count a page view');
+  expect(answer('pageview')).toBe(204);
+  expect(answer('stats')).toMatchObject({ totals: { pageviews: 1 } });
+});
