@@ -1221,7 +1221,7 @@ export type Operations = {
     answer: Proof;
     code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old, or unknown. */
+  /** Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. */
   getReserveBadge: {
     input: Record<string, never>;
     answer: null;

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
-import { databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, listResponse, wantsCsv } from '../../http/csv.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
@@ -105,7 +105,7 @@ const badgeRoute = createRoute({
   tags: ['reserves'],
   summary: 'Reserve and ABSR supply as a picture to embed',
   description:
-    'Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old, or unknown. Always a picture, never an error body.',
+    'Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. A failed upstream gives a gray picture, not an error.',
   responses: {
     200: { description: 'A picture', content: { 'image/svg+xml': { schema: z.string() } } },
   },
@@ -115,9 +115,12 @@ const badgeRoute = createRoute({
 const BADGE_MAX_AGE = 60;
 const BADGE_UNSURE_MAX_AGE = 15;
 
-/** A picture for every case: a page that embeds it shows an error as a broken image. */
+/** A failed upstream gives an unknown state: a page that embeds the badge would show an error as a broken image. */
 async function readBadge(d: SummaryDeps): Promise<BadgeState> {
-  const parts = await readSummary(d).catch(() => null);
+  const parts = await readSummary(d).catch((error: unknown) => {
+    if (error instanceof AppError) return null;
+    throw error;
+  });
   const [, , reserve, supply] = parts ?? [null, null, null, null];
   const backing =
     reserve && supply
