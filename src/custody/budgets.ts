@@ -8,10 +8,10 @@ import { DAY_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { OpenRequest, Refusal } from './api.ts';
 import type { CustodyLimits } from './custody-deps.ts';
-import type { BalanceReader } from './kernel/balance-reader.ts';
 import type { Journal } from './kernel/journal.ts';
 import type { Kind } from './kernel/operation.ts';
 import { spendingRefusal, upstreamRefusal } from './kernel/refusals.ts';
+import type { BalanceReader } from './kernel/solana-view.ts';
 import { type Budget, type Cap, checkIntent, type Sold } from './kernel/spending-limits.ts';
 import { swapBudget } from './swap/limits.ts';
 

@@ -1,4 +1,4 @@
-import type { History, HistoryNode } from '../../src/custody/kernel/history.ts';
+import type { History, HistoryNode } from '../../src/custody/kernel/quorum.ts';
 
 /** The reserve's history of one node that proves the absence of nothing. */
 export const historyOf = (signatures: HistoryNode['signatures'] = async () => []): History => ({

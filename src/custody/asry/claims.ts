@@ -15,7 +15,6 @@ import { type ChainTransaction, failureReason } from '../../providers/solana-rpc
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { createSharedWork } from '../kernel/shared-work.ts';
 import { type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import {
   type ClaimFacts,
@@ -367,4 +366,16 @@ export function createClaims(
       await payouts.sweep();
     },
   } satisfies CustodyModule & Record<string, unknown>;
+}
+
+/** One piece of work for all who ask for it at the same time, by name. */
+export function createSharedWork() {
+  const shared = new Map<string, Promise<unknown>>();
+  return function once<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const running = shared.get(name) as Promise<T> | undefined;
+    if (running) return running;
+    const started = work().finally(() => shared.delete(name));
+    shared.set(name, started);
+    return started;
+  };
 }

@@ -7,8 +7,8 @@ import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-transfe
 import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
-import { eachRecord } from '../kernel/mirror-records.ts';
 import { plannedOperation } from '../kernel/operation.ts';
+import { eachRecord } from '../kernel/outbox.ts';
 import type { Log, Mirror, Storage } from '../kernel/ports.ts';
 import type { Recognized } from '../kernel/reconcile.ts';
 import { HELD_RECONCILED } from '../kernel/state-machine.ts';

@@ -4,13 +4,13 @@
  * @module
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
-import { rememberDisagreement } from './agreement-memory.ts';
 import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
+import { rememberDisagreement } from './quorum.ts';
 import type { SigningGate } from './signing-gate.ts';
 import type { ChainPort } from './solana-view.ts';
 

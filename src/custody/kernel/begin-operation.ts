@@ -6,11 +6,11 @@
 import type { Lamports } from '../../core/amount.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
-import type { BalanceReader } from './balance-reader.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
 import { signingStopped, spendingRefusal, upstreamRefusal } from './refusals.ts';
+import type { BalanceReader } from './solana-view.ts';
 import { type Balance, type Budget, checkIntent } from './spending-limits.ts';
 
 export type BeginPorts = {

@@ -9,7 +9,7 @@ import { freeze } from './journal-integrity.ts';
 import type { OperationKind, Prepared } from './module.ts';
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
-import { decodePrepared, encodePrepared } from './prepared-message.ts';
+import { decodePrepared, encodePrepared } from './signer.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
 import { type Effect, effectOf, isDue, judgeAttempt, type Observation, step } from './state-machine.ts';

@@ -3,10 +3,10 @@
  * the mirror or the chain knows more than it does, and stays so until the operator reconciles.
  * @module
  */
-import { type History, readLists, unionOf } from './history.ts';
+
 import type { Journal } from './journal.ts';
 import type { Log, Mirror } from './ports.ts';
-import { quorumOf } from './quorum.ts';
+import { type History, quorumOf, readLists, unionOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 
 export type JournalCheckPorts = {

@@ -205,3 +205,16 @@ export function plannedOperation(p: {
     dueAt: now,
   };
 }
+
+export type PublicStatus = 'waiting' | 'finished' | 'failed';
+
+export function mirrorStatus(operation: Operation): PublicStatus {
+  switch (operation.state) {
+    case 'done':
+      return 'finished';
+    case 'failed':
+      return 'failed';
+    default:
+      return 'waiting';
+  }
+}

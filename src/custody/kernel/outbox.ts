@@ -4,9 +4,15 @@
  * @module
  */
 import type { Journal } from './journal.ts';
-import { decodeOperation, encodeOperation, type Operation } from './operation.ts';
-import { type Log, type Mirror, type MirrorRow, RECORD_TABLES, type Storage } from './ports.ts';
-import { mirrorStatus } from './public-state.ts';
+import { decodeOperation, encodeOperation, mirrorStatus, type Operation } from './operation.ts';
+import {
+  type Log,
+  type Mirror,
+  type MirrorRow,
+  RECORD_TABLES,
+  type RecordTable,
+  type Storage,
+} from './ports.ts';
 
 /** Rows of one D1 batch. */
 const BATCH = 40;
@@ -118,4 +124,21 @@ function columns(op: Operation): (string | number | null)[] {
     iso(op.updatedAt),
     encodeOperation(op),
   ];
+}
+
+const PAGE = 200;
+
+/** @throws when D1 cannot be read */
+export async function eachRecord(
+  mirror: Pick<Mirror, 'recordsAfter'>,
+  table: RecordTable,
+  take: (journal: string) => void,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await mirror.recordsAfter(table, after, PAGE);
+    for (const row of rows) take(row.journal);
+    const last = rows[rows.length - 1];
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
 }

@@ -5,7 +5,9 @@
  */
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
+import type { SignatureEntry } from '../../providers/solana-rpc.ts';
 import { asUpstreamFailure, type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
+import type { Journal } from './journal.ts';
 import type { Log } from './ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
@@ -240,3 +242,64 @@ export const decideTransaction =
       },
     };
   };
+
+const KEY = 'nodes_disagreement';
+
+type Memory = Pick<Journal, 'getMeta' | 'setMeta'>;
+
+export function rememberDisagreement(journal: Memory, { disagreement }: NodeAgreement): void {
+  if (!disagreement) return;
+  const text = JSON.stringify(disagreement);
+  if (journal.getMeta(KEY) !== text) journal.setMeta(KEY, text);
+}
+
+/** The agreement with the contradiction that an earlier instance saw, where this one has seen none. */
+export function recallDisagreement(
+  journal: Pick<Memory, 'getMeta'>,
+  agreement: NodeAgreement,
+  now: number,
+): NodeAgreement {
+  const text = journal.getMeta(KEY);
+  if (agreement.disagreement || text === undefined) return agreement;
+  const disagreement = JSON.parse(text) as NonNullable<NodeAgreement['disagreement']>;
+  return now - disagreement.at < DISAGREEMENT_SHOWN_MS ? { ...agreement, disagreement } : agreement;
+}
+
+export type HistoryPage = { readonly limit: number; readonly before?: string; readonly until?: string };
+
+export type HistoryNode = {
+  readonly name: string;
+  /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
+  signatures(page: HistoryPage): Promise<SignatureEntry[]>;
+};
+
+export type History = {
+  readonly nodes: readonly HistoryNode[];
+  /** Whether a quorum proves that a listed transaction does not exist. @throws AppError UPSTREAM_FAILED */
+  isAbsent(entry: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean>;
+};
+
+/**
+ * The lists of the nodes that answer.
+ * @param least nodes that must answer: a quorum where something follows from what is not listed
+ * @throws the first failure when fewer answer
+ */
+export async function readLists(
+  { nodes }: Pick<History, 'nodes'>,
+  least: number,
+  read: (node: HistoryNode) => Promise<SignatureEntry[]>,
+): Promise<SignatureEntry[][]> {
+  const answers = await Promise.allSettled(nodes.map(read));
+  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (lists.length < Math.max(least, 1)) throw failed?.reason ?? new Error('no Solana node is configured');
+  return lists;
+}
+
+/** All that one list or another holds, newest first. */
+export function unionOf(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
+  const found = new Map<string, SignatureEntry>();
+  for (const entry of lists.flat()) if (!found.has(entry.signature)) found.set(entry.signature, entry);
+  // The sort is stable, so transactions of one slot stay in the order of their node.
+  return [...found.values()].toSorted((a, b) => (a.slot === b.slot ? 0 : a.slot > b.slot ? -1 : 1));
+}

@@ -7,13 +7,12 @@ import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { memoText } from '../../chain/solana/memo.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type History, type HistoryNode, readLists, unionOf } from './history.ts';
 import type { Journal } from './journal.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { type Facts, namesConsumedBy, type Operation, plannedOperation } from './operation.ts';
 import type { Mirror, Storage } from './ports.ts';
-import { quorumOf } from './quorum.ts';
+import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 import { HELD_RECONCILED } from './state-machine.ts';
 

@@ -3,11 +3,11 @@
  * @module
  */
 import type { CustodyReport } from '../api.ts';
-import { recallDisagreement } from './agreement-memory.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason } from './journal-integrity.ts';
 import { isTerminal } from './operation.ts';
 import type { Signer } from './ports.ts';
+import { recallDisagreement } from './quorum.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, limitsOf } from './spending-limits.ts';
 

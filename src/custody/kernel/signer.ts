@@ -5,11 +5,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-message.ts';
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
+import type { Prepared } from './module.ts';
 import type { Signer } from './ports.ts';
 
 /** DER prefix of an ed25519 seed in PKCS #8 (RFC 8410). */
@@ -111,5 +112,43 @@ export function createMintKeys(seed: string): MintKeys {
   return {
     address: (invoiceId) => encodeBase58(ed25519.getPublicKey(secretKey(invoiceId))),
     sign: (invoiceId, message) => ed25519.sign(message, secretKey(invoiceId)),
+  };
+}
+
+type Ready = Extract<Prepared, { ok: true }>;
+type StoredMessage = Pick<Ready, 'ok' | 'plan' | 'claims'> & {
+  readonly message: string;
+  readonly cosignatures: readonly string[];
+  readonly cost: string;
+  readonly spend?: string;
+  readonly signedAt: {
+    readonly slot: string;
+    readonly witnesses: readonly { readonly node: string; readonly slot: string; readonly height: string }[];
+  };
+};
+
+/** JSON of a prepared message; `decodePrepared` reads it back. */
+export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): string =>
+  JSON.stringify(
+    { ...rest, message: bytesToHex(message), cosignatures: cosignatures.map(bytesToHex) },
+    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+  );
+
+export function decodePrepared(text: string): Ready {
+  const { signedAt, message, cosignatures, cost, spend, ...rest } = JSON.parse(text) as StoredMessage;
+  return {
+    ...rest,
+    message: hexToBytes(message),
+    cosignatures: cosignatures.map(hexToBytes),
+    cost: BigInt(cost),
+    ...(spend === undefined ? {} : { spend: BigInt(spend) }),
+    signedAt: {
+      slot: BigInt(signedAt.slot),
+      witnesses: signedAt.witnesses.map(({ node, slot, height }) => ({
+        node,
+        slot: BigInt(slot),
+        height: BigInt(height),
+      })),
+    },
   };
 }

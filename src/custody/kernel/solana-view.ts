@@ -16,9 +16,9 @@ import {
   type SolanaNode,
   type TokenRow,
 } from '../../providers/solana-rpc.ts';
-import type { History } from './history.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log } from './ports.ts';
+import type { History } from './quorum.ts';
 import {
   createQuorum,
   decideTransaction,
@@ -258,5 +258,25 @@ async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
     statusSlot,
     status: status && { slot: status.slot, failed: status.err !== null, commitment: status.commitment },
     firstAvailableSlot: past ? await node.firstAvailableBlock() : null,
+  };
+}
+
+/** Finalized, never older than the slot. @throws AppError UPSTREAM_FAILED */
+export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
+
+/** A balance so young is shared. */
+const FRESH_MS = 1_000;
+
+export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {
+  let latest: { at: number; balance: Promise<Balance> } | undefined;
+  return async (minSlot) => {
+    if (latest && now() - latest.at < FRESH_MS) {
+      // A failure is shared as well: a chain that is down is not asked once for every caller.
+      const shared = await latest.balance;
+      if (shared.slot >= minSlot) return shared;
+    }
+    const balance = chain.balance(minSlot);
+    latest = { at: now(), balance };
+    return balance;
   };
 }

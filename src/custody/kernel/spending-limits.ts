@@ -4,7 +4,11 @@
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { Journal } from './journal.ts';
+import type { OperationKind } from './module.ts';
 import type { Kind, Operation } from './operation.ts';
+import type { BalanceReader } from './solana-view.ts';
 
 /** False where a limit is not a number: it would compare as no limit at all. */
 export const areLimits = (limits: object): boolean =>
@@ -188,3 +192,31 @@ export const limitsOf = ({ kind, caps }: Budget, operations: readonly Entry[], n
 
 /** For messages: `0.5 SOL`. */
 export const solText = (amount: bigint): string => `${formatAmount(amount, SOL_DECIMALS)} SOL`;
+
+export function coveredKind(
+  kind: OperationKind,
+  p: {
+    readonly journal: Pick<Journal, 'open' | 'recent' | 'releasedSlot'>;
+    readonly budget: Budget;
+    readonly readBalance: BalanceReader;
+    readonly now: () => number;
+  },
+): OperationKind {
+  const { journal, budget, now } = p;
+  return {
+    ...kind,
+
+    /** @throws AppError UPSTREAM_FAILED `short_of_sol`, or the name of the cap that is reached: it is tried again */
+    async prepare(operation) {
+      const balance = await p.readBalance(journal.releasedSlot());
+      const signed = reservedLamports(journal.open().filter(({ state }) => state === 'signed'));
+      if (balance.lamports < signed + operation.reserved + budget.keeps())
+        throw upstreamFailed('reserve', 'short_of_sol');
+      const earlier = journal.recent(operation.kind, now()).filter(({ seq }) => seq < operation.seq);
+      const added = { amount: operation.amount, cost: 0n };
+      const reached = budget.caps.find((cap) => !checkCap(cap, operation.kind, earlier, added, now()).ok);
+      if (reached) throw upstreamFailed('reserve', reached.name);
+      return kind.prepare(operation);
+    },
+  };
+}

@@ -5,7 +5,7 @@
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
-import { eachRecord } from '../kernel/mirror-records.ts';
+import { eachRecord } from '../kernel/outbox.ts';
 import type { Mirror, Storage } from '../kernel/ports.ts';
 import type { Recognized } from '../kernel/reconcile.ts';
 import { DUST } from './payment-matching.ts';

@@ -6,7 +6,7 @@
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
-import { mirrorStatus } from '../kernel/public-state.ts';
+import { mirrorStatus } from '../kernel/operation.ts';
 import { signingStopped, spendingRefusal, upstreamRefusal } from '../kernel/refusals.ts';
 import { type SpendingVerdict, solText } from '../kernel/spending-limits.ts';
 import { COST_DAY } from './limits.ts';

@@ -7,11 +7,11 @@ import { fairShare, networksOf } from '../../core/client-network.ts';
 import { CALL_LIMITS, HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
-import type { BalanceReader } from '../kernel/balance-reader.ts';
 import type { Executor } from '../kernel/executor.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
+import type { BalanceReader } from '../kernel/solana-view.ts';
 import {
   type Balance,
   type Budget,

@@ -9,9 +9,9 @@ import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type History, type HistoryNode, readLists } from '../kernel/history.ts';
 import type { Settled } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { type History, type HistoryNode, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 
 export type SettlementPorts = {

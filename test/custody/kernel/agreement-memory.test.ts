@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { recallDisagreement, rememberDisagreement } from '../../../src/custody/kernel/agreement-memory.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { NodeAgreement } from '../../../src/custody/kernel/quorum.ts';
+import { recallDisagreement, rememberDisagreement } from '../../../src/custody/kernel/quorum.ts';
 import { NOW } from '../sample-operations.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 

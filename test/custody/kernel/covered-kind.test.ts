@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { coveredKind } from '../../../src/custody/kernel/covered-kind.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../../src/custody/kernel/module.ts';
 import { type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { coveredKind } from '../../../src/custody/kernel/spending-limits.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const NOW = 1_800_000_000_000;

@@ -5,11 +5,11 @@ import {
   decodeOperation,
   encodeOperation,
   isTerminal,
+  mirrorStatus,
   namesConsumedBy,
   type Operation,
   plannedOperation,
 } from '../../../src/custody/kernel/operation.ts';
-import { mirrorStatus } from '../../../src/custody/kernel/public-state.ts';
 import { closed, done, NOW, outstanding, planned, settling, signed } from '../sample-operations.ts';
 
 const atoms = fc.bigInt({ min: 0n, max: 2n ** 70n }).map(lamports);
