@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS exchange_requests (
 CREATE INDEX IF NOT EXISTS exchange_requests_by_age ON exchange_requests (created_at);
 CREATE INDEX IF NOT EXISTS exchange_requests_by_client ON exchange_requests (client, created_at);
 
--- The page-view log. Rows are only appended; ip is set to null after ANALYTICS_IP_RETENTION_DAYS.
+-- The page-view log. ip is set to null after ANALYTICS_IP_RETENTION_DAYS; the oldest rows are deleted by age and number.
 CREATE TABLE IF NOT EXISTS pageviews (
   id INTEGER PRIMARY KEY,
   at_ms INTEGER NOT NULL,              -- Unix milliseconds
@@ -82,6 +82,12 @@ CREATE TABLE IF NOT EXISTS pageview_sources (
   PRIMARY KEY (kind, value)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS pageview_sources_by_count ON pageview_sources (kind, count DESC, value);
+-- Names that were added to pageview_sources on the latest day with a new one.
+CREATE TABLE IF NOT EXISTS pageview_new_sources (
+  kind TEXT PRIMARY KEY,               -- as in pageview_sources
+  day TEXT NOT NULL,
+  count INTEGER NOT NULL
+) WITHOUT ROWID;
 -- Visitors of the current day. Salt and keys are deleted after the day.
 CREATE TABLE IF NOT EXISTS pageview_salts (
   day TEXT PRIMARY KEY,
@@ -99,16 +105,27 @@ CREATE VIEW IF NOT EXISTS pageview_arrivals AS
 CREATE TRIGGER IF NOT EXISTS pageview_arrives INSTEAD OF INSERT ON pageview_arrivals
 BEGIN
   INSERT INTO pageviews (at_ms, path, referrer, ip) VALUES (new.at_ms, new.path, new.referrer, new.ip);
-  -- Runs before the visitor is stored, so that the day counts each visitor once.
+  -- Runs before the visitor is stored, so that the day counts each visitor once. A day counts at most 1,000,000.
   INSERT INTO pageview_periods (period, pageviews, visitors, bots)
     VALUES ('total', 1, 0, 0), ('hour ' || new.hour, 1, 0, 0),
-      ('day ' || new.day, 1, NOT EXISTS (SELECT 1 FROM pageview_visitors WHERE day = new.day AND visitor = new.visitor), 0)
+      ('day ' || new.day, 1, NOT EXISTS (SELECT 1 FROM pageview_visitors WHERE day = new.day AND visitor = new.visitor)
+        AND coalesce((SELECT visitors FROM pageview_periods WHERE period = 'day ' || new.day), 0) < 1000000, 0)
     ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + 1, visitors = visitors + excluded.visitors;
-  INSERT INTO pageview_visitors (day, visitor) VALUES (new.day, new.visitor) ON CONFLICT DO NOTHING;
-  INSERT INTO pageview_sources (kind, value, count) VALUES ('path', new.path, 1)
+  INSERT INTO pageview_visitors (day, visitor) SELECT new.day, new.visitor
+    WHERE (SELECT visitors FROM pageview_periods WHERE period = 'day ' || new.day) < 1000000
+    ON CONFLICT DO NOTHING;
+  -- Each kind adds at most 1,000 new names a day; a view with any further name counts as 'other', so the sums stay exact.
+  INSERT INTO pageview_sources (kind, value, count)
+    SELECT kind, CASE WHEN EXISTS (SELECT 1 FROM pageview_sources known WHERE known.kind = name.kind AND known.value = name.value)
+        OR NOT EXISTS (SELECT 1 FROM pageview_new_sources today WHERE today.kind = name.kind AND day >= new.day AND today.count >= 1000)
+      THEN value ELSE 'other' END, 1
+    FROM (SELECT 'path' AS kind, new.path AS value UNION ALL SELECT 'referrer', new.referrer_host) name WHERE value IS NOT NULL
     ON CONFLICT (kind, value) DO UPDATE SET count = count + 1;
-  INSERT INTO pageview_sources (kind, value, count) SELECT 'referrer', new.referrer_host, 1 WHERE new.referrer_host IS NOT NULL
-    ON CONFLICT (kind, value) DO UPDATE SET count = count + 1;
+  -- A count of 1 means that the name was added just now.
+  INSERT INTO pageview_new_sources (kind, day, count)
+    SELECT kind, new.day, 1 FROM pageview_sources
+    WHERE ((kind = 'path' AND value = new.path) OR (kind = 'referrer' AND value = new.referrer_host)) AND count = 1
+    ON CONFLICT (kind) DO UPDATE SET count = CASE WHEN day < excluded.day THEN 1 ELSE count + 1 END, day = max(day, excluded.day);
 END;
 
 -- Payment requests that buy a token creation.

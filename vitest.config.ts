@@ -41,6 +41,8 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
+              // Stands in for ANALYTICS_DB, which wrangler.toml does not bind.
+              d1Databases: { SECOND_DB: 'second' },
               bindings: {
                 TEST_SCHEMA: await readD1Migrations({
                   projectPath: '.',

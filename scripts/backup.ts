@@ -1,5 +1,6 @@
 /**
  * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations. Only reads.
+ * Where wrangler.toml binds `ANALYTICS_DB`, the rows of that database are in a second file, `FILE.analytics.sql`.
  * `--without a,b` leaves tables out; arguments after `--` go to `wrangler d1 execute`, in place of `--remote`. While
  * wrangler.toml names no database, it reads the offline world that runs on this machine.
  */
@@ -9,6 +10,7 @@ import * as z from 'zod';
 import { findWorld } from '../test/world/running-world.ts';
 import { dumpRows, type Row, tablesOf } from './backup/dump.ts';
 import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
+import { databasesOf } from './doctor/check-environments.ts';
 
 const PAGE = 1_000;
 const Cell = z.union([z.string(), z.number(), z.null()]);
@@ -17,6 +19,8 @@ const Answer = z.array(z.object({ results: Rows }));
 const PLACEHOLDER = '00000000-0000-0000-0000-000000000000';
 
 const schema = readFileSync('schema.sql', 'utf8');
+const toml = readFileSync('wrangler.toml', 'utf8');
+const fileOf = (file: string, database: string) => (database === 'DB' ? file : `${file}.analytics.sql`);
 const USAGE = 'npm run backup -- FILE [--without a,b] [-- ARGUMENTS OF wrangler d1 execute]';
 const { file, left, where } = argumentsOrUsage(USAGE, (args) => {
   const cut = args.indexOf('--');
@@ -24,16 +28,19 @@ const { file, left, where } = argumentsOrUsage(USAGE, (args) => {
   const { values, positionals } = readArguments(own, { without: { type: 'string' } }, 1);
   const [path] = positionals;
   if (path === undefined) throw new UsageError('FILE is missing');
-  if (existsSync(path)) throw new UsageError(`${path} exists already`);
+  const existing = databasesOf(toml)
+    .map((database) => fileOf(path, database))
+    .find((one) => existsSync(one));
+  if (existing !== undefined) throw new UsageError(`${existing} exists already`);
   const without = values.without?.split(',') ?? [];
   const unknown = without.find((table) => !tablesOf(schema).includes(table));
   if (unknown !== undefined) throw new UsageError(`--without: there is no table ${unknown}`);
   return { file: path, left: without, where: cut < 0 ? undefined : args.slice(cut + 1) };
 });
 
-function readByWrangler(queries: readonly string[]): Row[][] {
+function readByWrangler(database: string, queries: readonly string[]): Row[][] {
   const to = where ?? ['--remote'];
-  const args = ['wrangler', 'd1', 'execute', 'sluice', '--json', '--command', queries.join('; '), ...to];
+  const args = ['wrangler', 'd1', 'execute', database, '--json', '--command', queries.join('; '), ...to];
   const text = execFileSync('npx', args, { encoding: 'utf8', maxBuffer: 1 << 30 });
   return Answer.parse(JSON.parse(text)).map(({ results }) => results);
 }
@@ -50,10 +57,14 @@ async function readFromWorld(controlUrl: string, queries: readonly string[]): Pr
   return all;
 }
 
-const deployed = !readFileSync('wrangler.toml', 'utf8').includes(PLACEHOLDER);
+const deployed = !toml.includes(PLACEHOLDER);
 const world = where === undefined && !deployed ? findWorld() : undefined;
-const statements = await dumpRows({ schema, without: left, page: PAGE }, (queries) =>
-  world ? readFromWorld(world.controlUrl, queries) : readByWrangler(queries),
-);
-writeFileSync(file, `${statements.join('\n')}\n`, { flag: 'wx', mode: 0o600 });
-console.log(`${statements.length} rows${world ? ` of the offline world at ${world.url}` : ''} in ${file}`);
+// The offline world reads DB only.
+for (const database of world ? (['DB'] as const) : databasesOf(toml)) {
+  const statements = await dumpRows({ schema, without: left, page: PAGE }, (queries) =>
+    world ? readFromWorld(world.controlUrl, queries) : readByWrangler(database, queries),
+  );
+  const path = fileOf(file, database);
+  writeFileSync(path, `${statements.join('\n')}\n`, { flag: 'wx', mode: 0o600 });
+  console.log(`${statements.length} rows${world ? ` of the offline world at ${world.url}` : ''} in ${path}`);
+}

@@ -1,6 +1,6 @@
 /**
  * `npm run build:site`, which is also wrangler's custom build: no wrangler command publishes an empty or outdated site.
- * Builds the site and writes its version and commit. For `wrangler dev` it also migrates the local D1 database.
+ * Builds the site and writes its version and commit. For `wrangler dev` it also migrates the local D1 databases.
  * Fails when an environment of wrangler.toml uses a resource of production, so that no such deployment is possible.
  * @module
  */
@@ -9,9 +9,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
 import { currentCommit } from './current-commit.ts';
-import { sharedResources } from './doctor/check-environments.ts';
+import { databasesOf, sharedResources } from './doctor/check-environments.ts';
 
-for (const { environment, shared } of sharedResources(readFileSync('wrangler.toml', 'utf8'))) {
+const toml = readFileSync('wrangler.toml', 'utf8');
+for (const { environment, shared } of sharedResources(toml)) {
   console.error(`wrangler.toml: [env.${environment}] uses ${shared.join(', ')} of production.`);
   process.exit(1);
 }
@@ -22,8 +23,9 @@ writeFileSync(join(SITE_FOLDER, 'build.json'), `${JSON.stringify({ version, comm
 console.log(`${SITE_FOLDER}: ${made ? 'built' : 'up to date'}`);
 
 if (process.env.WRANGLER_COMMAND === 'dev')
-  execFileSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local'], {
-    // Without a terminal wrangler applies the migrations without a question.
-    env: { ...process.env, CI: 'true', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  for (const database of databasesOf(toml))
+    execFileSync('wrangler', ['d1', 'migrations', 'apply', database, '--local'], {
+      // Without a terminal wrangler applies the migrations without a question.
+      env: { ...process.env, CI: 'true', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });

@@ -19,6 +19,12 @@ function partsOf(toml: string): Map<string, string> {
   return parts;
 }
 
+/** Bindings of production's D1 databases: `DB`, and `ANALYTICS_DB` where it is set. */
+export const databasesOf = (toml: string): ('DB' | 'ANALYTICS_DB')[] =>
+  /^\s*binding\s*=\s*"ANALYTICS_DB"/m.test(partsOf(toml).get('production') ?? '')
+    ? ['DB', 'ANALYTICS_DB']
+    : ['DB'];
+
 function resourcesOf(text: string): string[] {
   const [, start = text] = /^\s*\[env\.[\w-]+\]\s*$([\s\S]*)/m.exec(text) ?? [];
   const root = start.split(/^\s*\[/m)[0] ?? '';

@@ -36,6 +36,7 @@ import { createChangeNow } from '../providers/changenow.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
+import { analyticsDatabase } from './analytics-database.ts';
 import { clients, feeNotes, fetchFor, log, swapRoutes } from './clients.ts';
 import { missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
@@ -128,7 +129,7 @@ function buildApiDeps(env: Env): Deps {
     exchanges: createExchangeStore(env.DB),
     sleep,
     defer: waitUntil,
-    analytics: createAnalyticsStore(env.DB, waitUntil),
+    analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
     // A value that cannot be read must not keep addresses for longer than the operator meant.
     ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')

@@ -19,13 +19,13 @@ import { getStatus } from '../features/status/get-status.ts';
 import { createHeartbeat } from '../features/status/heartbeat.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
+import { analyticsDatabase } from './analytics-database.ts';
 import { apiDeps } from './api.ts';
 import { fetchFor, log } from './clients.ts';
 
 export function scheduledDeps(env: Env): ScheduledDeps {
   const deps = apiDeps(env);
   const { custody, now, reserve, ipRetentionDays } = deps;
-  const analytics = createAnalyticsStore(env.DB, waitUntil);
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   return {
@@ -35,7 +35,11 @@ export function scheduledDeps(env: Env): ScheduledDeps {
       { name: 'wake', run: () => custody.wake() },
       { name: 'alert_undercollateralized', run: () => alertUndercollateralized(deps) },
       ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
-      { name: 'purge_analytics', run: () => purgeAnalytics({ analytics, ipRetentionDays, now }) },
+      ...[...new Set([analyticsDatabase(env), env.DB])].map((database) => ({
+        name: 'purge_analytics',
+        run: () =>
+          purgeAnalytics({ analytics: createAnalyticsStore(database, waitUntil), ipRetentionDays, now }),
+      })),
       { name: 'alarms', run: () => watchAlarms(env, deps) },
     ],
     // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.

@@ -32,11 +32,22 @@ it('query and fragment are cut from a path', () => {
 });
 
 it.each([
+  ['ASCII', `/${'a'.repeat(252)}`, `/${'a'.repeat(253)}`, `/${'a'.repeat(252)}…`],
+  ['three bytes a character', `/${'漢'.repeat(84)}`, `/${'漢'.repeat(85)}`, `/${'漢'.repeat(84)}…`],
+  ['surrogate pairs', `/${'🙂'.repeat(63)}`, `/${'🙂'.repeat(64)}`, `/${'🙂'.repeat(63)}…`],
+])('cuts a path of more than 253 bytes between two characters: %s', (_name, longest, longer, cut) => {
+  expect(pathOf(longest)).toBe(longest);
+  expect(pathOf(longer)).toBe(cut);
+  expect(new TextEncoder().encode(cut).length).toBeLessThanOrEqual(256);
+});
+
+it.each([
   ['https://example.com/a?q=secret#x', 'https://example.com/a', 'example.com'],
   ['https://user:pass@example.com/a', 'https://example.com/a', 'example.com'],
   ['HTTP://EXAMPLE.com:8080/', 'http://example.com:8080/', 'example.com:8080'],
   ['https://bücher.example/é', 'https://xn--bcher-kva.example/%C3%A9', 'xn--bcher-kva.example'],
-  [`https://example.com/${'a'.repeat(600)}`, 'https://example.com/', 'example.com'],
+  [`https://example.com/${'a'.repeat(242)}`, `https://example.com/${'a'.repeat(242)}`, 'example.com'],
+  [`https://example.com/${'a'.repeat(243)}`, 'https://example.com/', 'example.com'],
 ])('the referrer %s is kept as %s', (text, url, host) => {
   expect(referrerOf(text)).toEqual({ url, host });
 });

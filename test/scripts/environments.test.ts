@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
-import { checkSettingsApart, sharedResources } from '../../scripts/doctor/check-environments.ts';
+import { checkSettingsApart, databasesOf, sharedResources } from '../../scripts/doctor/check-environments.ts';
 import { examine } from '../../scripts/doctor/examine.ts';
 
 const TOML = readFileSync('wrangler.toml', 'utf8');
@@ -33,17 +33,35 @@ const BINDINGS = [
   'assets',
 ] as const;
 
-it('staging has every binding that production has', () => {
+/** wrangler.toml with its optional database for page views switched on. */
+const withAnalytics = TOML.replaceAll(
+  /^# (\[\[.*d1_databases\]\]|binding = "ANALYTICS_DB"|database_name = .*|migrations_dir = .*)$/gm,
+  '$1',
+);
+
+it.each([
+  ['as it is', TOML, ['DB']],
+  ['with ANALYTICS_DB', withAnalytics, ['DB', 'ANALYTICS_DB']],
+])('staging has every binding that production has, %s', (_name, toml, databases) => {
+  const file = join(folder, 'bindings.toml');
+  writeFileSync(file, toml);
   const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id', 'dataset'];
   const bindingsOf = (env: string | undefined): unknown => {
     const config: Record<string, unknown> = unstable_readConfig(
-      { config: 'wrangler.toml', env },
+      { config: file, env },
       { hideWarnings: true },
     );
     const bindings = BINDINGS.map((name) => [name, config[name]]);
     return JSON.parse(JSON.stringify(bindings, (key, value) => (IDENTITY.includes(key) ? undefined : value)));
   };
   expect(bindingsOf('staging')).toEqual(bindingsOf(undefined));
+  expect(databasesOf(toml)).toEqual(databases);
+  const { d1_databases: bound }: { d1_databases: readonly { binding: string }[] } = unstable_readConfig(
+    { config: file },
+    { hideWarnings: true },
+  );
+  expect(bound.map(({ binding }) => binding)).toEqual(databases);
+  expect(sharedResources(toml)).toEqual([]);
 });
 
 const DATABASE = 'database_name = "sluice-staging"';

@@ -347,7 +347,7 @@ it('addresses are emptied when their time is over, and only then', async () => {
   await view({ path: '/newest' });
   expect(await purge()).toMatchObject({ views: 1 });
   expect(await rows('SELECT path FROM pageviews WHERE ip IS NOT NULL')).toEqual([{ path: '/newest' }]);
-  expect(await purge()).toEqual({ salts: 0, visitors: 0, views: 0 });
+  expect(await purge()).toEqual({ salts: 0, visitors: 0, views: 0, deleted: 0 });
 });
 
 it('a purge takes a long log in steps and goes on where it stopped', async () => {
@@ -364,10 +364,10 @@ it('a purge takes a long log in steps and goes on where it stopped', async () =>
 
 it('salt and visitor keys outlive their day only until the next purge; the day keeps its count', async () => {
   await view({ path: '/' });
-  expect(await purge()).toEqual({ salts: 0, visitors: 0, views: 0 });
+  expect(await purge()).toEqual({ salts: 0, visitors: 0, views: 0, deleted: 0 });
   clock += 12 * HOUR;
   await view({ path: '/' });
-  expect(await purge()).toEqual({ salts: 1, visitors: 1, views: 0 });
+  expect(await purge()).toEqual({ salts: 1, visitors: 1, views: 0, deleted: 0 });
   expect(await rows('SELECT day FROM pageview_salts')).toEqual([{ day: '2026-11-21' }]);
   expect((await stats()).series.slice(-2).map(({ visitors }) => visitors)).toEqual([1, 1]);
 });

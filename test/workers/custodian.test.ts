@@ -1,8 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
 import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 import { custodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
 import {
@@ -14,7 +16,7 @@ import {
   TXID,
   type Upstreams,
 } from './custodian-upstreams.ts';
-import { freshStorageForEachTest } from './fresh-storage.ts';
+import { FULL_DATABASE, freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
 
@@ -112,6 +114,30 @@ describe('the custodian in the Workers runtime', () => {
     const [swap] = await createSwapStore(env.DB).landed(10);
     expect(swap).toMatchObject({ status: 'finished', btcSats: 124_375n, btcTxid: TXID });
     expect(await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm())).toBeNull();
+  });
+
+  it('writes a swap to D1 from creation to settlement while the analytics database is full', async () => {
+    Reflect.set(env, 'ANALYTICS_DB', FULL_DATABASE);
+    try {
+      const app = createApp(() => ({ ...apiDeps({ ...env }), log: () => undefined }));
+      const viewed = await app.request(
+        '/api/analytics/pageview',
+        { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"path":"/"}' },
+        env,
+      );
+      expect([viewed.status, await viewed.json()]).toEqual([
+        500,
+        expect.objectContaining({ error_code: 'ANALYTICS_WRITE_FAILED' }),
+      ]);
+      expect((await createSwap(request('c1'))).type).toBe('created');
+      expect(await d1Row()).toMatchObject({ status: 'waiting' });
+      upstreams.isFinal = true;
+      await alarms(stateIs('settling'));
+      upstreams.bridgeStatus = 'SUCCESS';
+      await alarms(stateIs('done'));
+    } finally {
+      Reflect.deleteProperty(env, 'ANALYTICS_DB');
+    }
   });
 
   it('20 calls at once with one key are one signature and 20 equal answers', async () => {

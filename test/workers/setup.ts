@@ -2,5 +2,5 @@ import { reset } from 'cloudflare:test';
 import { afterAll, beforeAll } from 'vitest';
 import { migrate } from './fresh-storage.ts';
 
-beforeAll(migrate);
+beforeAll(() => migrate());
 afterAll(() => reset());

@@ -104,9 +104,11 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
   );
   const url = await miniflare.ready;
   if (existsSync(setup.schemaPath)) {
-    const db = await miniflare.getD1Database('DB');
     const statements = unstable_splitSqlQuery(readFileSync(setup.schemaPath, 'utf8'));
-    await db.batch(statements.map((statement) => db.prepare(statement)));
+    for (const { binding } of config.d1_databases) {
+      const db = await miniflare.getD1Database(binding);
+      await db.batch(statements.map((statement) => db.prepare(statement)));
+    }
   }
   const insideUrl = await miniflare.unsafeGetDirectURL('inside');
   tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, crons: config.triggers.crons ?? [] });

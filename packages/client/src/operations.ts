@@ -810,9 +810,9 @@ export type ExchangeStatus = {
 };
 
 export type Pageview = {
-  /** Query and fragment are not kept */
+  /** Query and fragment are not kept; more than 253 bytes are cut */
   path: string;
-  /** May be empty; kept without its query */
+  /** May be empty; kept without its query, and without its path from 263 bytes on */
   referrer?: string;
 };
 
@@ -824,17 +824,17 @@ export type AnalyticsStats = {
     last_24h: number;
     /** The running UTC hour and the 167 before it */
     last_7d: number;
-    /** Distinct visitors since 00:00 UTC */
+    /** Distinct visitors since 00:00 UTC, at most 1,000,000 */
     visitors_24h: number;
     /** Views of crawlers, in no other figure */
     filtered_bots: number;
   };
-  /** The 100 most viewed */
+  /** The 100 most viewed; `other` sums paths beyond 1,000 new ones a day */
   by_path: Array<{
     path: string;
     count: number;
   }>;
-  /** The 100 hosts that sent most views */
+  /** The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day */
   by_referrer: Array<{
     host: string;
     count: number;

@@ -1,6 +1,7 @@
 /**
  * The page-view log and its counters. Each view is one statement, which a trigger in schema.sql spreads over log and
- * counters: they are the log's sums at any moment, and reading them costs the same number of rows whatever its size.
+ * counters in one transaction. Reading the counters costs the same number of rows at any size of the log, and they keep
+ * views that the log no longer has.
  * @module
  */
 import { inGroups } from './in-groups.ts';
@@ -157,6 +158,30 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
            (SELECT day, visitor FROM pageview_visitors WHERE day < ? LIMIT ?)`,
         )
         .bind(dayOf(now), limit)
+        .run();
+      return meta.changes;
+    },
+
+    /**
+     * Deletes the oldest views: those from before a time, and those beyond the newest `most`. The counters keep them.
+     * The newest `least` stay at any age, because statistics list them and ids must never be used twice.
+     *
+     * @param limit views that a call deletes at most
+     * @returns how many views it deleted
+     */
+    async deleteViews(
+      before: number,
+      { least, most }: { least: number; most: number },
+      limit: number,
+    ): Promise<number> {
+      const { meta } = await db
+        .prepare(
+          `WITH newest AS (SELECT max(id) AS id FROM pageviews)
+           DELETE FROM pageviews WHERE id IN (
+             SELECT oldest.id FROM (SELECT id, at_ms FROM pageviews ORDER BY id LIMIT ?1) oldest, newest
+             WHERE oldest.id <= newest.id - ?3 OR (oldest.at_ms < ?2 AND oldest.id <= newest.id - ?4))`,
+        )
+        .bind(limit, before, most, least)
         .run();
       return meta.changes;
     },

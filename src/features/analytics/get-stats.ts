@@ -20,13 +20,15 @@ export const StatsBody = z
       pageviews: count,
       last_24h: count.openapi({ description: 'The running UTC hour and the 23 before it' }),
       last_7d: count.openapi({ description: 'The running UTC hour and the 167 before it' }),
-      visitors_24h: count.openapi({ description: 'Distinct visitors since 00:00 UTC' }),
+      visitors_24h: count.openapi({ description: 'Distinct visitors since 00:00 UTC, at most 1,000,000' }),
       filtered_bots: count.openapi({ description: 'Views of crawlers, in no other figure' }),
     }),
-    by_path: z.array(z.object({ path: z.string(), count })).openapi({ description: 'The 100 most viewed' }),
-    by_referrer: z
-      .array(z.object({ host: z.string(), count }))
-      .openapi({ description: 'The 100 hosts that sent most views' }),
+    by_path: z
+      .array(z.object({ path: z.string(), count }))
+      .openapi({ description: 'The 100 most viewed; `other` sums paths beyond 1,000 new ones a day' }),
+    by_referrer: z.array(z.object({ host: z.string(), count })).openapi({
+      description: 'The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day',
+    }),
     recent: z
       .array(
         z.object({

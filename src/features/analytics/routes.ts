@@ -19,13 +19,19 @@ const PageviewBody = z
       .string()
       .max(MAX_PATH)
       .refine(isPath, 'must be a path: one slash first, no control characters')
-      .openapi({ example: '/reserves', description: 'Query and fragment are not kept' }),
+      .openapi({
+        example: '/reserves',
+        description: 'Query and fragment are not kept; more than 253 bytes are cut',
+      }),
     referrer: z
       .string()
       .max(MAX_REFERRER)
       .refine(isSafeText, 'must not hold control characters')
       .optional()
-      .openapi({ example: 'https://example.com/', description: 'May be empty; kept without its query' }),
+      .openapi({
+        example: 'https://example.com/',
+        description: 'May be empty; kept without its query, and without its path from 263 bytes on',
+      }),
   })
   .openapi('Pageview');
 

@@ -28,6 +28,7 @@ export const TABLES = [
   'pageview_ip_mark',
   'pageview_periods',
   'pageview_sources',
+  'pageview_new_sources',
   'pageview_salts',
   'pageview_visitors',
   'pageview_arrivals',
