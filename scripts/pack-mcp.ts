@@ -60,9 +60,13 @@ const { metafile } = await build({
   logLevel: 'error',
   metafile: true,
 });
+// Only what is left of a module after tree shaking is shipped.
+const shipped = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+  Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+);
 chmodSync(join(source, ENTRY), 0o755);
 copyFileSync('LICENSE', join(source, 'LICENSE'));
-writeFileSync(join(source, 'THIRD-PARTY.txt'), notices(Object.keys(metafile.inputs)));
+writeFileSync(join(source, 'THIRD-PARTY.txt'), notices(shipped));
 for (const file of ['package.json', 'server.json']) writeFileSync(join(source, file), template(file));
 const tools = TOOLS.map(({ name, title }) => `- \`${name}\`: ${title}`).join('\n');
 writeFileSync(join(source, 'README.md'), `${template('README.md')}\n## Tools\n\n${tools}\n`);
@@ -99,8 +103,19 @@ function notices(inputs: readonly string[]): string {
     .sort()
     .map((folder) => {
       const named = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-      if (named === undefined) throw new Error(`${folder} has no license file`);
-      return `${folder.replace('node_modules/', '')}\n\n${readFileSync(join(folder, named), 'utf8')}`;
+      const text = named === undefined ? declared(folder) : readFileSync(join(folder, named), 'utf8');
+      return `${folder.replace('node_modules/', '')}\n\n${text}`;
     })
     .join('\n\n');
+}
+
+/** What a package without a license file says of its license. */
+function declared(folder: string): string {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    license?: string;
+    repository?: { url?: string };
+  };
+  if (manifest.license === undefined || manifest.repository?.url === undefined)
+    throw new Error(`${folder} names no license`);
+  return `License: ${manifest.license}\nSource: ${manifest.repository.url}\n`;
 }

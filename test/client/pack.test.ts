@@ -13,7 +13,8 @@ const MAX_GZIPPED_BYTES = 8_192;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-client-'));
 const installed = join(folder, 'node_modules/sluice-client');
 beforeAll(async () => {
-  const args = ['pack', '--json', '--pack-destination', folder];
+  // The root's .npmrc switches scripts off, and npm hands that to its children; `prepack` builds this package.
+  const args = ['pack', '--json', '--ignore-scripts=false', '--pack-destination', folder];
   const { stdout } = await run('npm', args, { cwd: PACKAGE });
   // The build prints nothing; the JSON is the last part of what npm writes.
   const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];

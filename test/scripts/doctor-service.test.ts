@@ -12,6 +12,11 @@ async function found(custody: object) {
     '/api/ready': { checks: [] },
     '/api/status': {
       ...status,
+      cron: status.cron.map((trigger: object) => ({
+        ...trigger,
+        lastRunAt: new Date().toISOString(),
+        ok: true,
+      })),
       custody: { ...status.custody, ...custody },
       database: { ...status.database, schema: schemaOf('schema.sql') },
     },

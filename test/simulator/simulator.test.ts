@@ -56,6 +56,8 @@ function rush(seed: number): Scenario {
   return {
     ...base,
     startLamports: 50n * SOL,
+    // Wide enough that more than two of the swaps fit at once.
+    caps: { ...base.caps, scale: 1n, unsettledSol: 4n, costSol: '0.1' },
     lies: undefined,
     swaps: Array.from({ length: 500 }, (_none, index) => ({
       at: 1_000 + (index % 50),

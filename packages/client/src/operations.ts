@@ -1221,7 +1221,7 @@ export type Operations = {
     answer: Proof;
     code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. */
+  /** A picture to embed: green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. */
   getReserveBadge: {
     input: Record<string, never>;
     answer: null;
@@ -1530,19 +1530,19 @@ export type Operations = {
     answer: string;
     code: 'INTERNAL';
   };
-  /** Every route with its responses, error codes and examples on one page of text */
+  /** Every route with its responses, error codes and examples on one page. */
   getLlmsFullText: {
     input: Record<string, never>;
     answer: string;
     code: 'INTERNAL';
   };
-  /** Pages of the site */
+  /** The pages of the site. */
   getSitemap: {
     input: Record<string, never>;
     answer: null;
     code: 'INTERNAL';
   };
-  /** Where a vulnerability is reported (RFC 9116) */
+  /** Where a vulnerability is reported (RFC 9116). */
   getSecurityText: {
     input: Record<string, never>;
     answer: string;

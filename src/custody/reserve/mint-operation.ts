@@ -13,7 +13,8 @@ import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './agreement.ts';
 
-export const ABSR_RULES: KindRules = { maxAttempts: 5, retriesPreparation: true, settles: false };
+/** Attempts of one day; each is proven to have ended before the next, so that a bad quarter of an hour costs no mint. */
+export const ABSR_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
 
 /** Lamports at most for the treasury's account, should it be missing; Token-2022 asks for a few more than the other. */
 const ACCOUNT_RENT = 3_000_000n;

@@ -81,7 +81,8 @@ const llmsFullRoute = createRoute({
   path: '/llms-full.txt',
   operationId: 'getLlmsFullText',
   tags: ['documents'],
-  summary: 'Every route with its responses, error codes and examples on one page of text',
+  summary: 'API reference as text',
+  description: 'Every route with its responses, error codes and examples on one page.',
   responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
 });
 
@@ -90,7 +91,8 @@ const sitemapRoute = createRoute({
   path: '/sitemap.xml',
   operationId: 'getSitemap',
   tags: ['documents'],
-  summary: 'Pages of the site',
+  summary: 'Site map',
+  description: 'The pages of the site.',
   responses: { 200: { description: 'A sitemap', content: { 'application/xml': { schema: z.string() } } } },
 });
 
@@ -99,7 +101,8 @@ const securityRoute = createRoute({
   path: '/.well-known/security.txt',
   operationId: 'getSecurityText',
   tags: ['documents'],
-  summary: 'Where a vulnerability is reported (RFC 9116)',
+  summary: 'Security contact',
+  description: 'Where a vulnerability is reported (RFC 9116).',
   responses: {
     200: { description: 'The contact', content: { 'text/plain': { schema: z.string() } } },
     ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),

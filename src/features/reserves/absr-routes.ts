@@ -103,9 +103,9 @@ const badgeRoute = createRoute({
   path: '/badge/reserve.svg',
   operationId: 'getReserveBadge',
   tags: ['reserves'],
-  summary: 'Reserve and ABSR supply as a picture to embed',
+  summary: 'Reserve badge',
   description:
-    'Green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. A failed upstream gives a gray picture, not an error.',
+    'A picture to embed: green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. A failed upstream gives a gray picture, not an error.',
   responses: {
     200: { description: 'A picture', content: { 'image/svg+xml': { schema: z.string() } } },
   },

@@ -51,7 +51,7 @@ describe('a secret key', () => {
     ['cut JSON', json(secret).slice(0, -5)],
     ['hexadecimal', secret.toString('hex')],
     ['base64', secret.toString('base64')],
-    ['a last character changed', `${base58.encode(secret).slice(0, -1)}1`],
+    ['a last character changed', base58.encode(secret).replace(/.$/, (last) => (last === '1' ? '2' : '1'))],
     ['a mnemonic', 'abandon abandon abandon'],
   ])('%s is refused without a word of it', (_name, text) => {
     expect(addressOfSecret(text)).toBeUndefined();
