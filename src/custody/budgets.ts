@@ -24,14 +24,18 @@ const perDay = (name: string, maximum: bigint): Cap => ({
   adds: () => 1n,
 });
 
+export const NOTHING_SOLD: Sold = { paid: 0n, paidCount: 0n, open: 0n, openCount: 0n };
+
 export type Budgets = ReturnType<typeof createBudgets>;
 
 export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
   const { floor, operatingFloat } = limits;
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+  const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+  const creationsDay = perDay('creations_day', limits.maxCreationsDay);
   const budgets: readonly Budget[] = [
     swapBudget(limits, () => floor + larger(operatingFloat, sold().paid)),
-    { kind: 'token', keeps: () => floor, caps: [perDay('creations_day', limits.maxCreationsDay)] },
+    { kind: 'token', keeps: () => floor, caps: [creationsDay] },
     {
       kind: 'refund',
       keeps: () => floor,
@@ -62,23 +66,29 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
     of: (kind: Kind): Budget => byKind.get(kind) ?? { kind, keeps: () => floor, caps: [] },
 
     /**
-     * What a sale must leave in the reserve: the floor, and the cost of what was sold before. Unpaid requests count up to
-     * half of the float, so that they cannot stop all sales.
+     * What a sale must leave: the floor and the cost of what was sold before, and its place in the day's creations. Unpaid
+     * requests count up to half of the float and half of the day's creations, so that they cannot stop all sales.
      */
-    keptBySale(): bigint {
-      const { paid, open } = sold();
-      const bound = operatingFloat / 2n;
-      return floor + paid + (open < bound ? open : bound);
+    ofSale(): Budget {
+      const { paid, paidCount, open, openCount } = sold();
+      const creations = paidCount + smaller(openCount, limits.maxCreationsDay / 2n);
+      return {
+        kind: 'token',
+        keeps: () => floor + paid + smaller(open, operatingFloat / 2n),
+        caps: [{ ...creationsDay, adds: () => 1n + creations }],
+      };
     },
   };
 }
+
+/** Open requests expire after half an hour. */
+const UNPAID_RETRY_SECONDS = 600;
 
 const FLOAT_SPENT: Refusal = {
   code: 'SPENDING_LIMIT_REACHED',
   message:
     'The reserve has not enough SOL for another token creation beside those already sold. Nothing was charged.',
-  // Open requests expire after half an hour.
-  retryAfterSeconds: 600,
+  retryAfterSeconds: UNPAID_RETRY_SECONDS,
   details: { limit: 'operating_float' },
 };
 
@@ -99,7 +109,7 @@ export const createSaleCheck =
     try {
       const balance = await p.readBalance(journal.releasedSlot());
       const verdict = checkIntent({
-        budget: { ...budgets.of(kind), keeps: budgets.keptBySale },
+        budget: budgets.ofSale(),
         amount: lamports(0n),
         reserved,
         balance,
@@ -107,7 +117,10 @@ export const createSaleCheck =
         now: now(),
       });
       if (verdict.ok) return undefined;
-      return verdict.code === 'INSUFFICIENT_BALANCE' ? FLOAT_SPENT : spendingRefusal(verdict, now());
+      if (verdict.code === 'INSUFFICIENT_BALANCE') return FLOAT_SPENT;
+      const refusal = spendingRefusal(verdict, now());
+      const isSold = verdict.code === 'LIMIT_REACHED' && verdict.used < verdict.maximum;
+      return isSold ? { ...refusal, retryAfterSeconds: UNPAID_RETRY_SECONDS } : refusal;
     } catch (error) {
       return upstreamRefusal(`upstream_${failureReason(error)}`);
     }

@@ -5,7 +5,7 @@
  */
 import type { CustodianApi } from './api.ts';
 import { createClaims } from './asry/claims.ts';
-import { createBudgets, createSaleCheck } from './budgets.ts';
+import { createBudgets, createSaleCheck, NOTHING_SOLD } from './budgets.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import { createBackground } from './kernel/background.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
@@ -60,7 +60,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     now,
   });
   const readBalance = createBalanceReader(d.chain, now);
-  const budgets = createBudgets(d.limits, () => payments?.sold() ?? { paid: 0n, open: 0n });
+  const budgets = createBudgets(d.limits, () => payments?.sold() ?? NOTHING_SOLD);
 
   /** Filled by the modules below: they begin operations by the executor, which reads the kinds of all modules. */
   const kinds: Record<Kind, OperationKind | undefined> = {};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { createBudgets } from '../../src/custody/budgets.ts';
+import { createBudgets, NOTHING_SOLD } from '../../src/custody/budgets.ts';
 import { checkIntent, type Sold } from '../../src/custody/kernel/spending-limits.ts';
 import { done, NOW, type planned, SOL } from './sample-operations.ts';
 
@@ -18,7 +18,7 @@ const LIMITS = {
   maxPayoutsDay: 1n,
 };
 
-const budgets = (sold: Sold = { paid: 0n, open: 0n }) => createBudgets(LIMITS, () => sold);
+const budgets = (sold: Sold = NOTHING_SOLD) => createBudgets(LIMITS, () => sold);
 
 const ask = (kind: string, held: bigint, sold?: Sold, operations = [] as ReturnType<typeof planned>[]) =>
   checkIntent({
@@ -43,15 +43,23 @@ describe('the operating float', () => {
   });
 
   it('grows for swaps with the cost of paid requests, and payouts leave that cost as well', () => {
-    const sold = { paid: 500n, open: 0n };
+    const sold = { ...NOTHING_SOLD, paid: 500n };
     expect([ask('swap', 610n, sold).ok, ask('swap', 609n, sold).ok]).toEqual([true, false]);
     expect([ask('asry', 610n, sold).ok, ask('asry', 609n, sold).ok]).toEqual([true, false]);
     expect(ask('token', 110n, sold).ok).toBe(true);
   });
 
   it('counts unpaid requests against a new sale up to half of it', () => {
-    expect(budgets({ paid: 7n, open: 30n }).keptBySale()).toBe(137n);
-    expect(budgets({ paid: 7n, open: 1_000_000n }).keptBySale()).toBe(207n);
+    expect(
+      budgets({ ...NOTHING_SOLD, paid: 7n, open: 30n })
+        .ofSale()
+        .keeps(),
+    ).toBe(137n);
+    expect(
+      budgets({ ...NOTHING_SOLD, paid: 7n, open: 1_000_000n })
+        .ofSale()
+        .keeps(),
+    ).toBe(207n);
   });
 });
 

@@ -4,7 +4,7 @@ import { lamports } from '../../src/core/amount.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { createCustodianWorld, request } from './custodian-world.ts';
 import { RESERVE } from './fake-bridge.ts';
-import { SOL } from './sample-operations.ts';
+import { planned, SOL } from './sample-operations.ts';
 
 const COST = SOL / 10n;
 const { limits } = createCustodianWorld().deps;
@@ -60,6 +60,19 @@ describe('an invoice', () => {
   it('is refused when the creations of the day are used up', async () => {
     expect(await selling(10n * SOL, { maxCreationsDay: 0n }).open()).toMatchObject({
       refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'creations_day' } },
+    });
+  });
+
+  it('is refused when the open ones take up to half of the creations of the day', async () => {
+    const w = selling(10n * SOL, { maxCreationsDay: 2n });
+    expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
+    w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
+    expect(await w.open()).toMatchObject({
+      refusal: {
+        code: 'SPENDING_LIMIT_REACHED',
+        retryAfterSeconds: 600,
+        details: { limit: 'creations_day' },
+      },
     });
   });
 

@@ -301,7 +301,7 @@ export const MUTANTS: readonly Mutant[] = [
         file: DRIVER,
         find: `    p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
-      if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));`,
+      if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));`,
         replace: `    p.storage.transaction(() => {`,
       },
     ],

@@ -193,11 +193,13 @@ export function createAsryPayouts(
     const begun = payee
       ? await begin(claim, payee, waiting(payout))
       : { type: 'owed' as const, reason: 'unread' as const };
-    if (begun.type !== 'owed') return;
+    if (begun.type === 'begun') return;
+    // Whatever refused it, it is looked at later: a row that kept its time would be first for ever.
+    const reason = begun.type === 'owed' ? begun.reason : 'unread';
     storage.transaction(() => {
       const got = waiting(payout)();
       if (got.type !== 'taken') return;
-      const owed = owe(got.payout, begun.reason);
+      const owed = owe(got.payout, reason);
       const { tries, dueAt } = got.payout;
       save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
     });

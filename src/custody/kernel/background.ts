@@ -18,10 +18,18 @@ import type { ChainPort } from './solana-view.ts';
 const DUE_PER_ALARM = 5;
 /** Set before an alarm does anything: a run that dies is repeated after this. */
 const SAFETY_MS = 30_000;
-/** Between tries while D1 does not take the outbox. */
+/** Between tries while D1 does not take the outbox: for the first refusals, and the longest, as the wait doubles after them. */
 const MIRROR_RETRY_MS = 5_000;
+const QUICK_MIRROR_RETRIES = 24;
+const RAREST_MIRROR_RETRY_MS = 60_000;
+/** Between runs of a module that fails: the first wait, doubled with each failure, and the longest. */
+const MODULE_RETRY_MS = 2_000;
+const RAREST_MODULE_RETRY_MS = 5 * 60_000;
 /** Smallest distance of an alarm from now. */
 const SOON_MS = 20;
+
+const doubled = (first: number, times: number, most: number): number =>
+  Math.min(first * 2 ** Math.max(times - 1, 0), most);
 
 export function createBackground(p: {
   readonly journal: Journal;
@@ -40,25 +48,54 @@ export function createBackground(p: {
   /** When an alarm last ended. */
   let ranAt = 0;
 
-  /** A module that fails keeps the others going; its work is stored and runs again. */
-  async function attempt(module: string, work: Promise<void> | undefined): Promise<void> {
-    await work?.catch((error: unknown) => {
+  /** Batches that D1 has refused since it last took one. */
+  let refusals = 0;
+  /** Modules whose last run failed, and until when the alarm leaves them. */
+  const failing = new Map<string, { readonly failures: number; readonly until: number }>();
+
+  /** A module that fails keeps the others going; its work is stored and runs again. False when it failed. */
+  async function attempt(module: string, work: Promise<void> | undefined): Promise<boolean> {
+    try {
+      await work;
+      return true;
+    } catch (error) {
       log({ level: 'warn', event: 'module_failed', module, reason: failureReason(error) });
-    });
+      return false;
+    }
+  }
+
+  function nextRunAt(name: string, module: CustodyModule): number {
+    const { until } = failing.get(name) ?? { until: 0 };
+    // An end further away was set by a clock that has gone back since.
+    const held = until > now() + RAREST_MODULE_RETRY_MS ? 0 : until;
+    return Math.max(module.nextRunAt?.() ?? Number.POSITIVE_INFINITY, held);
   }
 
   async function runModules(): Promise<void> {
-    for (const [name, module] of modules)
-      if ((module.nextRunAt?.() ?? Number.POSITIVE_INFINITY) <= now()) await attempt(name, module.run?.());
+    for (const [name, module] of modules) {
+      if (nextRunAt(name, module) > now()) continue;
+      if (await attempt(name, module.run?.())) {
+        failing.delete(name);
+        continue;
+      }
+      const failures = (failing.get(name)?.failures ?? 0) + 1;
+      failing.set(name, {
+        failures,
+        until: now() + doubled(MODULE_RETRY_MS, failures, RAREST_MODULE_RETRY_MS),
+      });
+    }
   }
+
+  const mirrorRetryAt = (): number =>
+    now() + doubled(MIRROR_RETRY_MS, refusals - QUICK_MIRROR_RETRIES, RAREST_MIRROR_RETRY_MS);
 
   /** Sets the alarm for the next stored work, and for `latest` at the latest, whatever alarm was set or lost before. */
   async function rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
-    const undelivered = journal.undeliveredSince() === undefined ? undefined : now() + MIRROR_RETRY_MS;
+    const undelivered = journal.undeliveredSince() === undefined ? undefined : mirrorRetryAt();
     const stored = [
       journal.nextDue(now()),
       undelivered,
-      ...modules.map(([, module]) => module.nextRunAt?.()),
+      ...modules.map(([name, module]) => nextRunAt(name, module)),
     ];
     const unverified = isSuspect(journal) ? [] : [now() + MIRROR_RETRY_MS];
     const next = Math.min(
@@ -74,7 +111,7 @@ export function createBackground(p: {
   async function publish(): Promise<void> {
     rememberDisagreement(journal, p.chain.agreement());
     // A journal in doubt is rebuilt from the mirror, so it must not write there.
-    if (gate.isVerified()) await flushOutbox(journal, storage, p.mirror, log);
+    if (gate.isVerified()) refusals = (await flushOutbox(journal, storage, p.mirror, log)) ? 0 : refusals + 1;
     await rearm();
   }
 

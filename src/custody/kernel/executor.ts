@@ -58,6 +58,15 @@ export function createExecutor(p: ExecutorPorts) {
     return next === op ? op : journal.update(op, next, now());
   }
 
+  const unprepared = ({ kind }: Operation, reason: string): Observation => ({
+    type: 'unprepared',
+    reason,
+    waiting: journal.planned(kind),
+  });
+
+  const refusedOrLater = (op: Operation, kind: OperationKind, reason: string): Observation =>
+    kind.rules.retriesPreparation ? unprepared(op, reason) : { type: 'refused', reason };
+
   /** What the attempt is to sign: the message that a key service was asked for a moment ago, or a new one. */
   async function messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
     const stored = journal.unsigned(op, now() - UNSIGNED_LIFE_MS, now());
@@ -74,7 +83,7 @@ export function createExecutor(p: ExecutorPorts) {
     } catch (error) {
       const reason = failureReason(error);
       log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason });
-      return { seen: { type: 'unprepared', reason: `upstream_${reason}` } };
+      return { seen: unprepared(op, `upstream_${reason}`) };
     }
   }
 
@@ -93,14 +102,14 @@ export function createExecutor(p: ExecutorPorts) {
       // Bytes that were signed but not stored never leave: nothing has happened.
       const reason = failureReason(error);
       log({ level: 'warn', event: 'sign_failed', operation: op.id, reason });
-      const type = p.signer.isRemote ? 'unsigned' : 'unprepared';
-      return { seen: { type, reason: `upstream_${reason}` } };
+      const told = `upstream_${reason}`;
+      return { seen: p.signer.isRemote ? { type: 'unsigned', reason: told } : unprepared(op, told) };
     }
   }
 
   async function prepare(op: Operation, kind: OperationKind): Promise<void> {
     const stopped = p.stop(op.kind);
-    if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
+    if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));
     const signed = await sign(op, kind);
     if ('seen' in signed) return void observe(op, kind, signed.seen);
     storeSigned(op, kind, signed.prepared, signed.signing);
@@ -121,7 +130,7 @@ export function createExecutor(p: ExecutorPorts) {
   function storeSigned(op: Operation, kind: OperationKind, prepared: Ready, signing: Signing): void {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
-      if (stopped) return void observe(op, kind, refusedOrLater(kind, stopped));
+      if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));
       const reached = costRefusal(op, prepared.cost);
       if (reached) {
         const outcome = { availableAt: String(reached.availableAt) };
@@ -237,6 +246,3 @@ const declined = (prepared: Exclude<Prepared, { ok: true }>): Observation =>
   'found' in prepared
     ? { type: 'found', outcome: prepared.found }
     : { type: 'refused', reason: prepared.reason, outcome: prepared.outcome ?? {} };
-
-const refusedOrLater = (kind: OperationKind, reason: string): Observation =>
-  kind.rules.retriesPreparation ? { type: 'unprepared', reason } : { type: 'refused', reason };

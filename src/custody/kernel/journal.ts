@@ -327,6 +327,16 @@ export function openJournal(storage: Storage) {
       return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
     },
 
+    /** Operations of a kind that wait to be signed. */
+    planned(kind: Operation['kind']): number {
+      const rows = exec(
+        `SELECT COUNT(*) AS n FROM operations
+         WHERE due_at IS NOT NULL AND +kind = ? AND json_extract(row, '$.state') = 'planned'`,
+        kind,
+      );
+      return integer(rows[0], 'n');
+    },
+
     /** When an operation is next due. */
     nextDue(now: number): number | undefined {
       const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
@@ -392,11 +402,13 @@ export function openJournal(storage: Storage) {
       if (highest > Number(getMeta('offered') ?? 0)) setMeta('offered', String(highest));
     },
 
-    /** Rows that the mirror does not have yet, oldest change first. */
-    outbox(limit: number): MirrorRow[] {
+    /** Rows above a revision that the mirror does not have yet, oldest change first. */
+    outbox(limit: number, above = 0): MirrorRow[] {
       return exec(
         `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
-         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ORDER BY o.revision LIMIT ?`,
+         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id
+         WHERE o.revision > ? ORDER BY o.revision LIMIT ?`,
+        above,
         limit,
       ).map((row) => {
         const id = String(row.id);

@@ -51,12 +51,14 @@ export type Budget = {
   readonly caps: readonly Cap[];
 };
 
-/** Lamports that sold work will cost and that no operation reserves yet. */
+/** Creations that were sold and that no operation reserves yet. */
 export type Sold = {
-  /** Of paid requests. */
+  /** Lamports that those of paid requests will cost, and how many they are. */
   readonly paid: bigint;
-  /** Of requests that wait for their payment. */
+  readonly paidCount: bigint;
+  /** The same of requests that wait for their payment. */
   readonly open: bigint;
+  readonly openCount: bigint;
 };
 
 /** One cap as the status shows it. */

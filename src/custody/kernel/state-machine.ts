@@ -110,7 +110,12 @@ export type Observation =
   /** The chain shows the outcome already: there is nothing left to sign. */
   | { readonly type: 'found'; readonly outcome: Facts }
   /** An upstream that planning needs failed. */
-  | { readonly type: 'unprepared'; readonly reason: string }
+  | {
+      readonly type: 'unprepared';
+      readonly reason: string;
+      /** Operations of the kind that wait for their preparation, with this one. */
+      readonly waiting: number;
+    }
   /** The key service failed or was late. A signature that it may have made is not stored, so it never leaves. */
   | { readonly type: 'unsigned'; readonly reason: string }
   | {
@@ -155,6 +160,9 @@ const spaced = (looks: number, first: number, most: number): number =>
 const WATCH_MS = [700, 2_000] as const;
 const SETTLE_MS = [1_500, 60_000] as const;
 const PREPARE_MS = [2_000, 60_000] as const;
+/** Share of each waiting operation: many of one kind together are prepared no more often than this. */
+const WAITING_SHARE_MS = 10_000;
+const RAREST_PREPARE_MS = 3_600_000;
 /** How long an operation whose quote grows old waits for its signature. */
 const UNSIGNED_MS = 2 * 60_000;
 /** How often a failed operation with money outstanding is looked at, for what may still arrive. */
@@ -168,6 +176,12 @@ export const STUCK_AFTER_MS = 6 * 3_600_000;
 
 /** The operator must look whether it was signed before the journal was lost. */
 export const HELD_RECONCILED = 'held_reconciled';
+
+/** The range of waits between two preparations. */
+function preparedAmong(waiting: number): readonly [number, number] {
+  const [first, most] = PREPARE_MS;
+  return [first, Math.min(Math.max(most, waiting * WAITING_SHARE_MS), RAREST_PREPARE_MS)];
+}
 
 const NONE = lamports(0n);
 
@@ -223,7 +237,8 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 
     case 'unprepared':
       if (op.state !== 'planned') return op;
-      if (rules.retriesPreparation) return { ...op, ...wait(PREPARE_MS), reason: seen.reason };
+      if (rules.retriesPreparation)
+        return { ...op, ...wait(preparedAmong(seen.waiting)), reason: seen.reason };
       return { ...nothingLeft(op), reason: seen.reason };
 
     case 'unsigned': {

@@ -24,7 +24,7 @@ export type BookingPorts = {
   readonly log: Log;
 };
 
-/** Unread transactions of one node that are kept; at the limit its list is read no further. */
+/** Unread transactions of one node that are kept; at the limit its list is read up to the next that cannot be read. */
 const MAX_UNREAD = 1_000;
 /** Signatures remembered as read, so that the lists of several nodes cost one read. */
 const REMEMBERED = 5_000;
@@ -116,14 +116,14 @@ export function createBooking(p: BookingPorts) {
      * @param source the node that listed it
      */
     async read(signature: string, source: string): Promise<ReadOutcome> {
-      if (payments.countUnread(source) >= MAX_UNREAD) {
-        p.log({ level: 'alarm', event: 'payments_unread_limit', node: source, limit: MAX_UNREAD });
-        return 'stop';
-      }
       const reason = await attempt(signature);
       if (reason === undefined) {
         remember(signature);
         return 'read';
+      }
+      if (payments.countUnread(source) >= MAX_UNREAD) {
+        p.log({ level: 'alarm', event: 'payments_unread_limit', node: source, limit: MAX_UNREAD });
+        return 'stop';
       }
       postpone(signature, source, reason);
       // A failing node would put every transaction of the list on the retry list: stop after the first.

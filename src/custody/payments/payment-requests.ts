@@ -203,14 +203,18 @@ export function createPayments(
     /** The cron's search: a request that is never paid causes no work in between. */
     onCron: () => run('cron'),
 
-    /** Lamports that creations will cost and that no operation reserves yet: of paid requests, and of open ones. */
+    /** Creations of paid requests and of open ones that no operation reserves yet. */
     sold(): Sold {
       const cost = (requests: readonly PaymentRequest[]): bigint =>
         requests.reduce((sum, { subject }) => sum + p.creationCost(subject), 0n);
       const isToken = ({ kind }: PaymentRequest): boolean => kind === 'token';
+      const paid = store.creationsMissing(-1);
+      const open = store.inState('open', -1).filter(isToken);
       return {
-        paid: cost(store.creationsMissing(-1)),
-        open: cost(store.inState('open', -1).filter(isToken)),
+        paid: cost(paid),
+        paidCount: BigInt(paid.length),
+        open: cost(open),
+        openCount: BigInt(open.length),
       };
     },
 

@@ -294,9 +294,10 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(refundOf);
     },
 
+    /** Of a request; what is not paid back comes first. */
     refundsOf(requestId: string, limit: number): RefundDue[] {
       return exec(
-        'SELECT row FROM refunds WHERE request_id = ? ORDER BY rowid LIMIT ?',
+        "SELECT row FROM refunds WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?",
         requestId,
         limit,
       ).map(refundOf);

@@ -27,6 +27,8 @@ export function createStoredClaims() {
   const now = () => Number(PROGRAM.startsAt) * 1_000 + 3_600_000;
   const begin: Begin = async (kind, id, decide) =>
     storage.transaction(() => {
+      const known = journal.get(id);
+      if (known) return { type: 'known', operation: known };
       const decision = decide();
       if (!decision.ok)
         return 'refusal' in decision

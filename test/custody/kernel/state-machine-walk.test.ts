@@ -47,7 +47,7 @@ type Seen = Exclude<Observation, { type: 'signed' }> | { type: 'signed' };
 const observation: fc.Arbitrary<Seen> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Seen>({ type: 'refused', reason: 'quote_amount' }) },
   { weight: 1, arbitrary: fc.constant<Seen>({ type: 'found', outcome: {} }) },
-  { weight: 1, arbitrary: fc.constant<Seen>({ type: 'unprepared', reason: 'upstream_timeout' }) },
+  { weight: 1, arbitrary: fc.constant<Seen>({ type: 'unprepared', reason: 'upstream_timeout', waiting: 1 }) },
   { weight: 5, arbitrary: fc.constant<Seen>({ type: 'signed' }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('sent' as const), accepted: fc.boolean() }) },
   {

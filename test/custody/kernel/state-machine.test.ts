@@ -27,7 +27,7 @@ const ROWS = { planned, signed, settling, done, outstanding, closed } as const;
 const SEEN = {
   refused: { type: 'refused', reason: 'quote_amount' },
   found: { type: 'found', outcome: { mint: 'x' } },
-  unprepared: { type: 'unprepared', reason: 'upstream_timeout' },
+  unprepared: { type: 'unprepared', reason: 'upstream_timeout', waiting: 1 },
   signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
   sent: { type: 'sent', accepted: true },
   viewed: { type: 'viewed', quorum: 1, views: [view()], landing: null },

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
+import { payoutId } from '../../src/custody/asry/payout-operation.ts';
+import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
+import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/module.ts';
+import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
+import { step } from '../../src/custody/kernel/state-machine.ts';
+import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';
+import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
+import { createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { createCustodianWorld } from './custodian-world.ts';
+import { createFakeMirror } from './fake-mirror.ts';
+import { createPaymentWorld, fee } from './payments/payment-world.ts';
+import { NOW, planned } from './sample-operations.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+
+const DAY_MS = 86_400_000;
+
+const refusing: OperationKind = {
+  rules: TOKEN_RULES,
+  prepare: () => Promise.reject(new Error('the reserve is short of SOL')),
+  settle: settlesByLanding,
+};
+
+/** Token creations are planned; each is prepared by `kind`. */
+function waiting(rows: number, kind: OperationKind, change: Partial<CustodyDeps> = {}) {
+  const w = createCustodianWorld({ kinds: { token: kind }, ...change });
+  w.storage.transaction(() => {
+    for (let at = 0; at < rows; at++)
+      w.journal.insert(planned({ id: `token:${at}`, kind: 'token', dueAt: NOW, createdAt: NOW }));
+  });
+  return w;
+}
+
+/** Fires every alarm of a time; how many there were. */
+async function pass(w: ReturnType<typeof waiting>, ms: number): Promise<number> {
+  const end = w.clock.now + ms;
+  await w.custody.wake();
+  for (let fired = 0; ; fired++) {
+    if (w.storage.alarm === null || w.storage.alarm > end) return fired;
+    w.clock.now = Math.max(w.clock.now, w.storage.alarm);
+    await w.custody.alarm();
+  }
+}
+
+describe('operations that are due', () => {
+  it('are each tried in turn, however many are refused before them', async () => {
+    const tried = new Set<string>();
+    const w = waiting(60, {
+      ...refusing,
+      async prepare({ id }) {
+        tried.add(id);
+        if (id !== 'token:59') throw new Error('short of SOL');
+        return { ok: false, found: {} };
+      },
+    });
+    await pass(w, 10_000);
+    expect(tried.size).toBe(60);
+    expect(w.journal.get('token:59')?.state).toBe('done');
+  });
+
+  it.each([
+    [12, DAY_MS],
+    [100, DAY_MS / 8],
+  ])('wake the object less than once in 5 s while %i of them wait', async (rows, time) => {
+    const fired = await pass(waiting(rows, refusing), time);
+    expect(fired).toBeGreaterThan(24);
+    expect(fired).toBeLessThan(time / 5_000);
+  });
+
+  it.each([
+    [1, 60_000],
+    [150, 1_500_000],
+    [10_000, 3_600_000],
+  ])('wait, once they are old, %i together %i ms between two tries, an hour at most', (rows, wait) => {
+    const seen = { type: 'unprepared', reason: 'upstream_short_of_sol', waiting: rows } as const;
+    const next = step(planned({ looks: 100 }), seen, TOKEN_RULES, NOW);
+    expect((next.dueAt ?? 0) - NOW).toBe(wait);
+  });
+});
+
+describe('the outbox', () => {
+  function setUp(rows: number, poison: (id: string) => boolean) {
+    const storage = createSqliteStorage();
+    const journal = openJournal(storage);
+    const mirror = createFakeMirror();
+    const { apply } = mirror;
+    const calls = { batches: 0 };
+    mirror.apply = async (batch) => {
+      calls.batches++;
+      if (batch.some(({ id }) => poison(id))) throw new Error('D1_ERROR: string or blob too big');
+      return apply(batch);
+    };
+    for (let at = 0; at < rows; at++)
+      storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
+    return { journal, mirror, calls, flush: () => flushOutbox(journal, storage, mirror, () => undefined) };
+  }
+
+  it('delivers every other row although D1 refuses the 50 oldest', async () => {
+    const w = setUp(120, (id) => Number(id.slice(5)) < 50);
+    for (let tries = 0; tries < 60; tries++) await w.flush();
+    expect(w.mirror.rows.size).toBe(70);
+    expect(w.journal.outbox(99)).toHaveLength(50);
+  });
+
+  it('asks a mirror that is down once each time, and delivers all of it at once afterwards', async () => {
+    let isDown = true;
+    const w = setUp(120, () => isDown);
+    for (let tries = 0; tries < 60; tries++) await w.flush();
+    expect(w.calls.batches).toBe(60);
+    isDown = false;
+    expect(await w.flush()).toBe(true);
+    expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([120, []]);
+  });
+
+  it('that D1 does not take for a day wakes the object once a minute', async () => {
+    const w = waiting(0, refusing);
+    await w.custody.wake();
+    w.storage.transaction(() => w.journal.publish('invoices', 'r', { journal: '{}' }, NOW));
+    w.mirror.state = 'down';
+    const fired = await pass(w, DAY_MS);
+    expect(fired).toBeGreaterThan(DAY_MS / 61_000);
+    expect(fired).toBeLessThan(DAY_MS / 60_000 + 60);
+  });
+});
+
+it('a module that fails at once runs less than once in 4 minutes over a day', async () => {
+  const w = waiting(0, refusing, {
+    payments: { ...createPaymentWorld().ports },
+  });
+  await w.custody.wake();
+  const store = openRequestStore(w.storage);
+  const request = createPaymentWorld().open();
+  store.put({ ...NEW_REQUEST, id: request.id, fee: request.feeLamports, reference: request.reference });
+  w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', state: 'done', dueAt: null }));
+  // The row that ends it cannot be written.
+  w.storage.exec('DROP TABLE tokens');
+  const fired = await pass(w, DAY_MS);
+  expect(w.logged.filter((event) => event === 'module_failed').length).toBeGreaterThan(100);
+  expect(fired).toBeLessThan(DAY_MS / 240_000);
+});
+
+const NEW_REQUEST = {
+  kind: 'token',
+  state: 'paid',
+  subject: { mint: 'mint' },
+  client: 'client',
+  createdAt: NOW,
+  expiresAt: NOW,
+  closesAt: NOW,
+  received: '0',
+  parts: [],
+  paymentSignature: null,
+  payer: null,
+  paidAt: NOW,
+  completedAt: null,
+  tokenId: null,
+  reason: null,
+  changes: 0,
+} as const;
+
+it('owed payouts whose next operation is taken do not keep a later one from being looked at', async () => {
+  const w = createStoredClaims();
+  const store = openAsryStore(w.storage);
+  await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });
+  const [claim] = store.claims();
+  const [payout] = store.payouts(DEPOSIT.signature);
+  if (!claim || !payout) throw new Error('no claim');
+  for (let at = 1; at <= 41; at++) {
+    const signature = `deposit-${at}`;
+    store.putClaim({ ...claim, signature, seq: at + 1, operations: 0 });
+    const owed = { signature, state: 'owed', operationId: null, keyHash: null, dueAt: at } as const;
+    store.putPayout({ ...payout, ...owed });
+    if (at <= 40) w.journal.insert(planned({ id: payoutId(signature, 1), kind: 'asry', dueAt: null }));
+  }
+  for (let runs = 0; runs < 3; runs++) await w.desk.run();
+  expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
+  expect(store.payouts('deposit-1')[0]).toMatchObject({ state: 'owed', reason: 'unread' });
+});
+
+it('a refund behind 150 paid ones of its request is paid by one command', async () => {
+  const world = createPaymentWorld();
+  const request = world.open();
+  world.pay(fee(request), [request.reference]);
+  await world.desk.run();
+  world.pay(7_000_000n, [request.reference]);
+  await world.desk.run();
+  const store = openRequestStore(world.storage);
+  const [due] = store.refundsOf(request.id, 1);
+  if (!due) throw new Error('nothing is owed');
+  world.storage.exec('DELETE FROM refunds');
+  for (let at = 0; at < 150; at++) {
+    const paid: RefundDue = { ...due, id: `paid-${at}`, signature: `paid-${at}`, state: 'paid' };
+    store.putRefund(paid);
+  }
+  store.putRefund(due);
+  await world.desk.commands.refund(request.id);
+  expect(store.refund(due.id)?.state).toBe('paid');
+});
+
+it('a payment is booked although 1,000 unreadable transactions wait', async () => {
+  const world = createPaymentWorld();
+  const request = world.open();
+  for (let at = 0; at < 1_000; at++)
+    world.storage.exec(
+      'INSERT INTO unread_transactions (signature, source, reason, tries, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+      `unreadable-${at}`,
+      'node',
+      'unreadable',
+      1,
+      world.state.now,
+      world.state.now + DAY_MS,
+    );
+  world.pay(fee(request), [request.reference]);
+  await world.desk.run();
+  expect(world.desk.find(request.id)?.status).toBe('completed');
+});
