@@ -164,7 +164,7 @@ export class AppError extends Error {
   }
 }
 
-/** An upstream that failed, was late, or answered in a shape nobody documented. */
+/** An upstream that failed, was late, or answered in an undocumented shape. */
 export const upstreamFailed = (upstream: string, reason: string, cause?: unknown): AppError =>
   new AppError('UPSTREAM_FAILED', `${upstream}: ${reason}`, { details: { upstream, reason }, cause });
 

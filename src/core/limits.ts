@@ -10,7 +10,7 @@ export const MAX_JSON_KEYS = 64;
 export const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
 export const UPSTREAM_TIMEOUT_MS = 8_000;
 
-/** How long a call may wait for the outcome of work that runs elsewhere before it is told to come back. */
+/** How long a call may wait for the outcome of work that runs elsewhere before it answers that the caller should retry. */
 export const MAX_WAIT_MS = 25_000;
 
 export const HOUR_MS = 3_600_000;

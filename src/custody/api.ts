@@ -74,7 +74,7 @@ export type MintReport = {
   readonly state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';
   /** Stable code of why nothing is minted. */
   readonly reason: string | null;
-  /** False when somebody should look. */
+  /** False when the operator should act. */
   readonly ok: boolean;
 };
 

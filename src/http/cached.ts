@@ -76,7 +76,7 @@ export function createCache({ kv, now, defer }: CacheOptions) {
     }
   }
 
-  /** Joins the load of this key that is under way, whoever started it. */
+  /** Joins the load of this key that is under way, from any caller. */
   function loadOnce(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
     const running = loading.get(key);
     if (running) return running;

@@ -1,6 +1,6 @@
 /**
  * The Idempotency-Key header: what it may be, and what is kept of it. The key itself is never stored or logged, since
- * whoever knows it can read the answer that it guards.
+ * a caller that knows it can read the answer that it guards.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -9,7 +9,7 @@ import type { Context } from 'hono';
 import { AppError } from '../core/errors.ts';
 import { ExactNumber, stringifyJson } from '../core/json.ts';
 
-/** Visible ASCII, long enough that nobody meets another caller's key by chance. */
+/** Visible ASCII, long enough that two callers do not choose the same key by chance. */
 const KEY = /^[\x21-\x7e]{16,128}$/;
 
 /** The key of this request, or undefined when it has none. @throws AppError INVALID_IDEMPOTENCY_KEY */

@@ -12,7 +12,7 @@ export const MAX_PREFERRED_WAIT_SECONDS = 55;
 const prefer = (description: string) =>
   z.object({ prefer: z.string().optional().openapi({ description, example: 'wait=20' }) });
 
-/** Request headers of a call that waits unless told otherwise. */
+/** Request headers of a call that waits by default. */
 export const preferHeaders = prefer(
   `RFC 7240: \`wait=N\` waits up to N seconds for the outcome, ${MAX_PREFERRED_WAIT_SECONDS} at most and by default; \`wait=0\` returns the current state at once`,
 );

@@ -1,5 +1,5 @@
 /**
- * The operator's webhook. The URL is a secret: whoever knows it can post, so no error shows it.
+ * The operator's webhook. The URL is a secret, because it is all that a post needs; no error shows it.
  * @module
  */
 import { upstreamFailed } from '../core/errors.ts';

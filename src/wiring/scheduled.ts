@@ -51,7 +51,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
   };
 }
 
-/** What is wrong now, told once: in the log, and to the operator's webhook where there is one. */
+/** Reports each alarm once: in the log, and to the operator's webhook if one is configured. */
 function watchAlarms(env: Env, deps: Deps): Promise<void> {
   const { config, reserve, now } = deps;
   const url = config.ALARM_WEBHOOK_URL;

@@ -19,7 +19,7 @@ export type UpstreamProbe = {
   ask(): Promise<unknown>;
 };
 
-/** Nobody's deposit address, nobody's transaction. */
+/** A made-up deposit address and a made-up transaction. */
 const NO_ADDRESS = '1'.repeat(32);
 const NO_SIGNATURE = '1'.repeat(64);
 const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
@@ -50,7 +50,7 @@ const BRIDGES: Record<Config['SWAP_ROUTES'][number], (config: Config) => Upstrea
   },
 };
 
-/** That nothing is known of what nobody has made is the right answer. */
+/** A not-found reply to a made-up id proves that the upstream is up. */
 async function known(answer: Promise<unknown>): Promise<void> {
   await answer.catch((error: unknown) => {
     const reason = error instanceof AppError ? error.details?.reason : undefined;

@@ -19,7 +19,7 @@ const isKnown = (type: string): type is keyof typeof TYPES => Object.hasOwn(TYPE
 
 /**
  * @throws RangeError for anything but a mainnet address of the five types. A taproot key that is not on the curve
- * is refused too: its checksum may be right, but nobody can ever spend from it.
+ * is refused too: its checksum may be right, but no key can ever spend from it.
  */
 export function decodeAddress(text: string): BitcoinAddress {
   try {

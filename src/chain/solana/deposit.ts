@@ -1,7 +1,7 @@
 /**
  * Whether a transaction is a deposit of dollar tokens to the treasury, of how much and whose. Read from the balances
  * that the chain keeps with it, never from its instructions: a plain, checked, batched or inner transfer is all one.
- * Only the treasury's own accounts of the real mints count, and nobody is guessed to be the sender.
+ * Only the treasury's own accounts of the real mints count, and the sender is never guessed.
  * @module
  */
 import { isOnCurve } from './address.ts';
@@ -55,7 +55,7 @@ export type DepositVerdict =
     }
   /** It never will be a deposit. */
   | { readonly type: 'refused'; readonly reason: DepositRefusal }
-  /** Somebody paid, but not in a way that shows to whom a reward belongs: a person must look. */
+  /** A deposit came, but does not show to whom a reward belongs: the operator must decide. */
   | { readonly type: 'held'; readonly reason: DepositHold }
   /** This node does not tell enough; another may. */
   | {
@@ -119,7 +119,7 @@ export function judgeDeposit(transaction: DepositTransaction, terms: DepositTerm
   if (sender === undefined) return refused('no_sender');
   if ([...debits.keys()].some(isOurs)) return refused('own_movement');
   if (debits.size > 1) return held('several_senders');
-  // The rest would come from nobody: minted in the same transaction.
+  // The rest would have no sender: it was minted in the same transaction.
   if ((debits.get(sender) ?? 0n) < credit.atoms) return held('credit_exceeds_debit');
   if (!isOnCurve(sender)) return held('sender_off_curve');
   if (!signers.includes(sender)) return held('sender_not_signer');

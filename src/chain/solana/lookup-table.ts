@@ -11,7 +11,7 @@ export const LOOKUP_TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111
 const HEADER_BYTES = 56;
 const ENTRY_BYTES = 32;
 const TYPE_TABLE = 1;
-/** Deactivation slot of a table that nobody has begun to close. */
+/** Deactivation slot of a table that is not being closed. */
 const ACTIVE = 0xffff_ffff_ffff_ffffn;
 
 export type LookupTable = {

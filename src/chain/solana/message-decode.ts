@@ -1,5 +1,5 @@
 /**
- * Transactions that somebody else has built: read strictly or not at all. What passes here has exactly one spelling,
+ * Third parties' transactions: read strictly or not at all. What passes here has exactly one spelling,
  * so encoding it again gives the bytes that came in.
  * @see https://solana.com/docs/core/transactions, agave sdk `Message::sanitize` and `v0::Message::sanitize`
  * @module
@@ -32,7 +32,7 @@ export type TableReference = {
 
 export type DecodedTransaction = {
   readonly version: 'legacy' | 0;
-  /** One slot a required signer; 64 zero bytes in a slot that nobody has filled. */
+  /** One slot a required signer; 64 zero bytes in an empty slot. */
   readonly signatures: readonly Uint8Array[];
   readonly requiredSignatures: number;
   readonly readonlySigned: number;

@@ -9,9 +9,9 @@ import { tokenExtensions } from './token-program.ts';
 export type Mint = {
   /** The program that owns the mint. */
   readonly program: string;
-  /** Who may make more of it; null when nobody may. */
+  /** Mint authority; null if none. */
   readonly mintAuthority: string | null;
-  /** Who may freeze its accounts; null when nobody may. */
+  /** Freeze authority; null if none. */
   readonly freezeAuthority: string | null;
   /** Atoms. */
   readonly supply: bigint;

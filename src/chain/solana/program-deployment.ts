@@ -23,7 +23,7 @@ export const programDataAddress = (program: string): string =>
 type Account = { readonly owner: string; readonly data: Uint8Array };
 
 /**
- * The slot of the last deployment, 0 for a program that cannot be replaced; null when it cannot be told.
+ * The slot of the last deployment, 0 for a program that cannot be replaced; null when it is unknown.
  *
  * @param account the program's own account, or its first bytes
  * @param code    the account at `programDataAddress`, or its first bytes

@@ -9,7 +9,7 @@ import { createByteReader } from './byte-reader.ts';
 import type { Mint } from './mint.ts';
 import { METADATA_POINTER, METADATA_V1, metadataInMint, TOKEN_METADATA } from './token-metadata-read.ts';
 
-/** Addresses; null where nobody may, ever again. */
+/** Addresses; null where the authority was revoked for good. */
 export type TokenAuthorities = {
   readonly mintAuthority: string | null;
   readonly freezeAuthority: string | null;
@@ -32,12 +32,12 @@ export function tokenAuthorities(
   // Of the metadata by which the token is known: a mint may hold other that nothing points at.
   const inMint = metadataInMint(address, mint) && extensions.get(TOKEN_METADATA);
   const ofNames = inMint ? leadingKey(inMint) : metaplex ? metaplexAuthority(metaplex) : null;
-  // Whoever may turn the pointer may give the token another name, though nobody may change this one.
+  // The pointer's authority can give the token another name, even if this one is immutable.
   const updateAuthority = ofNames ?? leadingKey(extensions.get(METADATA_POINTER));
   return { mintAuthority, freezeAuthority, updateAuthority };
 }
 
-/** OptionalNonZeroPubkey: all zero is nobody, which reads as the system program's address. */
+/** OptionalNonZeroPubkey: all zero is none, which reads as the system program's address. */
 function leadingKey(value: Uint8Array | undefined): string | null {
   if (value === undefined || value.length < 32) return null;
   const authority = createByteReader(value).address();

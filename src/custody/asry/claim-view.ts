@@ -85,7 +85,7 @@ export function payoutView(
   operation: { readonly signature: string; readonly finishedAt: number | null } | undefined,
 ): ClaimPayoutView {
   const unsent = { part, atoms, createdAtMs: createdAt, signature: null, paidAtMs: null };
-  // What could not be looked up yet is looked up within seconds: nobody has to do anything.
+  // A failed read is repeated within seconds, without a step of the caller or the operator.
   if (state === 'owed' && reason !== 'unread') return { ...unsent, status: 'owed', reason };
   if (state === 'owed' || !operation) return { ...unsent, status: 'pending', reason: null };
   const { signature, finishedAt } = operation;

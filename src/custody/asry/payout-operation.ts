@@ -81,7 +81,7 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
   };
 }
 
-/** Why a transfer would fail, or reach somebody else. */
+/** Why a transfer would fail or reach a different owner. */
 function objection(payee: Payee, transfer: TokenTransfer): string | undefined {
   if (payee.program !== transfer.program || payee.decimals !== transfer.decimals) return 'mint_unexpected';
   if (payee.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';

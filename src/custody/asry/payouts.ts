@@ -37,7 +37,7 @@ const FIRST_LOOK_MS = 30_000;
 const UNREAD_LOOK_MS = 2_000;
 const RAREST_UNREAD_LOOK_MS = 60_000;
 const RAREST_LOOK_MS = 3_600_000;
-/** After so many failed operations somebody should look. */
+/** After so many failed operations the operator is alarmed. */
 const ALARM_TRIES = 3;
 
 const AGAIN = { type: 'again' } as const;

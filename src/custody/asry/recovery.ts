@@ -83,7 +83,7 @@ export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
 
 /**
  * After a suspect journal was rebuilt: payouts that the chain shows belong to their claims again, and what is owed waits for
- * the operator, since it may have been signed by an instance that nobody remembers.
+ * the operator, since a lost instance may have signed it.
  */
 export function holdSuspect(p: AsryRecoveryPorts): void {
   const { store, storage, journal, now } = p;

@@ -41,7 +41,7 @@ export type ExecutorPorts = {
 const MAX_TURNS = 8;
 /** A stored message is requested again for so long; of its blockhash's minute, the rest is left for landing. */
 const UNSIGNED_LIFE_MS = 20_000;
-/** How often a row is looked at that nobody knows what to do with. */
+/** How often a row that awaits the operator is checked. */
 const HOLD_MS = 3_600_000;
 
 type Ready = Extract<Prepared, { ok: true }>;
@@ -102,8 +102,8 @@ export function createExecutor(p: ExecutorPorts) {
       // Bytes that were signed but not stored never leave: nothing has happened.
       const reason = failureReason(error);
       log({ level: 'warn', event: 'sign_failed', operation: op.id, reason });
-      const told = `upstream_${reason}`;
-      return { seen: p.signer.isRemote ? { type: 'unsigned', reason: told } : unprepared(op, told) };
+      const code = `upstream_${reason}`;
+      return { seen: p.signer.isRemote ? { type: 'unsigned', reason: code } : unprepared(op, code) };
     }
   }
 
@@ -168,7 +168,7 @@ export function createExecutor(p: ExecutorPorts) {
       await chain.send(signing.wire);
     }
     if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
-    // More left than the operation may move: something is wrong that nobody has thought of.
+    // More left than the operation may move: an error of ours or of the chain's, so signing stops.
     const odd =
       landing && (landing.debit > op.reserved ? 'unexpected_debit' : kind.unforeseen?.(op, landing));
     if (odd) freeze(journal, odd, log);

@@ -27,7 +27,7 @@ const FROZEN = 'frozen';
 const INITIALISED = 'begun';
 /** When this journal was first known not to be the true one, Unix milliseconds. */
 const SUSPECT_SINCE = 'doubted_at';
-/** What an instance that nobody remembers has signed is final or dead by then: no blockhash lives for two minutes. */
+/** After this time every transaction signed by a lost instance is final or expired: no blockhash lives for two minutes. */
 const SETTLED_MS = 10 * 60_000;
 /** Transactions of each node's list that are searched for one that the reserve signed. */
 const HISTORY_SEARCH = 50;

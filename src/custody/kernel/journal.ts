@@ -206,7 +206,7 @@ export function openJournal(storage: Storage) {
     },
 
     /**
-     * Replaces the row that `before` was read from. Undefined when it has changed since: then somebody else decided.
+     * Replaces the row that `before` was read from. Undefined when it has changed since: another caller has decided.
      */
     update(before: Operation, after: Operation, now: number): Operation | undefined {
       return storage.transaction(() => {

@@ -1,6 +1,6 @@
 /**
  * Rebuilds a journal that was restored or lost: every row that the mirror knows better, and every transaction that the
- * reserve signed on chain and nobody remembers. Only the operator starts it; afterwards signing may go on.
+ * reserve signed on chain and the journal has lost. Only the operator starts it; afterwards signing may go on.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';

@@ -58,7 +58,7 @@ export function createSigner(text: string): Signer {
   };
 }
 
-/** Signs proofs of the reserve and no other text, so that nobody can have a transaction or a login signed. */
+/** Signs proofs of the reserve and no other text, so that it can never sign a transaction or a login. */
 export type ProofSigner = {
   readonly solanaAddress: string;
   /** False while the Bitcoin address is only watched. */
@@ -106,7 +106,7 @@ export type MintKeys = {
   sign(invoiceId: string, message: Uint8Array): Uint8Array;
 };
 
-/** @param seed MINT_KEY_SEED, a secret of its own: whoever has it can make the mints of invoices, nothing more */
+/** @param seed MINT_KEY_SEED, a secret of its own: it can make the mints of invoices and nothing more */
 export function createMintKeys(seed: string): MintKeys {
   const secretKey = (invoiceId: string) => hmac(sha256, utf8ToBytes(seed), utf8ToBytes(`mint:${invoiceId}`));
   return {

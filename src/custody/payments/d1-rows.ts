@@ -7,7 +7,7 @@ import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
 
-/** Refunds that a request shows: anybody can make more of them by paying again and again. */
+/** Refunds that a request shows: repeated payments can make any number of them. */
 export const SHOWN_REFUNDS = 20;
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -74,6 +74,6 @@ export function createRefundKind(ports: RefundKindPorts): OperationKind {
   };
 }
 
-/** Whether it may have been signed before: by an earlier attempt, or by an instance that nobody remembers. */
+/** Whether it may have been signed before: by an earlier attempt, or by a lost instance. */
 const mayBePaid = ({ plan, attempt }: Operation): boolean =>
   attempt > 1 || typeof plan.doubtedAt === 'number' || typeof plan.reconciledAt === 'number';

@@ -117,7 +117,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     const operationId = refundId(refund.id, operations);
     save({ ...refund, state: 'begun', operations, operationId });
     const { signature: payment, payer, createdAt, doubtedAt } = refund;
-    // A row that was lost is younger than what paid it; nobody paid before the request was made.
+    // A row that was lost is younger than what paid it; no payment precedes its request.
     const since = Math.min(createdAt, store.get(refund.requestId)?.createdAt ?? createdAt);
     const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
     const reserved = lamports(amount + MEMO_TRANSFER_FEE);

@@ -31,7 +31,7 @@ const SCHEMA = [
   )`,
 ] as const;
 
-/** open: waits for its payment; paid: its work is under way; completed: done; expired: nobody paid. */
+/** open: waits for its payment; paid: its work is under way; completed: done; expired: no payment came. */
 export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
 
 /** JSON text and numbers; amounts are decimal text. */

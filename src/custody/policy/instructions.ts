@@ -28,7 +28,7 @@ const ON_ROUTE: Readonly<Record<Tool, readonly string[]>> = {
   near: COMMON,
   chainflip: [...COMMON, SWAP_ENDPOINT_PROGRAM],
 };
-/** Programs that somebody could replace; the others are part of the chain itself. */
+/** Programs with an upgrade authority; the others are part of the chain itself. */
 export const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];
 
 /** Slot of a program's last deployment: what we have written down, null before the first; what the chain says. */

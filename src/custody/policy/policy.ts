@@ -23,7 +23,7 @@ import { type PolicyRefusal, refuse } from './refusal.ts';
 import { checkSimulation, type SimulationResult } from './simulation.ts';
 import type { PolicyTerms, SwapOrder } from './terms.ts';
 
-/** S1 to S4: exactly one transaction, readable in one way, that only the reserve signs and nobody has signed. */
+/** S1 to S4: exactly one transaction, readable in one way, that only the reserve signs and that has no signature yet. */
 export function openTransaction(
   data: unknown,
   reserveAddress: string,

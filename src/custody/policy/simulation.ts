@@ -111,7 +111,7 @@ export type Landing = {
   readonly changesTokens: boolean;
 };
 
-/** S25: what landed is what was foreseen, else signing stops until somebody has looked. Undefined when it is. */
+/** S25: what landed is what was foreseen, else signing stops until the operator resumes it. Undefined when it is. */
 export function checkLanding(
   landing: Landing,
   foreseen: { readonly amount: bigint; readonly spend: bigint },

@@ -103,7 +103,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     }
     const text = await message(previous);
     const { solana, bitcoin } = await signer.sign(text);
-    // Stopped while the chains were read: what was signed is dropped, and nobody has seen it.
+    // Stopped while the chains were read: the signed proof is dropped before any caller sees it.
     if (!bitcoin || p.stop()) return;
     const signatures = { bitcoin: bitcoin.signature, solana };
     keep(
@@ -156,7 +156,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
       await signOnce();
     },
 
-    /** The newest proof; a first one is signed for whoever asks. */
+    /** The newest proof; the first call signs one. */
     async proof(): Promise<ProofAnswer> {
       const known = stored() ?? (await p.archived().catch(() => undefined));
       if (known && (!signer.holdsBitcoinKey || !isDue(known))) return { type: 'proof', proof: known };

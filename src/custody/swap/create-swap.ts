@@ -124,7 +124,7 @@ export function createSwaps(p: SwapCreationPorts) {
       now: now(),
     });
 
-  /** The one place where a swap begins. Synchronous: nobody else reads or writes in between. */
+  /** The one place where a swap begins. Synchronous: no other call reads or writes in between. */
   function reserve(
     request: SwapRequest,
     amount: Lamports,

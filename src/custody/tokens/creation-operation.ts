@@ -106,7 +106,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
   };
 }
 
-/** Its creator may have minted more since, where that is allowed, and anybody may burn. */
+/** Its creator may have minted more since, where that is allowed, and any holder may burn. */
 const matches = (found: FoundMint, design: TokenDesign): boolean =>
   found.owner === tokenProgramOf(design) &&
   found.decimals === design.decimals &&

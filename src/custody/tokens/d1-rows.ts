@@ -1,5 +1,5 @@
 /**
- * Tokens that somebody paid for, each with its number.
+ * Paid tokens, each with its number.
  * @module
  */
 import type { OpenRequest } from '../api.ts';
@@ -31,7 +31,7 @@ export function listToken({ store, journal, now }: Rows, request: PaymentRequest
   return token.tokenId;
 }
 
-/** A token made elsewhere gets its number when somebody first asks for its listing. */
+/** A token made elsewhere gets its number with the first request for its listing. */
 export function externalToken(
   { store, journal, now }: Rows,
   subject: OpenRequest['subject'],

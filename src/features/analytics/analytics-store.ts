@@ -144,7 +144,7 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
       };
     },
 
-    /** Deletes the salts of earlier days: from then on their visitor keys name nobody. */
+    /** Deletes the salts of earlier days: from then on their visitor keys identify no visitor. */
     async deleteSalts(now: number): Promise<number> {
       const { meta } = await db.prepare('DELETE FROM pageview_salts WHERE day < ?').bind(dayOf(now)).run();
       return meta.changes;

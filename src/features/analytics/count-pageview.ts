@@ -6,7 +6,7 @@ import { isCrawler, visitorKey } from './visitor.ts';
 
 export type CountPageviewDeps = {
   analytics: Pick<AnalyticsStore, 'salt' | 'add' | 'addBot'>;
-  /** Hosts of the site itself: they refer nobody. */
+  /** Hosts of the site itself; they are not counted as referrers. */
   siteHost: string | undefined;
   /** Zero keeps no address at all. */
   ipRetentionDays: number;

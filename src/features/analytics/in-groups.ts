@@ -12,7 +12,7 @@ type Options<T> = {
 
 /**
  * Joins items that arrive while others are written, so that under load one round trip and one commit serve many. Alone
- * an item is written at once. Each caller is told when its own item is written, or why it was not.
+ * an item is written at once. Each caller's promise settles when its own item is written or has failed.
  */
 export function inGroups<T>({ write, defer, sleep }: Options<T>): (item: T) => Promise<void> {
   let writing: Promise<unknown> | undefined;

@@ -1,5 +1,5 @@
 /**
- * A claim as the API shows it: to the one who made it, to the next who tries, and to whoever looks it up.
+ * A claim as the API shows it: to its caller, to a later caller of the same deposit, and to readers.
  * @module
  */
 import type { ClaimPayoutView, ClaimView } from '../../custody/api.ts';

@@ -38,7 +38,7 @@ export type CreateResult =
   | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
   | { outcome: 'unknown'; replayed: boolean };
 
-/** A create that is older than its timeouts allow has lost its Worker: whether it acted, nobody knows. */
+/** A create that is older than its timeouts allow has lost its Worker: whether it acted is unknown. */
 const ABANDONED_MS = 60_000;
 const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2_000;
@@ -82,7 +82,7 @@ async function send(
     await record(d, () => d.exchanges.release(keyHash));
     throw refusal(result.code);
   }
-  // An answer about another payout is no answer: nobody may be told to pay into it.
+  // An answer with a different payout is rejected: no caller may pay into it.
   const wrong = result.outcome === 'created' ? mismatch(order, result.exchange) : undefined;
   if (result.outcome === 'unknown' || wrong) {
     const reason = result.outcome === 'unknown' ? result.reason : `mismatch_${wrong}`;

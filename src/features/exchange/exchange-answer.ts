@@ -52,7 +52,7 @@ const isOneCase = (text: string): boolean => text === text.toLowerCase() || text
 
 /**
  * Whether two texts are one address. Hex, and bech32 and its kin when each is wholly in one case, may be written both
- * ways; everywhere else, as in base58, another case is another address, which may be nobody's.
+ * ways; everywhere else, as in base58, another case is another address, possibly one without an owner.
  */
 function isSameAddress(a: string, b: string): boolean {
   if (a === b) return true;

@@ -61,7 +61,7 @@ const STATUSES = new Map<string, PublicStatus>([
   ['expired', 'expired'],
 ]);
 
-/** A state that nobody has documented is no end: the exchange is pending until a known one comes. */
+/** An undocumented state is not final: the exchange is pending until a known one comes. */
 export const publicStatus = (state: string): PublicStatus => STATUSES.get(state) ?? 'pending';
 
 /** However many poll it, one exchange is read once in so long. */

@@ -184,7 +184,7 @@ export const meaningOf = ({ summary = '', description = summary }: Operation): s
 
 const isInline = (response: Responses[string]): response is ResponseEntry => !('$ref' in response);
 
-/** Any route can fail in a way that nobody expected. */
+/** Any route can fail unexpectedly. */
 function addInternal(responses: Responses): void {
   const found: ResponseEntry | undefined = responses[500];
   const schema = found?.content?.['application/json']?.schema;

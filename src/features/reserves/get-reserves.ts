@@ -104,7 +104,7 @@ function readSolanaReserve(
 
 /**
  * Both balances. A half whose sources all fail is its last good value, marked stale, or null with its error.
- * @throws AppError UPSTREAM_FAILED (503) when nothing that is configured can be told
+ * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
  */
 export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Promise<Reserves> {
   const { bitcoinAddress, solanaAddress } = d.reserve;

@@ -121,7 +121,7 @@ async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinLis
   throw failure;
 }
 
-/** @param known numbers of transactions that the index itself has told */
+/** @param known numbers of transactions as the index reports them */
 async function readTxs(
   source: Pick<Esplora, 'name' | 'mempoolTxs' | 'chainTxs'>,
   address: string,

@@ -13,7 +13,7 @@ export type ReadPriceDeps = {
 /** Micro-dollars as decimal text, as a cache can hold them. */
 export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
 
-/** What the venues say is told as long as it is new. */
+/** Prices of the venues are shown while they are fresh. */
 const VENUES_POLICY = prewarmed(120_000);
 /** A price of the last hour is recent enough to be shown, marked stale. */
 const PRICE_POLICY = prewarmed(HOUR_MS);

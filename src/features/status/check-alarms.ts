@@ -35,7 +35,7 @@ export type Measured = SolLevel & {
 
 /** Quotes left at which reads are about to be refused. */
 const FEW_QUOTES = 12;
-/** The mirror may be behind for so long without anybody noticing. */
+/** How long the mirror may be behind before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
 
 export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number): Alarm[] {

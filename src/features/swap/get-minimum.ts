@@ -42,7 +42,7 @@ async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
   const { price } = agreed;
   const lost = fairSats(REFERENCE_AMOUNT, price) - quote.expectedSats;
-  // Where the fixed part of a cost is not told, all of it counts as fixed: the minimum is then surely enough.
+  // A cost without a stated fixed part counts as fixed as a whole, so that the minimum is always sufficient.
   const fixedFeeSats = quote.fixedFeeSats ?? (lost > 0n ? lost : 0n);
   return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote, fixedFeeSats }, price, d.maxCostBps);
 }

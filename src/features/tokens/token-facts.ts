@@ -71,11 +71,11 @@ export function createTokenFacts(d: {
         pausedUntil = d.now() + PAUSE_MS;
       });
     }
-    const told = new Map<string, TokenFacts>();
+    const fresh = new Map<string, TokenFacts>();
     for (const { mint } of tokens) {
       const facts = known.get(mint)?.facts;
-      if (facts && facts.asOf >= now - STALE_MS) told.set(mint, facts);
+      if (facts && facts.asOf >= now - STALE_MS) fresh.set(mint, facts);
     }
-    return told;
+    return fresh;
   };
 }
