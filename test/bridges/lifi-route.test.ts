@@ -55,7 +55,7 @@ describe('a quote of LI.FI', () => {
         expiresAt: null,
         etaSeconds: null,
         depositAddress: null,
-        foreign: { quote: input.quote, slippageBps: 50, askedAt: 1_000 },
+        thirdParty: { quote: input.quote, slippageBps: 50, askedAt: 1_000 },
       },
     });
   });
