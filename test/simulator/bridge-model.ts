@@ -170,7 +170,7 @@ export function createBridgeModel(p: {
         expiresAt: dry ? null : 4_000_000_000_000,
         etaSeconds: 60,
         depositAddress: name === 'lifi' ? null : deposit,
-        ...(name === 'lifi' && deposit !== null ? { foreign: thirdPartyOffer(deposit) } : {}),
+        ...(name === 'lifi' && deposit !== null ? { thirdParty: thirdPartyOffer(deposit) } : {}),
       },
     };
   }
