@@ -170,12 +170,18 @@ function resolved(document: ApiDocument, schema: Schema | undefined): Schema {
   return name === undefined ? (schema ?? {}) : ((document.components?.schemas?.[name] ?? {}) as Schema);
 }
 
+/** Pages, pictures and files that browsers and crawlers open by their address. Each entry costs pages of the site bytes. */
+const isFetchedByAddress = ({ operationId = '', responses }: Operation): boolean =>
+  ['getOpenApi31Document', 'getLlmsFullText', 'getSecurityText'].includes(operationId) ||
+  Object.keys(contentTypes(responses[200])).some((type) =>
+    /^(text\/html|image\/|application\/xml)/.test(type),
+  );
+
 /** The text of packages/client/src/operations.ts. */
 export function clientTypes(document: ApiDocument): string {
   const schemas = Object.entries(document.components?.schemas ?? {}) as [string, Schema][];
-  // A page is for people: a browser opens it by its address.
   const described = operationsOf(document)
-    .filter(({ operation }) => contentTypes(operation.responses[200])['text/html'] === undefined)
+    .filter(({ operation }) => !isFetchedByAddress(operation))
     .map((operation) => describe(document, operation));
   // A schema that only a request body uses is an input.
   const bodies = new Set(

@@ -58,13 +58,13 @@ const send = createCall({
 });
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
-  check_id: 'Check the id: it is the one that this site or the API gave you.',
-  contact_operator: 'The operator has to act. Trying again will not help.',
+  check_id: 'Check the id.',
+  contact_operator: 'Only the operator can help.',
   fix_request: 'Change what the message names, then try again.',
   none: 'Nothing is left to do.',
   pay_missing_amount: 'Pay the missing amount to the same request.',
-  poll_status: 'It is under way. Follow its status instead of starting again.',
-  report_request_id: 'Please tell the operator the request id below.',
+  poll_status: 'It is under way. Follow its status.',
+  report_request_id: 'Send the operator the request id below.',
   retry_later: 'Nothing was lost. Try again in a moment.',
   retry_with_new_key: 'Nothing moved. Start again.',
   retry_with_same_key: 'The outcome is not known yet. Try again: nothing is sent twice.',
@@ -93,7 +93,7 @@ export function failureOf(failure: ApiFailure): Failure {
     return {
       ...unreached(`The service did not answer as it should (status ${failure.status}).`),
       code: 'NO_ANSWER',
-      next: 'It may be starting or down. Try again in a moment.',
+      next: 'Try again in a moment.',
     };
   const { error_code: code, error, action, request_id: requestId, retry_after_s: wait, details } = failure;
   const step = NEXT_STEPS[action ?? ''] ?? 'Try again in a moment.';

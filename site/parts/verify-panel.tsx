@@ -38,7 +38,7 @@ export function VerifyPanel() {
   const [signed, setSigned] = useState<readonly CheckLine[]>([]);
   useEffect(() => {
     Promise.all([import('../verify/evidence.ts'), call('getProof', {})])
-      .then(([{ checkSignatures }, proof]) => setSigned(checkSignatures(proof.value)))
+      .then(async ([{ checkSignatures }, proof]) => setSigned(await checkSignatures(proof.value)))
       .catch((thrown: unknown) => setState({ type: 'failed', failure: failureFrom(thrown) }));
   }, []);
   const run = async (): Promise<void> => {

@@ -1221,12 +1221,6 @@ export type Operations = {
     answer: Proof;
     code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** A picture to embed: green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. */
-  getReserveBadge: {
-    input: Record<string, never>;
-    answer: null;
-    code: 'INTERNAL';
-  };
   /** Reserve sats, ABSR supply and prices. */
   getAbsrSummary: {
     input: Record<string, never>;
@@ -1518,35 +1512,11 @@ export type Operations = {
     answer: OpenApiDocument;
     code: 'INTERNAL';
   };
-  /** This document, OpenAPI 3.1.1. */
-  getOpenApi31Document: {
-    input: Record<string, never>;
-    answer: OpenApi31Document;
-    code: 'INTERNAL';
-  };
   /** Every route on one page of text. */
   getLlmsText: {
     input: Record<string, never>;
     answer: string;
     code: 'INTERNAL';
-  };
-  /** Every route with its responses, error codes and examples on one page. */
-  getLlmsFullText: {
-    input: Record<string, never>;
-    answer: string;
-    code: 'INTERNAL';
-  };
-  /** The pages of the site. */
-  getSitemap: {
-    input: Record<string, never>;
-    answer: null;
-    code: 'INTERNAL';
-  };
-  /** Where a vulnerability is reported (RFC 9116). */
-  getSecurityText: {
-    input: Record<string, never>;
-    answer: string;
-    code: 'INTERNAL' | 'NOT_CONFIGURED';
   };
 };
 
@@ -1565,7 +1535,6 @@ export const OPERATIONS = {
   getProof: { path: '/api/proof' },
   listProofs: { path: '/api/proof/history' },
   getProofOfDay: { path: '/api/proof/{date}' },
-  getReserveBadge: { path: '/api/badge/reserve.svg' },
   getAbsrSummary: { path: '/api/arbitrage/summary' },
   listAbsrTransactions: { path: '/api/arbitrage/transactions' },
   getSwapMinimum: { path: '/api/swap/min' },
@@ -1600,9 +1569,5 @@ export const OPERATIONS = {
   getNostrFeed: { path: '/api/nostr/feed' },
   getNostrPosts: { path: '/api/nostr/posts' },
   getOpenApiDocument: { path: '/api/openapi.json' },
-  getOpenApi31Document: { path: '/api/openapi-3.1.json' },
   getLlmsText: { path: '/llms.txt', text: true },
-  getLlmsFullText: { path: '/llms-full.txt', text: true },
-  getSitemap: { path: '/sitemap.xml' },
-  getSecurityText: { path: '/.well-known/security.txt', text: true },
 } as const;

@@ -67,7 +67,10 @@ export function checkProof(evidence: ProofEvidence): CheckLine[] {
 
 const line = (name: CheckLine['name'], ok: boolean, text: string): CheckLine => ({ name, ok, text });
 
-function checkBitcoin({ proof }: ProofEvidence, { bitcoinAddress }: ProofMessage): CheckLine {
+export function checkBitcoin(
+  { proof }: Pick<ProofEvidence, 'proof'>,
+  { bitcoinAddress }: ProofMessage,
+): CheckLine {
   const name = 'bitcoin_signature';
   const { address, signature } = proof.bitcoin;
   if (address !== bitcoinAddress) return line(name, false, `${address} is not the address in the message`);
@@ -77,7 +80,10 @@ function checkBitcoin({ proof }: ProofEvidence, { bitcoinAddress }: ProofMessage
     : line(name, false, `${address}: ${checked.reason}`);
 }
 
-function checkSolana({ proof }: ProofEvidence, { solanaAddress }: ProofMessage): CheckLine {
+export function checkSolana(
+  { proof }: Pick<ProofEvidence, 'proof'>,
+  { solanaAddress }: ProofMessage,
+): CheckLine {
   const name = 'solana_signature';
   const { address, signature } = proof.solana;
   if (address !== solanaAddress) return line(name, false, `${address} is not the address in the message`);
