@@ -81,7 +81,7 @@ describe('40 days of the reserve', () => {
 describe('the simulation notices when', () => {
   it.each(LEFT_OUT)('%s', { tags: ['deep'], timeout: 300_000 }, async (_, mutate) => {
     let uncovered = 0;
-    for (let seed = 1; seed <= 6 && uncovered === 0; seed++) {
+    for (let seed = 1; seed <= 30 && uncovered === 0; seed++) {
       uncovered = (await simulateYear({ seed, days: 60, mutate })).uncoveredMs.service;
     }
     expect(uncovered).toBeGreaterThan(0);
