@@ -41,8 +41,14 @@ new PerformanceObserver((list) => {
   for (const { element, url } of list.getEntries())
     window.largest = { url, isShown: element?.closest('main, header') != null };
 }).observe({ type: 'largest-contentful-paint', buffered: true });`;
-/** Milliseconds of one task that the visitor notices. */
-const LONG_TASK_MS = 100;
+/** A fixed piece of work, about 60 ms of CPU time on the machine of docs/benchmarks.md. */
+const YARDSTICK = `let sum = 0;
+for (let i = 0; i < 8_000_000; i++) sum = (sum * 31 + i) % 1_000_003;
+sum;`;
+/** Longest task of a load, in yardsticks: the 100 ms that a visitor notices. */
+const LONG_TASK = 1.7;
+/** A neighbour on the machine lengthens a task and never shortens it, so the best of some loads counts. */
+const LOADS = 4;
 
 type TraceEvent = {
   readonly name: string;
@@ -119,13 +125,27 @@ describe.each(PAGES)('%s', (path, heading) => {
   it('has no long task on load', async () => {
     const visited = await visit('about:blank');
     const { page } = visited;
-    const browser = page.context().browser();
-    await browser?.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
-    await page.goto(new URL(path, siteUrl).href);
-    await settled(page);
-    const tasks = cpuTimes(await browser?.stopTracing());
-    expect(tasks.length).toBeGreaterThan(10);
-    expect(Math.max(...tasks)).toBeLessThan(LONG_TASK_MS);
+    const longestOf = async (act: () => Promise<unknown>): Promise<number> => {
+      const browser = page.context().browser();
+      await browser?.startTracing(page, {
+        categories: ['toplevel', 'disabled-by-default-devtools.timeline'],
+      });
+      await act();
+      return Math.max(...cpuTimes(await browser?.stopTracing()));
+    };
+    const ratios: number[] = [];
+    for (let load = 0; load < LOADS && !ratios.some((ratio) => ratio < LONG_TASK); load++) {
+      await page.goto('about:blank');
+      const yardstick = await longestOf(() => page.evaluate(YARDSTICK));
+      const longest = await longestOf(async () => {
+        await page.goto(new URL(path, siteUrl).href);
+        await settled(page);
+      });
+      expect([yardstick > 1, longest > 1]).toEqual([true, true]);
+      ratios.push(longest / yardstick);
+      console.log('RATIO', path, yardstick, longest);
+    }
+    expect(Math.min(...ratios)).toBeLessThan(LONG_TASK);
     await visited.close();
   });
 
