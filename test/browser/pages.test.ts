@@ -136,14 +136,17 @@ describe.each(PAGES)('%s', (path, heading) => {
     const ratios: number[] = [];
     for (let load = 0; load < LOADS && !ratios.some((ratio) => ratio < LONG_TASK); load++) {
       await page.goto('about:blank');
-      const yardstick = await longestOf(() => page.evaluate(YARDSTICK));
+      const yardstick = await longestOf(async () => {
+        await page.evaluate(YARDSTICK);
+        // A task is in the trace once it has ended, which a second one proves.
+        await page.evaluate('0');
+      });
       const longest = await longestOf(async () => {
         await page.goto(new URL(path, siteUrl).href);
         await settled(page);
       });
       expect([yardstick > 1, longest > 1]).toEqual([true, true]);
       ratios.push(longest / yardstick);
-      console.log('RATIO', path, yardstick, longest);
     }
     expect(Math.min(...ratios)).toBeLessThan(LONG_TASK);
     await visited.close();
