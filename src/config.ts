@@ -26,7 +26,7 @@ const addressList = z.string().transform((text, context) => {
   return z.NEVER;
 });
 const secret = z.string().min(1);
-/** Words between slashes, as they stand in a URL's path. */
+/** Words between slashes, as in the path of a URL. */
 const pathName = z.string().regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/);
 const relayUrl = z.url({ protocol: /^wss?$/ });
 const relayList = z.string().transform((text, context) => {

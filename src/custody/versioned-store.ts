@@ -57,7 +57,7 @@ function versionOf(exec: Storage['exec']): number {
   return Number.isInteger(version) && version > 0 ? version : Number.POSITIVE_INFINITY;
 }
 
-/** @returns the storage with every write refused; alarms still work, so that the newer release goes on by itself. */
+/** @returns the storage with every write refused; alarms still work, so that the newer release continues. */
 function readOnly(storage: Storage, refusal: string): Storage {
   return {
     ...storage,
