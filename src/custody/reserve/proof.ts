@@ -42,6 +42,8 @@ export type ProofPorts = {
 export const PROOF_EVERY_MS = HOUR_MS;
 /** After a failure callers wait so long for the next try; a tick does not. */
 const RETRY_MS = 30_000;
+/** Times that the indexes are read for one proof while their tips differ. */
+const TIP_ATTEMPTS = 3;
 /** A draft is signed by hand: a cold key may be some days away. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;
 
@@ -66,10 +68,19 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     return stored() ?? (await p.archived());
   }
 
+  /** A block that arrives between the reads of two indexes is seen by one of them only: both are read again. */
+  async function agreedReserve() {
+    for (let attempt = 1; ; attempt += 1) {
+      const agreed = agreeAtTip(await p.reserveViews(0), p.indexes);
+      if (agreed.ok) return agreed;
+      if (agreed.reason !== 'tips_apart' || attempt === TIP_ATTEMPTS) {
+        throw upstreamFailed('esplora', agreed.reason);
+      }
+    }
+  }
+
   async function message(previous: ProofRecord | undefined): Promise<string> {
-    const [views, solana] = await Promise.all([p.reserveViews(0), p.solanaFigures()]);
-    const agreed = agreeAtTip(views, p.indexes);
-    if (!agreed.ok) throw upstreamFailed('esplora', agreed.reason);
+    const [agreed, solana] = await Promise.all([agreedReserve(), p.solanaFigures()]);
     return buildProofMessage({
       service: p.service,
       bitcoinAddress: p.bitcoinAddress,

@@ -71,6 +71,23 @@ function proofOf(answer: ProofAnswer): ProofRecord {
 }
 
 describe('an hour', () => {
+  it('has a proof although a block arrived between the reads of the two indexes', async () => {
+    const w = start();
+    w.indexes[0].set({ kind: 'stale' });
+    w.bitcoin.mine(w.clock.now);
+    let calls = 0;
+    // One view takes four calls: the first index has the new block when both are read again.
+    w.bitcoin.onCall = () => {
+      calls += 1;
+      if (calls > 8) w.indexes[0].set(null);
+    };
+    await w.tick();
+    expect(parseProofMessage(proofOf(await w.custody().proof()).message).bitcoinTip.height).toBe(
+      w.bitcoin.height(),
+    );
+    expect(w.archive()).toHaveLength(1);
+  });
+
   it('has one proof, signed by both keys over the figures of both chains', async () => {
     const w = start();
     await w.tick();
