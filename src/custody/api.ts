@@ -1,6 +1,6 @@
 /**
- * The custodian's calls: all that the rest of the service knows of it. Plain values, since they cross to another
- * process; refusals are values too, since an error would lose its code on the way.
+ * The RPC contract between the Worker and the custodian. All values are plain, because they cross to another
+ * process. Refusals are values too: an error would lose its code on the way.
  * @module
  */
 import type { ClaimView } from './asry/claim-view.ts';
@@ -18,13 +18,13 @@ export type Refusal = {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** A caller's Idempotency-Key, hashed, and the hash of route and body that it stands for. */
+/** A caller's Idempotency-Key, hashed, and the hash of the route and body that it was used with. */
 export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
 
 export type SwapRequest = {
   readonly amountLamports: bigint;
   readonly key?: RequestKey;
-  /** Whom the per-client limits count: an IP, or an IPv6 prefix. */
+  /** The client that the per-client limits count: an IPv4 address or an IPv6 prefix. */
   readonly client: string;
 };
 
@@ -57,24 +57,24 @@ export type SwapPreview =
     }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
-/** What may be swapped now. Lamports. */
+/** What can be swapped now. Lamports. */
 export type SwapRoom = {
   readonly balanceLamports: bigint;
-  /** The most that one swap may take at this moment; zero when none can. */
+  /** The largest amount that one swap can take now; zero when swaps are not possible. */
   readonly maximumLamports: bigint;
   /** What balance, floor and reservations leave for one swap, its fees deducted. */
   readonly spendableLamports: bigint;
   readonly refusal: Refusal | null;
 };
 
-/** How today's mint of ABSR stands. */
+/** The state of today's ABSR mint. */
 export type MintReport = {
   /** UTC date. */
   readonly day: string;
   readonly state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';
-  /** Stable code of why nothing is minted. */
+  /** Stable code of the reason why nothing is minted. */
   readonly reason: string | null;
-  /** False when the operator should act. */
+  /** False when the operator must act. */
   readonly ok: boolean;
 };
 
@@ -87,7 +87,7 @@ export type MintPreview = {
   readonly reserveSats: string | null;
   readonly supplyAtoms: string | null;
   readonly decimals: number | null;
-  /** Confirmations that an income needs to count. */
+  /** Confirmations that incoming Bitcoin needs before it counts. */
   readonly depth: number;
   readonly indexes: readonly {
     readonly name: string;
@@ -99,7 +99,7 @@ export type MintPreview = {
   readonly nodes: readonly { readonly name: string; readonly slot: string; readonly supplyAtoms: string }[];
 };
 
-/** A day's mint, for the operator. */
+/** One day's mint, for the operator. */
 export type MintRow = {
   readonly day: string;
   readonly state: string;
@@ -112,21 +112,21 @@ export type MintRow = {
   readonly blockTime: number | null;
 };
 
-/** An ownership proof as it is archived. */
+/** An archived ownership proof. */
 export type ProofRecord = {
   readonly message: string;
   /** The time in the message, ISO 8601. */
   readonly timestamp: string;
-  /** What the next proof names as the one before it. */
+  /** Hash of this proof; the next proof names it as its predecessor. */
   readonly hash: string;
   readonly bitcoin: {
     readonly scheme: string;
     readonly signature: string;
-    /** The same signature as verifiers from before 2026 read it, where that differs. */
+    /** The same signature in the encoding that verifiers from before 2026 expect; null if it is the same. */
     readonly unprefixed: string | null;
   };
   readonly solana: { readonly scheme: string; readonly signature: string };
-  /** The Bitcoin signature was made outside the service. */
+  /** True when the Bitcoin signature was made outside the service. */
   readonly offline: boolean;
 };
 
@@ -134,27 +134,27 @@ export type ProofAnswer =
   | { readonly type: 'proof'; readonly proof: ProofRecord }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
-/** A text that waits for an offline signature. */
+/** A proof text that awaits an offline signature. */
 export type ProofDraft =
   | { readonly type: 'draft'; readonly message: string }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
 export type CustodyReport = {
   readonly reserveAddress: string;
-  /** How far the Solana nodes agree. */
+  /** The agreement of the Solana nodes. */
   readonly solana: NodeAgreement;
-  /** Null where no mint is configured. */
+  /** Null when no mint is configured. */
   readonly mint: MintReport | null;
   readonly frozen: string | null;
   readonly paused: string | null;
   readonly openOperations: number;
   readonly heldOperations: number;
   readonly undeliveredSinceMs: number | null;
-  /** Every cap, with what is used of it. */
+  /** Every cap and its current use. */
   readonly limits: readonly Limit[];
 };
 
-/** A request that waits for a payment, as the custodian keeps it. */
+/** A payment request, as stored by the custodian. */
 export type RequestView = {
   readonly id: string;
   readonly kind: 'token' | 'listing';
@@ -180,7 +180,7 @@ export type RequestView = {
     readonly payer: string | null;
     readonly reason: string;
     readonly status: 'due' | 'paid';
-    /** The transaction that paid it back. */
+    /** The transaction that paid the refund. */
     readonly refundSignature: string | null;
   }[];
 };
@@ -188,7 +188,7 @@ export type RequestView = {
 export type OpenRequest = {
   readonly kind: 'token' | 'listing';
   readonly subject: Readonly<Record<string, unknown>>;
-  /** What the work costs, before the digits that make the amount its own. */
+  /** Cost of the work, without the last four digits, which make the amount unique. */
   readonly baseFeeLamports: bigint;
   readonly client: string;
 };
@@ -198,12 +198,14 @@ export type RequestOpened =
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
 export type ConfirmRequest = {
-  /** Of the payment request. */
+  /** Id of the payment request. */
   readonly id: string;
   readonly kind: RequestView['kind'];
-  /** Of the payment. */
+  /** Signature of the payment. */
   readonly signature: string;
-  /** Longest wait for the creation to begin; 0 leaves it to the background. */
+  /**
+   * Longest wait for the creation to begin, in milliseconds. With 0 the creation begins in the background.
+   */
   readonly waitMs: number;
 };
 
@@ -215,40 +217,40 @@ export type ClaimRequest = {
   /** Base58 of 64 bytes. */
   readonly signature: string;
   readonly asset: 'USDC' | 'USDT';
-  /** What the caller expects to have been received, in atoms. */
+  /** The amount that the caller expects the treasury to have received, in atoms. */
   readonly expectedAtoms?: bigint;
-  /** Value of the reward that is asked for now, in millionths of a dollar. */
+  /** Dollar value of the requested part of the reward, in millionths of a dollar. */
   readonly rewardMicroUsd?: bigint;
-  /** Validate only: nothing is consumed or paid. */
+  /** Only validates: nothing is consumed or paid. */
   readonly skipReward: boolean;
   readonly key?: RequestKey;
   readonly client: string;
 };
 
 export type ClaimAnswer =
-  /** This call, or the one that it repeats, made the payout `part`. */
+  /** This call, or the earlier call with the same key, made the payout `part`. */
   | { readonly type: 'claimed'; readonly replayed: boolean; readonly claim: ClaimView; readonly part: number }
   | { readonly type: 'validated'; readonly claim: ClaimView }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly claim: ClaimView | null };
 
 export type AsryEpochView = {
   readonly number: number;
-  /** Unix seconds; the end is the next one's start. */
+  /** Unix seconds. An epoch ends when the next one starts. */
   readonly startsAt: number;
   readonly endsAt: number;
   readonly capAtoms: bigint;
   readonly depthAtoms: bigint;
   readonly depositsAtoms: bigint;
-  /** What these deposits have earned. */
+  /** Total reward that these deposits have earned. */
   readonly entitledAtoms: bigint;
-  /** Of it, final on the chain. */
+  /** The part of it whose payment is final on the chain. */
   readonly paidAtoms: bigint;
-  /** Millionths of a reward atom for the next deposit atom, unrounded. */
+  /** Reward for the next deposit atom, in millionths of a reward atom, not rounded. */
   readonly nextUnitMicroAtoms: bigint;
   /** Reward atoms for the next dollar, before the fee. */
   readonly nextDollarAtoms: bigint;
   readonly claims: number;
-  /** Trillionths of a dollar for a whole ASRY. */
+  /** Price of one ASRY in trillionths of a dollar. */
   readonly price: bigint | null;
   readonly decimals: number;
 };
@@ -263,7 +265,10 @@ export type OpsCommand = {
     | 'refund'
     | 'reconcile'
     | 'trust-programs';
-  /** The operation of `retry`; the invoice, listing request or payment of `refund`. */
+  /**
+   * For `retry`, an operation id; for `refund`, the id of an invoice or listing request, or a payment's
+   * signature.
+   */
   readonly id?: string;
 };
 
@@ -275,32 +280,32 @@ export type OpsAnswer = {
 
 export type CustodianApi = {
   createSwap(request: SwapRequest): Promise<SwapAnswer>;
-  /** All of `createSwap` but the reservation and the signature. */
+  /** Performs every step of `createSwap` except the reservation and the signature. */
   previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview>;
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
-  /** Books the payment of a request and begins what it buys. */
+  /** Books the payment of a request and begins the work that it pays for. */
   confirmPayment(request: ConfirmRequest): Promise<PaymentConfirmed>;
   /** The newest ownership proof; a new one is signed at most once an hour. */
   proof(): Promise<ProofAnswer>;
-  /** The text of the next proof, for a Bitcoin key that is kept elsewhere. */
+  /** The text of the next proof, for a Bitcoin key that is kept outside the service. */
   draftProof(): Promise<ProofDraft>;
-  /** Takes the Bitcoin signature of the draft. */
+  /** Accepts the Bitcoin signature of the draft. */
   submitProof(signature: string): Promise<ProofAnswer>;
   /** A dry run of the daily mint. */
   previewMint(): Promise<MintPreview>;
-  /** The days' mints, newest first. */
+  /** Daily mints, newest first. */
   listMints(limit: number): Promise<MintRow[]>;
-  /** Sets the alarm again from what is stored; the cron's tick calls it, in case an alarm was lost. */
+  /** Sets the alarm again from stored rows. The cron calls it, in case an alarm was lost. */
   wake(): Promise<void>;
   claimDeposit(request: ClaimRequest): Promise<ClaimAnswer>;
   /** The record of a claimed deposit, by its first signature. */
   findClaim(signature: string): Promise<ClaimView | null>;
   /** Newest first. */
   listAsryEpochs(limit: number): Promise<AsryEpochView[]>;
-  /** The operator's commands; the route in front checks who asks. */
+  /** The operator's commands. The HTTP route authenticates the caller first. */
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };

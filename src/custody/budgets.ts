@@ -1,6 +1,6 @@
 /**
- * What each kind of operation may spend. The order of precedence: the floor stays for all, the operating float for what
- * has been sold, and swaps get what is left.
+ * What each kind of operation may spend. Every kind leaves the floor in the reserve. The operating float is
+ * for work that has been sold; swaps may use the rest.
  * @module
  */
 import { lamports } from '../core/amount.ts';
@@ -55,7 +55,7 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
       keeps: () => floor + sold().paid,
       caps: [perDay('payouts_day', limits.maxPayoutsDay)],
     },
-    // The floor is what swaps leave for fees; a mint costs nothing but fees.
+    // Swaps leave the floor in the reserve for fees. A mint costs only fees, so it may use the floor.
     { kind: 'absr', keeps: () => 0n, caps: [] },
   ];
   const byKind = new Map(budgets.map((budget) => [budget.kind, budget]));
@@ -66,8 +66,9 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
     of: (kind: Kind): Budget => byKind.get(kind) ?? { kind, keeps: () => floor, caps: [] },
 
     /**
-     * What a sale must leave: the floor and the cost of what was sold before, and its place in the day's creations. Unpaid
-     * requests count up to half of the float and half of the day's creations, so that they cannot stop all sales.
+     * What a new sale must leave: the floor, the cost of earlier sales, and its place in the day's creations.
+     * Unpaid requests count up to half of the float and half of the day's creations, so they cannot block all
+     * sales.
      */
     ofSale(): Budget {
       const { paid, paidCount, open, openCount } = sold();
@@ -86,19 +87,18 @@ const UNPAID_RETRY_SECONDS = 600;
 
 const FLOAT_SPENT: Refusal = {
   code: 'SPENDING_LIMIT_REACHED',
-  message:
-    'The reserve has not enough SOL for another token creation beside those already sold. Nothing was charged.',
+  message: 'The reserve has too little SOL for another token creation. Nothing was charged.',
   retryAfterSeconds: UNPAID_RETRY_SECONDS,
   details: { limit: 'operating_float' },
 };
 
-/** Why a creation cannot be sold now; undefined when it can. A listing costs the reserve nothing. */
+/** Reason why a creation cannot be sold now, or undefined. A listing costs the reserve nothing. */
 export const createSaleCheck =
   (p: {
     readonly budgets: Budgets;
     readonly journal: Pick<Journal, 'counting' | 'releasedSlot'>;
     readonly readBalance: BalanceReader;
-    /** Undefined where payments are not configured. */
+    /** Undefined if payments are not configured. */
     readonly creationCost: ((subject: OpenRequest['subject']) => bigint) | undefined;
     readonly now: () => number;
   }) =>

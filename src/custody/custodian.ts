@@ -1,6 +1,6 @@
 /**
- * The whole custodian without its platform: the modules over the kernel, and the verbs over the modules. Everything is
- * handed in, so the simulator drives the same code as the Durable Object.
+ * Composes the custodian from its modules and the kernel, independent of the platform. All dependencies are
+ * parameters, so the simulator runs the same code as the Durable Object.
  * @module
  */
 import type { CustodianApi } from './api.ts';
@@ -33,12 +33,12 @@ import { recoveredSwap } from './swap/recovery.ts';
 import { createThirdPartyCheck } from './swap/third-party-payment.ts';
 import { openStorage } from './versioned-store.ts';
 
-/** Longest wait of a read of a finished request for D1 to take the outbox. */
+/** Longest wait for D1 to accept the outbox before a finished request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
 
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
-/** `begin` stays inside the object: the verbs around it decide what may begin, never a caller. */
+/** `begin` stays inside the object. The verbs around it decide what may begin; a caller cannot. */
 export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
   const { now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
@@ -62,7 +62,10 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   const readBalance = createBalanceReader(d.chain, now);
   const budgets = createBudgets(d.limits, () => payments?.sold() ?? NOTHING_SOLD);
 
-  /** Filled by the modules below: they begin operations by the executor, which reads the kinds of all modules. */
+  /**
+   * The modules below fill this table. They begin operations through the executor, which reads every module's
+   * kinds.
+   */
   const kinds: Record<Kind, OperationKind | undefined> = {};
   const executor = createExecutor({
     journal,
@@ -148,7 +151,8 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     now,
   });
 
-  // A payout's memo is more specific than a mint among the accounts of a transaction: ASRY recognizes before payments.
+  // A payout's memo is more specific than a mint among a transaction's accounts, so ASRY comes before
+  // payments.
   const modules: Readonly<Record<string, CustodyModule>> = {
     given: { ...(d.kinds ? { kinds: d.kinds } : {}) },
     swap: { kinds: { swap: createSwapKind(swap) }, commands: { 'trust-programs': trustPrograms(journal) } },
@@ -189,7 +193,8 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     async createSwap(request) {
       const ask = () => working(() => swaps.createSwap(request));
       const first = await ask();
-      // A call with the same key may have begun a swap while this one waited: both calls then return that swap.
+      // Another call with the same key may have begun a swap during the wait; both calls then return that
+      // swap.
       const last = 'type' in first || !swaps.knows(request) ? first : await ask();
       return 'type' in last ? last : { type: 'refused', replayed: false, refusal: last };
     },
@@ -239,7 +244,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
 
     async ops(command) {
       if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-      // A doubt must be known before it can be resolved.
+      // The check must find a suspect journal before the operator can resolve it.
       await gate.verify();
       const answer = await runOps(
         {

@@ -1,5 +1,5 @@
 /**
- * All that a custodian is given from outside.
+ * The dependencies of a custodian.
  * @module
  */
 import type { Lamports } from '../core/amount.ts';
@@ -16,17 +16,17 @@ import type { SwapLimits } from './swap/limits.ts';
 import type { SwapPorts } from './swap/operation.ts';
 import type { ThirdPartyPorts } from './swap/third-party-payment.ts';
 
-/** What the custodian may spend, from configuration. Lamports unless said otherwise. */
+/** The custodian's spending limits, from the configuration. Lamports unless said otherwise. */
 export type CustodyLimits = SwapLimits & {
-  /** Stays in the reserve whatever is asked for, except for the fee of the daily mint. */
+  /** Always stays in the reserve; only the fee of the daily mint may use it. */
   readonly floor: Lamports;
-  /** Stays on top of the floor for what has been sold: creations, payouts, refunds. Swaps cannot touch it. */
+  /** Stays in the reserve above the floor for sold work: creations, payouts, refunds. Swaps cannot use it. */
   readonly operatingFloat: Lamports;
-  /** Lamports that a day pays back. */
+  /** Maximum refunds per day, in lamports. */
   readonly maxRefundsDay: Lamports;
-  /** Token creations begun in a day. */
+  /** Maximum number of token creations begun per day. */
   readonly maxCreationsDay: bigint;
-  /** Reward payouts begun in a day. */
+  /** Maximum number of reward payouts begun per day. */
   readonly maxPayoutsDay: bigint;
 };
 
@@ -35,17 +35,17 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
-  /** What a third party's transaction is judged by; absent where no route brings any. */
+  /** Evidence for the policy on third-party transactions; absent if no route uses such transactions. */
   readonly thirdParty?: ThirdPartyPorts;
-  /** The kinds beside swaps that this instance can carry out; rows of any other are held. */
+  /** The kinds besides swaps that this instance supports. Rows of any other kind await the operator. */
   readonly kinds?: Partial<Record<Kind, OperationKind>>;
-  /** Paid requests; absent where no treasury or mint seed is configured. */
+  /** Payment requests; absent if no treasury or mint seed is configured. */
   readonly payments?: Omit<PaymentPorts, 'maxRefundsDay' | 'latestBlockhash'>;
-  /** The daily mint; absent where no mint is configured. */
+  /** The daily mint; absent if no mint is configured. */
   readonly absr?: AbsrPorts;
-  /** Rewards for deposits; absent where no ASRY mint is configured. */
+  /** Rewards for deposits; absent if no ASRY mint is configured. */
   readonly asry?: AsryPorts;
-  /** The ownership proof; absent where the service has no public name. */
+  /** The ownership proof; absent if the service has no public name. */
   readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
   readonly limits: CustodyLimits;
   readonly swapsDisabled: boolean;

@@ -1,5 +1,5 @@
 /**
- * The Durable Object: one instance per reserve key, the only code that signs.
+ * The Durable Object: one instance per reserve key, and the only code that signs.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -8,7 +8,10 @@ import { type Custody, createCustodian } from './custodian.ts';
 import type { CustodyDeps } from './custody-deps.ts';
 import type { Storage } from './kernel/ports.ts';
 
-/** All that the Worker can call. The platform exposes methods of the prototype only, so nothing else is reachable. */
+/**
+ * Every method that the Worker can call. The platform exposes only methods of the prototype, so nothing else
+ * is reachable.
+ */
 const VERBS: Readonly<Record<keyof CustodianApi, true>> = {
   createSwap: true,
   previewSwap: true,

@@ -1,6 +1,6 @@
 /**
- * Epochs, claims and their payouts in the custodian's own database. What must hold once is written here in the same
- * storage transaction as the intent of the payout.
+ * Epochs, claims and payouts in the custodian's own database. A change that may happen only once is written
+ * in the same storage transaction as the intent of the payout.
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
@@ -32,11 +32,11 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS asry_payouts_by_key ON asry_payouts (key_hash) WHERE key_hash IS NOT NULL`,
 ] as const;
 
-/** A deposit that has been claimed: what it earned is decided, for ever. */
+/** A claimed deposit. Its entitlement is decided and never changes. */
 export type Claim = {
   /** First signature of the deposit. */
   readonly signature: string;
-  /** Order of the claims, from 1. */
+  /** Position among all claims, from 1. */
   readonly seq: number;
   readonly asset: DepositAsset;
   readonly sender: string;
@@ -48,28 +48,28 @@ export type Claim = {
   readonly fee: bigint;
   readonly net: bigint;
   readonly epoch: number;
-  /** The epoch's deposits before and after this one. */
+  /** The epoch's cumulative deposits before and after this one. */
   readonly before: bigint;
   readonly after: bigint;
   readonly entitlement: bigint;
-  /** Of the entitlement, neither paid nor promised to a payout yet. */
+  /** Part of the entitlement that no payout has paid or promised yet. */
   readonly left: bigint;
-  /** Operations begun for it so far. */
+  /** Operations begun for this claim so far. */
   readonly operations: number;
   /** Unix milliseconds. */
   readonly claimedAt: number;
-  /** Counts up with every change of the claim or a payout. */
+  /** Incremented with every change of the claim or of a payout. */
   readonly changes: number;
 };
 
 /**
- * owed   it is promised; nothing is signed for it
- * begun  an operation carries it out
- * paid   it has reached the receiver
+ * owed   promised; no transaction is signed for it
+ * begun  an operation pays it
+ * paid   the receiver has it
  */
 export type PayoutState = 'owed' | 'begun' | 'paid';
 
-/** Why a payout waits. */
+/** Reason why a payout is not paid yet. */
 export type OwedReason =
   | 'unread'
   | 'rent_budget_spent'
@@ -91,13 +91,16 @@ export type Payout = {
   readonly state: PayoutState;
   readonly reason: OwedReason | null;
   readonly operationId: string | null;
-  /** Lamports set aside for the receiver's account, and since when they count against the day's budget. */
+  /**
+   * Lamports set aside to open the receiver's account, and the time from which they count against the day's
+   * budget.
+   */
   readonly rent: bigint;
   readonly rentAt: number | null;
-  /** Looks and attempts in vain; they space the next ones out. */
+  /** Checks and attempts that failed. More of them mean longer waits between retries. */
   readonly tries: number;
   readonly dueAt: number | null;
-  /** The Idempotency-Key of the call that asked for it, and what that call said. */
+  /** The Idempotency-Key of the call that requested the payout, and the answer to that call. */
   readonly keyHash: string | null;
   readonly bodyHash: string | null;
   readonly createdAt: number;
@@ -112,7 +115,7 @@ const BIGINTS = new Set([
   ...['atoms', 'rent'],
 ]);
 
-/** JSON with atoms as decimal text. */
+/** JSON in which amounts are decimal text. */
 export const encodeRow = (row: unknown): string =>
   JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 
@@ -166,7 +169,7 @@ export function openAsryStore(storage: Storage) {
       return exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
     },
 
-    /** In the order in which they were made. */
+    /** Claims in the order of their creation. */
     claims(): Claim[] {
       return exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
     },
@@ -191,7 +194,7 @@ export function openAsryStore(storage: Storage) {
       );
     },
 
-    /** The payout that a key asked for, if that was lately enough. */
+    /** The payout requested with this key, if it was requested after `since`. */
     payoutByKey(keyHash: string, since: number): Payout | undefined {
       return exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
         .map(rowOf<Payout>)
@@ -223,11 +226,11 @@ export function openAsryStore(storage: Storage) {
       ).map(rowOf<Payout>);
     },
 
-    /** When an owed payout is next looked at. */
+    /** When the next owed payout is due for a check. */
     nextDue: (): number | undefined =>
       numberOf(`SELECT MIN(due_at) AS n FROM asry_payouts WHERE state = 'owed'`),
 
-    /** Payouts whose operation is over, for better or worse. */
+    /** Payouts whose operation has ended, with success or failure. */
     ended(limit: number): Payout[] {
       return exec(
         `SELECT p.row FROM asry_payouts p JOIN operations o ON o.id = p.operation_id
@@ -240,7 +243,9 @@ export function openAsryStore(storage: Storage) {
       return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
     },
 
-    /** Whether an account of this owner was opened, or is being opened, since then (Unix milliseconds). */
+    /**
+     * Whether an account of this owner was opened, or began to be opened, after `since` (Unix milliseconds).
+     */
     hasOpenedAccount(owner: string, since: number): boolean {
       const opened = exec(
         `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature
@@ -251,7 +256,7 @@ export function openAsryStore(storage: Storage) {
       return opened.length > 0;
     },
 
-    /** Lamports of rent set aside or spent since then. */
+    /** Lamports of rent set aside or spent after `since`. */
     rentSince(since: number): bigint {
       return exec('SELECT row FROM asry_payouts WHERE rent_at > ?', since)
         .map(rowOf<Payout>)

@@ -1,5 +1,6 @@
 /**
- * Decides claims, without reading or writing: what a deposit earns at this point of the curve, and which part is paid now.
+ * Decides claims without reading or writing: what a deposit earns at this point of the curve, and which part
+ * is paid now.
  * @module
  */
 import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
@@ -21,19 +22,19 @@ import {
   verdictRefusal,
 } from './view.ts';
 
-/** A deposit as the chain shows it, before or after it was claimed. */
+/** A deposit as shown by the chain. The type is the same before and after the claim. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
 
-/** A bridge returns what it could not deliver within this time of the swap. */
+/** A bridge returns an undelivered payment within this time after the swap. */
 const RETURN_MS = DAY_MS;
 
 /**
- * Why a deposit may be our own money: tokens that a bridge returns look like a deposit when treasury and reserve are one
- * address. Undefined for a deposit of someone else's money.
+ * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If treasury
+ * and reserve share an address, tokens that a bridge returns look like a deposit.
  *
- * @param p.isDepositAddress whether a swap of ours paid the sender
- * @param p.sharesAddress    whether treasury and reserve are one address
- * @param p.unsettledSince   Unix milliseconds at which each swap whose proceeds are missing began
+ * @param p.isDepositAddress whether one of our swaps paid the sender
+ * @param p.sharesAddress    whether treasury and reserve share an address
+ * @param p.unsettledSince   start of each swap whose proceeds are missing, in Unix milliseconds
  */
 export function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
@@ -53,16 +54,16 @@ export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
 
 const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
 
-/** A claim that is not stored yet, and its epoch after it. */
+/** A claim that is not stored yet, and its epoch after the claim. */
 export type Opened = { readonly type: 'opened'; readonly claim: Claim; readonly epoch: Epoch };
 
 export type OpeningFacts = {
-  /** The purpose that the payment serves already; undefined when it serves none. */
+  /** The purpose that already consumed the payment, if any. */
   readonly usedFor: string | undefined;
   readonly own: ReturnType<typeof ownMoney>;
-  /** The epoch of the deposit's time. */
+  /** The epoch that contains the deposit's block time. */
   readonly epoch: Epoch | undefined;
-  /** Unix seconds; an older deposit earns nothing. */
+  /** Unix seconds. A deposit from before this time earns nothing. */
   readonly oldest: number;
   readonly minimumDeposit: bigint;
   readonly seq: number;
@@ -70,7 +71,7 @@ export type OpeningFacts = {
   readonly now: number;
 };
 
-/** The claim that an unclaimed deposit would make now. */
+/** The claim that an unclaimed deposit would create now. */
 export function decideOpening(deposit: Deposit, p: OpeningFacts): Opened | Refused {
   const { signature, blockTime, credited } = deposit;
   const { epoch, usedFor, own } = p;
@@ -105,7 +106,7 @@ export function decideOpening(deposit: Deposit, p: OpeningFacts): Opened | Refus
 export type ClaimFacts = {
   /** Whether a payout exists for this request's key. */
   readonly isRepeat: boolean;
-  /** The stored claim with its epoch, or the one that the deposit would open. */
+  /** The stored claim with its epoch, or the claim that the deposit would open. */
   readonly claim: { readonly type: 'known'; readonly claim: Claim; readonly epoch: Epoch } | Opened | Refused;
   /** Payouts of the claim so far. */
   readonly parts: number;
@@ -115,17 +116,17 @@ export type ClaimFacts = {
 export type ClaimDecision =
   | {
       readonly type: 'take';
-      /** The claim with its next part taken off. */
+      /** The claim after its next part was taken off. */
       readonly claim: Claim;
       readonly payout: Payout;
-      /** The epoch to store, when the claim is new. */
+      /** The epoch to store; undefined unless the claim is new. */
       readonly opened: Epoch | undefined;
     }
   | Refused
-  /** The first call with this key has taken a part since this call began: decide again. */
+  /** An earlier call with this key took a part after this call began: decide again. */
   | { readonly type: 'again' };
 
-/** Which part of a claim a request takes. Nothing is stored here. */
+/** Decides which part of a claim a request receives. Stores nothing. */
 export function decideClaim(
   request: Pick<ClaimRequest, 'rewardMicroUsd' | 'key'>,
   p: ClaimFacts,
@@ -179,7 +180,7 @@ const newPayout = (
 
 const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
 
-/** Why a request's key may not be taken. */
+/** Reason why the request's key cannot be used. */
 export function keyRefusal(
   journal: Journal,
   { key, client }: ClaimRequest,

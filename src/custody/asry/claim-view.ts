@@ -1,6 +1,6 @@
 /**
- * The public view of a claimed deposit, from its rows. The custodian reads them in its own journal, the API in
- * D1's mirror; both tell the same.
+ * The public view of a claimed deposit, built from its rows. The custodian reads them from its journal and
+ * the API from D1; both views are the same.
  * @module
  */
 
@@ -10,14 +10,14 @@ export type ClaimPayoutView = {
   readonly status: 'sent' | 'pending' | 'owed';
   readonly atoms: bigint;
   readonly signature: string | null;
-  /** Why it is owed. */
+  /** Reason why it is still owed. */
   readonly reason: string | null;
   readonly createdAtMs: number;
-  /** When it was final on the chain. */
+  /** When the payment became final on the chain. */
   readonly paidAtMs: number | null;
 };
 
-/** A claimed deposit; or one that could be claimed, then without payouts and `claimedAtMs`. */
+/** A claimed deposit, or a deposit that could be claimed. The latter has no payouts and no `claimedAtMs`. */
 export type ClaimView = {
   /** First signature of the deposit. */
   readonly signature: string;
@@ -32,13 +32,13 @@ export type ClaimView = {
   readonly netAtoms: bigint;
   readonly epoch: number;
   readonly entitlementAtoms: bigint;
-  /** Of the entitlement, still to be claimed. */
+  /** Part of the entitlement that can still be claimed. */
   readonly remainingAtoms: bigint;
   readonly claimedAtMs: number | null;
   readonly payouts: readonly ClaimPayoutView[];
 };
 
-/** Amounts in atoms of the deposit's asset; entitlement and what is left of it in atoms of ASRY. */
+/** Amounts in atoms of the deposit's asset; the entitlement and its remainder in atoms of ASRY. */
 type ClaimRow = Pick<
   ClaimView,
   'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'feeBps' | 'epoch'
@@ -48,7 +48,7 @@ type ClaimRow = Pick<
   readonly net: bigint;
   readonly entitlement: bigint;
   readonly left: bigint;
-  /** Unix milliseconds; null when it is not claimed. */
+  /** Unix milliseconds; null before the claim. */
   readonly claimedAt: number | null;
 };
 
@@ -77,15 +77,16 @@ type PayoutRow = Pick<ClaimPayoutView, 'part' | 'atoms' | 'reason'> & {
 };
 
 /**
- * A payout as its row and its operation tell it; one of the two may be newer than the other.
- * @param operation what was signed for it, and when that was final (Unix milliseconds); undefined before
+ * The state of a payout, from its row and its operation. Either of them may be newer than the other.
+ * @param operation the payout's transaction and when it became final (Unix milliseconds); undefined before it
+ * is signed
  */
 export function payoutView(
   { part, atoms, reason, createdAt, state, paidAt }: PayoutRow,
   operation: { readonly signature: string; readonly finishedAt: number | null } | undefined,
 ): ClaimPayoutView {
   const unsent = { part, atoms, createdAtMs: createdAt, signature: null, paidAtMs: null };
-  // A failed read is repeated within seconds, without a step of the caller or the operator.
+  // A failed read is retried within seconds; neither the caller nor the operator has to act.
   if (state === 'owed' && reason !== 'unread') return { ...unsent, status: 'owed', reason };
   if (state === 'owed' || !operation) return { ...unsent, status: 'pending', reason: null };
   const { signature, finishedAt } = operation;

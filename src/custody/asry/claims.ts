@@ -1,7 +1,7 @@
 /**
- * Takes claims. A deposit is claimed once: the payment's name, the curve's step, the claim and the intent of its payout
- * are one critical section. Everything that is paid follows from the finalized chain and goes to the deposit's sender;
- * who calls, and how often, changes nothing.
+ * Takes claims; each deposit is claimed once. One critical section consumes the payment, moves along the
+ * curve, and stores the claim and the intent of its payout. Payouts follow from the finalized chain and go to
+ * the deposit's sender. The identity of the caller and the number of calls change nothing.
  * @module
  */
 import {
@@ -40,7 +40,10 @@ import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } f
 import * as view from './view.ts';
 
 export type AsryPorts = AsryPayoutPorts & {
-  /** The finalized transaction of a quorum of nodes, or null while they do not show it. @throws AppError UPSTREAM_FAILED */
+  /**
+   * The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError
+   * UPSTREAM_FAILED
+   */
   transaction(signature: string): Promise<DepositTransaction | null>;
   readonly terms: DepositTerms;
   readonly program: AsryProgram;
@@ -48,7 +51,7 @@ export type AsryPorts = AsryPayoutPorts & {
 
 type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 
-/** A block's time may be ahead of our clock by so much; a node that says more is wrong. */
+/** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
 const TURNS = 6;
 
@@ -58,7 +61,7 @@ export function createClaims(
   tools: ModuleTools,
   p: AsryPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
-    /** Why nothing may begin now. */
+    /** Reason why no operation may begin now. */
     readonly stop: () => Promise<string | undefined>;
     readonly within: Within;
   },
@@ -69,7 +72,7 @@ export function createClaims(
   const payouts = createAsryPayouts(tools, store, p);
   const unixNow = (): number => Math.floor(now() / 1_000);
 
-  /** Opens the epochs that have begun, up to a time. */
+  /** Opens the epochs that started before `until`. */
   function openEpochs(until: number): void {
     const [last] = store.epochs(1);
     if (last && last.endsAt > until) return;
@@ -83,7 +86,7 @@ export function createClaims(
 
   const once = createSharedWork();
 
-  /** The deposit that the chain shows under a signature. */
+  /** The deposit with this signature on the chain. */
   async function readDeposit(
     signature: string,
   ): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
@@ -114,7 +117,7 @@ export function createClaims(
     return view.verdictRefusal(verdict);
   }
 
-  /** Whether the caller means this deposit. */
+  /** Refuses a request whose asset or amount differs from the deposit's. */
   function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {
     if (asset !== deposit.asset) return view.wrongAsset(asset, deposit.asset);
     if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
@@ -122,7 +125,7 @@ export function createClaims(
     return undefined;
   }
 
-  /** The claim that a deposit would make now. Stores epochs that have begun, and nothing else. */
+  /** The claim that a deposit would create now. Stores epochs that have started, and nothing else. */
   function opening(deposit: Deposit): Opened | Refused {
     const { signature, blockTime } = deposit;
     openEpochs(Math.max(blockTime, unixNow()));
@@ -141,7 +144,7 @@ export function createClaims(
     });
   }
 
-  /** The stored claim of a deposit with its epoch, or the one that it would open. */
+  /** The stored claim of a deposit with its epoch, or the claim that it would open. */
   function claimOf(deposit: Deposit): ClaimFacts['claim'] {
     const claim = store.claim(deposit.signature);
     if (!claim) return opening(deposit);
@@ -149,11 +152,11 @@ export function createClaims(
     return epoch ? { type: 'known', claim, epoch } : { type: 'refused', refusal: view.alreadyClaimed() };
   }
 
-  /** The payout that this request's key has asked for already. */
+  /** The payout that an earlier request with this key created. */
   const earlier = ({ key }: ClaimRequest): Payout | undefined =>
     key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
 
-  /** Takes the next part of a claim, and the claim itself where it is new. Call inside a transaction. */
+  /** Takes the next part of a claim, and stores the claim itself if it is new. Call inside a transaction. */
   function take(request: ClaimRequest, deposit: Deposit): Taken {
     const decision = decideClaim(request, {
       isRepeat: earlier(request) !== undefined,
@@ -181,7 +184,7 @@ export function createClaims(
     }
   }
 
-  /** Stores the part as owed: it is promised, and the sweep pays it. */
+  /** Stores the part as owed. The background run pays it later. */
   function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): Taken {
     return storage.transaction(() => {
       const taken = take(request, deposit);
@@ -198,7 +201,7 @@ export function createClaims(
     if (!payee) return promise(request, deposit, 'unread');
     const { signature } = deposit;
     const operations = store.claim(signature)?.operations ?? 0;
-    // Outlives a wait that ends early: only this call's own critical section may set it.
+    // Set only by this call's own critical section. It stays set when the wait below ends early.
     const own: { taken: Taken | undefined } = { taken: undefined };
     const work = payouts.begin({ signature, operations }, payee, () => {
       own.taken = take(request, deposit);
@@ -206,7 +209,7 @@ export function createClaims(
     });
     const begun = await p.within(work, MAX_WAIT_MS);
     const taken = own.taken?.type === 'taken' ? own.taken : undefined;
-    // The alarm continues what the critical section has stored. To take another part now would be one too many.
+    // The alarm continues the stored payout. Taking another part now would pay twice.
     const isStored = store.payouts(signature).some(({ part }) => part === taken?.payout.part);
     if (!begun) return taken && isStored ? taken : { type: 'refused', refusal: view.inProgress() };
     switch (begun.type) {
@@ -235,7 +238,7 @@ export function createClaims(
     return claim ? { type: 'claimed', replayed, claim, part } : refuse(view.inProgress());
   }
 
-  /** The answer that this key stands for. */
+  /** The stored answer of this request's key. */
   function replay(request: ClaimRequest): ClaimAnswer | undefined {
     const payout = earlier(request);
     if (!payout) return undefined;
@@ -248,7 +251,10 @@ export function createClaims(
     return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
   };
 
-  /** Nothing is left: what became of it. Whatever is owed is looked at again, since the caller may have mended it. */
+  /**
+   * The result of a claim with nothing left to take. Owed payouts are checked again, because the caller may
+   * have removed the obstacle.
+   */
   async function finished(signature: string): Promise<ClaimAnswer> {
     const owed = store.payouts(signature).filter(({ state }) => state === 'owed');
     if (owed.length > 0)
@@ -259,7 +265,7 @@ export function createClaims(
     return nothingLeft(record(signature));
   }
 
-  /** The answer to a call that nothing can come of, from the rows alone. */
+  /** The answer that rows alone give to a call that can have no effect. */
   function settled(request: ClaimRequest): ClaimAnswer | undefined {
     const claim = request.key ? undefined : store.claim(request.signature);
     if (claim?.left !== 0n || mismatch(request, claim)) return undefined;
@@ -267,7 +273,7 @@ export function createClaims(
     return stored?.payouts.some(({ status }) => status === 'owed') ? undefined : nothingLeft(stored);
   }
 
-  /** What a claim would be, without one. */
+  /** The claim that a call would create, without creating it. */
   function preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
     const known = record(deposit.signature);
     if (known) return { type: 'validated', claim: known };
@@ -294,7 +300,7 @@ export function createClaims(
       if (known?.left === 0n)
         return why ? refuse(view.alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
       if (why) return refuse(view.claimsPaused(why), record(deposit.signature));
-      // A lost instance has paid it: its operation is known, its claim is not.
+      // A lost instance has paid this claim: the journal has its operation but not the claim.
       if (!known && journal.get(payoutId(deposit.signature, 1)))
         return refuse(heldBack('reconciled', deposit.signature));
       if (request.skipReward) return preview(request, deposit);
@@ -327,7 +333,10 @@ export function createClaims(
     recognize: (transaction: ChainTransaction, memo: string | undefined) =>
       recognizePayout(transaction, memo, p.reserveAddress),
 
-    /** The answer to a claim that leaves nothing to do, such as a repeat; undefined for any other. */
+    /**
+     * The stored answer to a claim that leaves nothing to do, such as a repeat; undefined for any other
+     * claim.
+     */
     async storedAnswer(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
       const answer = settled(request);
       if (answer) await storage.sync();
@@ -343,7 +352,7 @@ export function createClaims(
 
     find: (signature: string): ClaimView | null => record(signature),
 
-    /** The newest epochs, unless one has begun that is not open yet. */
+    /** The newest epochs; undefined when an epoch has started that is not stored yet. */
     openEpochs(limit: number): AsryEpochView[] | undefined {
       const [last] = store.epochs(1);
       return last && last.endsAt > unixNow() ? store.epochs(limit).map(view.epochView) : undefined;
@@ -368,7 +377,7 @@ export function createClaims(
   } satisfies CustodyModule & Record<string, unknown>;
 }
 
-/** One piece of work for all who ask for it at the same time, by name. */
+/** Runs one piece of work per name and shares its result with all concurrent callers. */
 export function createSharedWork() {
   const shared = new Map<string, Promise<unknown>>();
   return function once<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -1,52 +1,55 @@
 /**
- * Epochs follow each other without a gap. Each takes the parameters of the configuration as they are when it starts,
- * and keeps them: a deposit earns by the epoch of its block, whenever it is claimed.
+ * Epochs follow each other without a gap. Each epoch stores the configured parameters when it starts and
+ * keeps them. A deposit earns by the epoch of its block, regardless of when it is claimed.
  * @module
  */
 import type { Curve } from './reward-curve.ts';
 
-/** The rewards programme as it is configured now. */
+/** The configuration of the rewards programme. */
 export type AsryProgram = Curve & {
-  /** Unix seconds of the first epoch; null for midnight UTC of the day on which the programme first runs. */
+  /**
+   * Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the programme first
+   * runs.
+   */
   readonly startsAt: number | null;
   readonly epochSeconds: number;
-  /** Trillionths of a dollar for a whole ASRY; null while it has no price. */
+  /** Price of one ASRY in trillionths of a dollar; null without a price. */
   readonly price: bigint | null;
-  /** Digits of ASRY after the point. */
+  /** Decimals of ASRY. */
   readonly decimals: number;
   /** Smallest deposit that earns, in atoms of the dollar token. */
   readonly minimumDeposit: bigint;
   /** Older deposits earn nothing. */
   readonly maxAgeSeconds: number;
-  /** Lamports a day for opening accounts of receivers. */
+  /** Lamports per day for opening receivers' accounts. */
   readonly rentBudget: bigint;
-  /** No new claim is taken; what is owed is still paid. */
+  /** Refuses new claims; owed payouts are still paid. */
   readonly disabled: boolean;
 };
 
 export type Epoch = Curve & {
   /** From 0. */
   readonly number: number;
-  /** Unix seconds; the end is the next one's start. */
+  /** Unix seconds. An epoch ends when the next one starts. */
   readonly startsAt: number;
   readonly endsAt: number;
   readonly price: bigint | null;
   readonly decimals: number;
-  /** Net deposits claimed so far: where the curve stands. */
+  /** Net deposits claimed so far: the position on the curve. */
   readonly deposits: bigint;
-  /** Reward atoms that have reached their receivers. */
+  /** Reward atoms paid to receivers. */
   readonly paid: bigint;
   readonly claims: number;
-  /** Counts up with every change of the row. */
+  /** Incremented with every change of the row. */
   readonly changes: number;
 };
 
 const DAY_SECONDS = 86_400;
 
 /**
- * The rows that are missing up to the epoch of `until`, oldest first.
+ * The missing epochs up to the one that contains `until`, oldest first.
  *
- * @param last  the newest row there is
+ * @param last  the newest stored epoch
  * @param until Unix seconds
  * @param now   Unix seconds
  */
@@ -66,7 +69,7 @@ export function missingEpochs(
   return epochs;
 }
 
-/** A programme that began long ago opens with the oldest epoch in which a deposit can still be claimed. */
+/** A programme with a past start opens at the oldest epoch whose deposits can still be claimed. */
 function firstEpoch(program: AsryProgram, now: number): { number: number; startsAt: number } {
   const start = program.startsAt ?? now - (now % DAY_SECONDS);
   const passed = Math.floor((now - program.maxAgeSeconds - start) / program.epochSeconds);

@@ -1,6 +1,6 @@
 /**
- * The payout of an ASRY reward: one token transfer to the account of the deposit's sender, with a memo that names the
- * deposit. All that it needs was decided when it was planned; here the chain is looked at once more before signing.
+ * The payout of an ASRY reward: one token transfer to the account of the deposit's sender. Its memo names the
+ * deposit. The plan fixes all parameters; preparation only reads the chain once more before signing.
  * @module
  */
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
@@ -9,15 +9,18 @@ import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
-/** An attempt that landed with an error or died; after some the payout is owed again and looked at from the start. */
+/**
+ * An attempt ends with a failed landing or an expiry. After three attempts the payout is owed again and
+ * checked from the start.
+ */
 export const ASRY_RULES: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };
 
-/** The receiver's account and ours, as one slot shows them. */
+/** The receiver's account and the reserve's account at one slot. */
 export type Payee = {
-  /** The token program that owns the mint; null when there is no such mint. */
+  /** The token program that owns the mint; null if the mint does not exist. */
   readonly program: string | null;
   readonly decimals: number;
-  /** Whose account the receiver's associated one is; null while there is none. */
+  /** Owner of the receiver's associated account; null if the account does not exist. */
   readonly accountOwner: string | null;
   /** ASRY atoms of the reserve. */
   readonly reserveAtoms: bigint;
@@ -26,7 +29,7 @@ export type Payee = {
 export type AsryPayoutPorts = {
   readonly reserveAddress: string;
   readonly mint: string;
-  /** One read for all of them, in the order asked; at most 90. @throws AppError UPSTREAM_FAILED */
+  /** Reads all receivers in one call, in the given order; at most 90. @throws AppError UPSTREAM_FAILED */
   readPayees(receivers: readonly string[]): Promise<Payee[]>;
   latestBlockhash(): Promise<Blockhash>;
 };
@@ -37,7 +40,7 @@ export type PayoutPlan = {
   readonly receiver: string;
   readonly atoms: bigint;
   readonly mint: string;
-  /** Null when it was not known: then the mint's own. */
+  /** Null if unknown when planned; the mint's own program is used then. */
   readonly program: string | null;
   readonly decimals: number;
   readonly createAccount: boolean;
@@ -45,7 +48,7 @@ export type PayoutPlan = {
 
 export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
 
-/** What the custodian calls this use of a payment. */
+/** The custodian's name for this use of a payment. */
 export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
 
 export const encodePlan = (plan: PayoutPlan): Facts => ({ ...plan, atoms: plan.atoms.toString() });
@@ -81,7 +84,7 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
   };
 }
 
-/** Why a transfer would fail or reach a different owner. */
+/** Reason why a transfer would fail or reach a different owner. */
 function objection(payee: Payee, transfer: TokenTransfer): string | undefined {
   if (payee.program !== transfer.program || payee.decimals !== transfer.decimals) return 'mint_unexpected';
   if (payee.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';

@@ -1,10 +1,10 @@
 /**
- * How much of a claim one call pays. Anyone may call for anyone, so nothing that a caller says may waste a reward: it
- * can be taken in a few parts, never lost, and a third party can delay it three times at most.
+ * Decides how much of a claim one call pays. Any caller may claim for any deposit, so no request may waste a
+ * reward. A reward is paid in a few parts and never lost; a third party can delay it three times at most.
  * @module
  */
 
-/** After so many parts the next one is all that is left, whatever is asked. */
+/** After this number of parts the next one is the whole remainder, whatever amount is requested. */
 export const MAX_PARTIAL_PAYOUTS = 3;
 
 /** A part is at least this share of the whole, in percent. */
@@ -12,16 +12,16 @@ const LEAST_PERCENT = 1n;
 
 export type PayoutPart =
   | { readonly ok: true; readonly atoms: bigint }
-  /** A value in dollars was asked for, and the epoch has no price. */
+  /** The request names a value in dollars, but the epoch has no price. */
   | { readonly ok: false; readonly reason: 'no_price' };
 
 /**
  * @param entitlement reward atoms of the whole claim, at least 1
- * @param left        of them not yet paid or promised, at least 1
+ * @param left        part of it that is neither paid nor promised, at least 1
  * @param parts       payouts made or promised before
- * @param microUsd    value asked for in millionths of a dollar; null for all
- * @param price       trillionths of a dollar for a whole ASRY; null when there is none
- * @param decimals    digits of ASRY after the point
+ * @param microUsd    requested value in millionths of a dollar; null for the whole remainder
+ * @param price       price of one ASRY in trillionths of a dollar; null without a price
+ * @param decimals    decimals of ASRY
  */
 export function payoutPart(p: {
   readonly entitlement: bigint;

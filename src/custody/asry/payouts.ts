@@ -1,7 +1,7 @@
 /**
- * Carries out what claims are promised: begins an operation when receiver, reserve and budget allow it, books how it
- * ended, and looks again at what is owed. A payout has one live operation at most; another is begun only after the one
- * before has provably moved nothing.
+ * Pays out claims. A payout's operation begins when receiver, reserve and budget allow it; the module books
+ * its end and rechecks owed payouts. A payout has at most one live operation. Another begins only after the
+ * previous one provably moved nothing.
  * @module
  */
 
@@ -21,23 +21,23 @@ import { mirrorClaim, mirrorEpoch } from './view.ts';
 export type Taken =
   | { readonly type: 'taken'; readonly claim: Claim; readonly payout: Payout }
   | { readonly type: 'refused'; readonly refusal: Refusal }
-  /** Another call changed the claim first: decide again. */
+  /** Another call changed the claim first; decide again. */
   | { readonly type: 'again' };
 
-/** Called in the critical section; may write. */
+/** Runs in the critical section and may write. */
 export type Obtain = () => Taken;
 
 type NotBegun = Exclude<Taken, { type: 'taken' }> | { readonly type: 'owed'; readonly reason: OwedReason };
 
 export type PayoutBegun = { readonly type: 'begun' } | NotBegun;
 
-/** Receivers of one sweep: all their accounts fit one call. */
+/** Receivers in one background run: one call can read all their accounts. */
 const SWEEP = 20;
 const FIRST_LOOK_MS = 30_000;
 const UNREAD_LOOK_MS = 2_000;
 const RAREST_UNREAD_LOOK_MS = 60_000;
 const RAREST_LOOK_MS = 3_600_000;
-/** After so many failed operations the operator is alarmed. */
+/** The operator is alerted after this number of failed operations. */
 const ALARM_TRIES = 3;
 
 const AGAIN = { type: 'again' } as const;
@@ -55,11 +55,11 @@ export function createAsryPayouts(
       ? Math.min(UNREAD_LOOK_MS * 2 ** tries, RAREST_UNREAD_LOOK_MS)
       : Math.min(FIRST_LOOK_MS * 2 ** tries, RAREST_LOOK_MS));
 
-  /** ASRY that is not promised to transfers on their way. */
+  /** ASRY in the reserve that no pending transfer is going to move. */
   const freeAtoms = (payee: Payee): bigint =>
     store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
 
-  /** What a payout takes of the reserve, or why it waits. */
+  /** The amount that a payout takes from the reserve, or the reason why it waits. */
   function judge(
     payee: Payee,
     payout: Payout,
@@ -80,8 +80,8 @@ export function createAsryPayouts(
   }
 
   /**
-   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day. An owner who
-   * closes the account keeps its rent, so it is not paid again.
+   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day.
+   * An owner who closes the account keeps its rent, so the rent is not paid again.
    */
   function openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
     const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
@@ -89,7 +89,7 @@ export function createAsryPayouts(
     return openings.length > 0 || store.hasOpenedAccount(owner, now() - DAY_MS) ? 'done' : 'none';
   }
 
-  /** Stores a claim and a payout of it, and leaves word for D1. Inside a transaction. */
+  /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
   function save(claim: Claim, payout: Payout): void {
     store.putPayout(payout);
     const changed = { ...claim, changes: claim.changes + 1 };
@@ -107,7 +107,7 @@ export function createAsryPayouts(
     dueAt: lookAgain(reason, payout.tries),
   });
 
-  /** Begins the operation of a payout, in one critical section with all that `obtain` writes. */
+  /** Begins a payout's operation. The same critical section contains all writes of `obtain`. */
   async function begin(
     claim: Pick<Claim, 'signature' | 'operations'>,
     payee: Payee,
@@ -161,7 +161,7 @@ export function createAsryPayouts(
     }
   }
 
-  /** What the kernel refuses for the moment stays owed. */
+  /** A payout that the kernel refuses for now stays owed. */
   function notBegun(refusal: Refusal): NotBegun {
     switch (refusal.code) {
       case 'INSUFFICIENT_BALANCE':
@@ -186,7 +186,7 @@ export function createAsryPayouts(
       return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout } : AGAIN;
     };
 
-  /** @param asked by a caller: then the next look of our own comes no later for it */
+  /** @param asked true for a caller's request, which does not postpone the next background check */
   async function retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
     const claim = store.claim(payout.signature);
     if (!claim) return;
@@ -194,7 +194,7 @@ export function createAsryPayouts(
       ? await begin(claim, payee, waiting(payout))
       : { type: 'owed' as const, reason: 'unread' as const };
     if (begun.type === 'begun') return;
-    // Whatever refused it, it is looked at later: a row that kept its time would be first for ever.
+    // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
     const reason = begun.type === 'owed' ? begun.reason : 'unread';
     storage.transaction(() => {
       const got = waiting(payout)();
@@ -205,7 +205,7 @@ export function createAsryPayouts(
     });
   }
 
-  /** Books a payout whose operation is over. */
+  /** Books a payout whose operation has ended. */
   function settle(payout: Payout, operation: Operation): void {
     storage.transaction(() => {
       const claim = store.claim(payout.signature);
@@ -231,7 +231,7 @@ export function createAsryPayouts(
     });
   }
 
-  /** Books what has ended since the last time. */
+  /** Books all payouts whose operations have ended since the last run. */
   function settleEnded(): void {
     for (const payout of store.ended(SWEEP)) {
       const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
@@ -239,7 +239,7 @@ export function createAsryPayouts(
     }
   }
 
-  /** Looks at payouts again, at all their receivers in one call. */
+  /** Checks payouts again and reads all their receivers in one call. */
   async function look(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
     const senders = payouts.map(({ signature }) => store.claim(signature)?.sender ?? '');

@@ -1,5 +1,5 @@
 /**
- * The chain as claims and their payouts need it.
+ * The chain reads that claims and payouts need.
  * @module
  */
 import type { DepositTerms } from '../../chain/solana/deposit.ts';
@@ -18,7 +18,7 @@ export function createAsryPorts(
 ): AsryPorts {
   let known: Mint | undefined;
 
-  /** A mint's program and digits never change. */
+  /** The program and decimals of a mint never change. */
   async function readMint(): Promise<Mint | undefined> {
     if (known) return known;
     const [mint] = await agreed(`mint ${p.mint}`, async (node) => {

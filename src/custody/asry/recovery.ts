@@ -1,6 +1,6 @@
 /**
- * Brings claims back after the journal was lost or restored to an older state: from D1's rows, and from the memos of
- * payouts on the chain. A claim that is not known for certain pays nothing by itself any more.
+ * Restores claims after the journal was lost or rolled back, from D1's rows and from the memos of payouts on
+ * the chain. A claim whose state is uncertain is not paid automatically any more.
  * @module
  */
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-transfer.ts';
@@ -17,17 +17,17 @@ import type { Epoch } from './epochs.ts';
 import { claimPurpose, encodePlan, payoutId } from './payout-operation.ts';
 
 const NONE = lamports(0n);
-/** SQLite's word for no limit. */
+/** In SQLite a negative limit means no limit. */
 const ALL = -1;
 
-/** As `getSignaturesForAddress` shows a memo: its length in brackets, then its text. */
+/** A memo in a `getSignaturesForAddress` entry: its length in brackets, then its text. */
 const PAYOUT_MEMO = /^(?:\[\d+\] )?(asry:[1-9A-HJ-NP-Za-km-z]{64,88}:[1-9]\d{0,5})$/;
 
-/** The payout operation that a transaction of ours carries in its memo. */
+/** The payout operation named by the memo of a reserve transaction. */
 export const payoutOfMemo = (memo: string | null | undefined): string | undefined =>
   memo ? PAYOUT_MEMO.exec(memo)?.[1] : undefined;
 
-/** The payout that a transaction of ours carried out. @param memo its text */
+/** The payout that a reserve transaction carried out. @param memo its text */
 export function recognizePayout(
   transaction: ChainTransaction,
   memo: string | undefined,
@@ -39,7 +39,7 @@ export function recognizePayout(
   return { id, kind: 'asry', amount: NONE, plan: { deposit: id.split(':')[1] ?? '', atoms } };
 }
 
-/** Token atoms that left accounts of the reserve: a payout moves one token. */
+/** Token atoms that left the reserve's accounts; a payout moves exactly one token. */
 function sentAtoms({ preTokens, postTokens }: ChainTransaction, reserve: string): bigint {
   const held = (rows: ChainTransaction['preTokens']) =>
     (rows ?? []).reduce((sum, row) => (row.owner === reserve ? sum + row.atoms : sum), 0n);
@@ -57,7 +57,10 @@ export type AsryRecoveryPorts = {
   readonly log: Log;
 };
 
-/** Takes over what D1 knows better. The number of rows that changed. @throws when D1 cannot be read */
+/**
+ * Restores rows that D1 has in a newer state. Returns the number of changed rows. @throws when D1 cannot be
+ * read
+ */
 export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
   const { store, storage, journal, now } = p;
   let restored = 0;
@@ -82,8 +85,8 @@ export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
 }
 
 /**
- * After a suspect journal was rebuilt: payouts that the chain shows belong to their claims again, and what is owed waits for
- * the operator, since a lost instance may have signed it.
+ * Runs after a suspect journal was rebuilt. Payouts found on the chain are attached to their claims. Owed
+ * payouts wait for the operator, because a lost instance may have signed them.
  */
 export function holdSuspect(p: AsryRecoveryPorts): void {
   const { store, storage, journal, now } = p;
@@ -102,7 +105,7 @@ export function holdSuspect(p: AsryRecoveryPorts): void {
   }
 }
 
-/** Gives a claim the payouts that were made for it and that its row does not know. */
+/** Adds payouts to a claim that were made for it and that its row lacks. */
 function adopt({ store, journal, now }: AsryRecoveryPorts, signature: string): void {
   for (;;) {
     const claim = store.claim(signature);
@@ -133,7 +136,7 @@ function adopt({ store, journal, now }: AsryRecoveryPorts, signature: string): v
   }
 }
 
-/** An owed payout becomes an operation that the operator has to look at. */
+/** Turns an owed payout into an operation that awaits the operator. */
 function hold({ store, journal, mint, decimals, now }: AsryRecoveryPorts, signature: string): void {
   for (const payout of store.payouts(signature)) {
     const claim = store.claim(signature);

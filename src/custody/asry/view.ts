@@ -1,5 +1,5 @@
 /**
- * The public views of claims and epochs, and the refusals of claims.
+ * The public views of claims and epochs, and the refusal texts of claims.
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
@@ -45,7 +45,7 @@ export function storedClaim(store: AsryStore, journal: Journal, signature: strin
   );
 }
 
-/** Leaves word for D1 of a claim with its payouts. */
+/** Queues the D1 update of a claim and its payouts. */
 export function mirrorClaim(journal: Journal, store: AsryStore, claim: Claim, now: number): void {
   const columns = {
     epoch: claim.epoch,
@@ -82,11 +82,11 @@ const WHY_REFUSED = {
     'DEPOSIT_NO_CREDIT',
     "This transaction credits neither of the treasury's USDC and USDT accounts.",
   ],
-  own_movement: ['DEPOSIT_NOT_ELIGIBLE', 'This is a movement of our own, not a deposit.'],
-  no_sender: ['DEPOSIT_NOT_ELIGIBLE', 'Nobody sent these tokens: they were minted to the treasury.'],
+  own_movement: ['DEPOSIT_NOT_ELIGIBLE', 'This is a transfer by the reserve itself, not a deposit.'],
+  no_sender: ['DEPOSIT_NOT_ELIGIBLE', 'These tokens were minted to the treasury; they have no sender.'],
 } as const;
 
-/** What a verdict other than a deposit tells the caller. */
+/** The refusal for each verdict that is not a deposit. */
 export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit' }>): Refusal {
   const { reason } = verdict;
   switch (verdict.type) {
@@ -98,14 +98,14 @@ export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit
       return reason === 'both_assets'
         ? refusal(
             'DEPOSIT_BOTH_ASSETS',
-            'One transaction credits USDC and USDT: the operator must look at it.',
+            'One transaction credits both USDC and USDT. The operator must check it.',
             {
               details: { reason },
             },
           )
         : held(reason);
     case 'unverifiable':
-      return refusal('UPSTREAM_FAILED', 'No node tells enough about this transaction.', {
+      return refusal('UPSTREAM_FAILED', 'No node returns enough data about this transaction.', {
         details: { reason },
       });
   }
@@ -114,7 +114,7 @@ export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit
 export const held = (reason: string): Refusal =>
   refusal(
     'DEPOSIT_HELD',
-    'The chain does not show without doubt to whom a reward belongs: the operator must look at it. Nothing was consumed.',
+    'The chain does not show clearly who earns this reward. The operator must check it. Nothing was consumed.',
     { details: { reason } },
   );
 
@@ -124,19 +124,19 @@ export const wrongAsset = (asset: string, credited: string): Refusal =>
   });
 
 export const wrongAmount = (expected: bigint, credited: bigint): Refusal =>
-  refusal('DEPOSIT_AMOUNT_MISMATCH', `Expected ${expected} atoms, the treasury received ${credited}.`, {
+  refusal('DEPOSIT_AMOUNT_MISMATCH', `Expected ${expected} atoms, but the treasury received ${credited}.`, {
     details: { expectedAtomic: expected.toString(), creditedAtomic: credited.toString() },
   });
 
 export const tooOld = (blockTime: number): Refusal =>
-  refusal('DEPOSIT_TOO_OLD', 'This deposit is older than the programme, or than it reaches back.', {
+  refusal('DEPOSIT_TOO_OLD', 'This deposit is older than the programme or the maximum age.', {
     details: { blockTime },
   });
 
 export const tooSmall = (credited: bigint, minimum: bigint): Refusal =>
   refusal(
     'DEPOSIT_TOO_SMALL',
-    `A deposit of ${credited} atoms earns nothing; the smallest that does is ${minimum}.`,
+    `A deposit of ${credited} atoms earns nothing. The minimum is ${minimum} atoms.`,
     {
       details: {
         creditedAtomic: credited.toString(),
@@ -147,14 +147,14 @@ export const tooSmall = (credited: bigint, minimum: bigint): Refusal =>
   );
 
 export const paymentUsed = (purpose: string): Refusal =>
-  refusal('DEPOSIT_ALREADY_USED', 'This transaction has paid for something else already.', {
+  refusal('DEPOSIT_ALREADY_USED', 'This transaction has already paid for something else.', {
     details: { purpose: purpose.split(':')[0] ?? '' },
   });
 
 export const noPrice = (): Refusal =>
   refusal(
     'REWARD_USD_UNAVAILABLE',
-    'ASRY has no price in this epoch, so a value in dollars cannot be asked for.',
+    'ASRY has no price in this epoch, so a value in dollars cannot be requested.',
   );
 
 export const claimsPaused = (reason: string): Refusal =>
@@ -164,30 +164,27 @@ export const claimsPaused = (reason: string): Refusal =>
   });
 
 export const inProgress = (): Refusal =>
-  refusal('CLAIM_IN_PROGRESS', 'This deposit is claimed and its reward is on the way.', {
+  refusal('CLAIM_IN_PROGRESS', 'This deposit is claimed and its reward is being paid.', {
     retryAfterSeconds: 5,
   });
 
 export const alreadyClaimed = (): Refusal =>
-  refusal(
-    'ALREADY_CLAIMED',
-    'Nothing of this deposit is left to claim; details.claim tells what became of it.',
-  );
+  refusal('ALREADY_CLAIMED', 'Nothing of this deposit is left to claim. details.claim shows its payouts.');
 
 export const unreadable = (reason: string): Refusal =>
-  refusal('UPSTREAM_FAILED', 'The chain cannot be read now. Nothing was consumed.', {
+  refusal('UPSTREAM_FAILED', 'The chain cannot be read right now. Nothing was consumed.', {
     retryAfterSeconds: 5,
     details: { reason },
   });
 
 export const keyReused = (): Refusal =>
-  refusal('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used before with another request.');
+  refusal('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used with a different request.');
 
 export const tooManyKeys = (retryAfterSeconds: number): Refusal =>
-  refusal('RATE_LIMITED', 'Too many new keys came from this address; wait and try again.', {
+  refusal('RATE_LIMITED', 'Too many new keys from this address. Wait and try again.', {
     retryAfterSeconds,
     details: { limit: 'keys_per_client_hour' },
   });
 
-/** Idempotency keys are kept for a week. */
+/** Idempotency keys expire after a week. */
 export const KEY_LIFE_MS = 7 * DAY_MS;

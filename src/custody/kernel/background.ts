@@ -1,6 +1,6 @@
 /**
- * Everything that runs without a caller: the alarm, the cron's call, and the delivery of changes to D1. Stored rows
- * decide what is due, so an instance that dies loses no work.
+ * Runs all work without a caller: the alarm, the cron, and the delivery of changes to D1. Stored rows decide
+ * what is due, so work survives the loss of an instance.
  * @module
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
@@ -14,18 +14,23 @@ import { rememberDisagreement } from './quorum.ts';
 import type { SigningGate } from './signing-gate.ts';
 import type { ChainPort } from './solana-view.ts';
 
-/** Operations of one alarm: each asks two nodes up to four things, and a run may make 40 calls. */
+/** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
-/** Set before an alarm does anything: a run that dies is repeated after this. */
+/** The alarm is set to this delay before each run, so a run that crashes is repeated. */
 const SAFETY_MS = 30_000;
-/** Between tries while D1 does not take the outbox: for the first refusals, and the longest, as the wait doubles after them. */
+/**
+ * Wait between retries while D1 rejects the outbox: the first wait, which doubles with each rejection, and
+ * the longest.
+ */
 const MIRROR_RETRY_MS = 5_000;
 const QUICK_MIRROR_RETRIES = 24;
 const RAREST_MIRROR_RETRY_MS = 60_000;
-/** Between runs of a module that fails: the first wait, doubled with each failure, and the longest. */
+/**
+ * Wait between runs of a failing module: the first wait, which doubles with each failure, and the longest.
+ */
 const MODULE_RETRY_MS = 2_000;
 const RAREST_MODULE_RETRY_MS = 5 * 60_000;
-/** Smallest distance of an alarm from now. */
+/** Smallest delay of an alarm. */
 const SOON_MS = 20;
 
 const doubled = (first: number, times: number, most: number): number =>
@@ -38,22 +43,25 @@ export function createBackground(p: {
   readonly chain: Pick<ChainPort, 'agreement'>;
   readonly gate: SigningGate;
   readonly executor: Executor;
-  /** By name, for the log. */
+  /** By name, which appears in the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
   readonly now: () => number;
   readonly log: Log;
 }) {
   const { journal, storage, gate, now, log } = p;
   const modules = Object.entries(p.modules);
-  /** When an alarm last ended. */
+  /** When the last alarm ended. */
   let ranAt = 0;
 
-  /** Batches that D1 has refused since it last took one. */
+  /** Batches that D1 has rejected since it last accepted one. */
   let refusals = 0;
-  /** Modules whose last run failed, and until when the alarm leaves them. */
+  /** Modules whose last run failed, with the time until which the alarm skips them. */
   const failing = new Map<string, { readonly failures: number; readonly until: number }>();
 
-  /** A module that fails keeps the others going; its work is stored and runs again. False when it failed. */
+  /**
+   * Runs one module's work; false when it failed. A failing module does not stop the others, and its stored
+   * work runs again.
+   */
   async function attempt(module: string, work: Promise<void> | undefined): Promise<boolean> {
     try {
       await work;
@@ -66,7 +74,7 @@ export function createBackground(p: {
 
   function nextRunAt(name: string, module: CustodyModule): number {
     const { until } = failing.get(name) ?? { until: 0 };
-    // An end further away was set by a clock that has gone back since.
+    // A later time than this was set before the clock went back.
     const held = until > now() + RAREST_MODULE_RETRY_MS ? 0 : until;
     return Math.max(module.nextRunAt?.() ?? Number.POSITIVE_INFINITY, held);
   }
@@ -89,7 +97,10 @@ export function createBackground(p: {
   const mirrorRetryAt = (): number =>
     now() + doubled(MIRROR_RETRY_MS, refusals - QUICK_MIRROR_RETRIES, RAREST_MIRROR_RETRY_MS);
 
-  /** Sets the alarm for the next stored work, and for `latest` at the latest, whatever alarm was set or lost before. */
+  /**
+   * Sets the alarm for the next stored work, and for `latest` at the latest. The result does not depend on
+   * earlier alarms.
+   */
   async function rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
     const undelivered = journal.undeliveredSince() === undefined ? undefined : mirrorRetryAt();
     const stored = [
@@ -102,20 +113,21 @@ export function createBackground(p: {
       latest,
       ...(gate.isVerified() ? stored : unverified).map((at) => at ?? Number.POSITIVE_INFINITY),
     );
-    // Counted from the last run, not from now: calls that never cease must not put the alarm off for ever.
+    // Counted from the last run, not from now: a constant stream of calls must not postpone the alarm
+    // forever.
     const soonest = Math.min(ranAt, now()) + SOON_MS;
     await storage.setAlarm(Number.isFinite(next) ? Math.max(next, soonest) : null);
   }
 
-  /** D1 first, then the alarm: a caller that has its answer finds the row. */
+  /** Flushes to D1 first, then sets the alarm: a caller with an answer must find the row in D1. */
   async function publish(): Promise<void> {
     rememberDisagreement(journal, p.chain.agreement());
-    // A journal in doubt is rebuilt from the mirror, so it must not write there.
+    // A suspect journal is rebuilt from the mirror, so it must not write there.
     if (gate.isVerified()) refusals = (await flushOutbox(journal, storage, p.mirror, log)) ? 0 : refusals + 1;
     await rearm();
   }
 
-  /** Does work that leaves something to do. If this instance dies on the way, the alarm continues it. */
+  /** Runs work that leaves rows to continue. If this instance crashes meanwhile, the alarm continues them. */
   async function working<T>(work: () => Promise<T>): Promise<T> {
     await gate.verify();
     await rearm(now() + SAFETY_MS);
@@ -131,16 +143,16 @@ export function createBackground(p: {
     rearm,
     working,
 
-    /** Work that uses something up. @throws while the journal may not be the true one */
+    /** Runs work that consumes something. @throws while the journal is not verified */
     verified: <T>(work: () => Promise<T>): Promise<T> =>
       working(async () => {
-        if (!gate.isVerified()) throw new Error('the journal is not known to be the true one');
+        if (!gate.isVerified()) throw new Error('the journal is not verified');
         return work();
       }),
 
     wake: (): Promise<void> =>
       working(async () => {
-        // The rows of a journal in doubt are not carried on.
+        // Rows of an unverified journal are not carried on.
         if (!gate.isVerified()) return;
         journal.purge(now());
         await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.())));

@@ -1,6 +1,6 @@
 /**
- * Begins operations of every kind but swaps, which come with caps and quotes of their own. The intent, what it
- * consumes and the room that it takes are one critical section.
+ * Begins operations of every kind except swaps, which have their own caps and quotes. One critical section
+ * contains the intent, the names it consumes and the reservation.
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
@@ -19,21 +19,21 @@ export type BeginPorts = {
   readonly readBalance: BalanceReader;
   readonly budgetOf: (kind: Kind) => Budget;
   readonly now: () => number;
-  /** Why nothing of this kind may begin now. */
+  /** Reason why no operation of this kind may begin now. */
   readonly stop: (kind: Kind) => Promise<string | undefined>;
 };
 
 export type Intent = {
-  /** Lamports that it moves; zero when it moves tokens. */
+  /** Lamports that it moves; zero when it moves only tokens. */
   readonly amount: Lamports;
-  /** All lamports that may leave for it: amount, fees, rent. */
+  /** All lamports that may leave the reserve for it: amount, fees, rent. */
   readonly reserved: Lamports;
   readonly plan: Facts;
-  /** Names that it takes for ever: `payment:<signature>`. */
+  /** Names that it consumes permanently: `payment:<signature>`. */
   readonly claims: readonly string[];
 };
 
-/** `declined` is an outcome of the module's own that is no refusal of the caller. */
+/** `declined` is a module's own outcome; it is not a refusal of the caller. */
 export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
   | { readonly ok: false; readonly refusal: Refusal }
@@ -46,8 +46,9 @@ export type Begun<Declined = never> =
 
 /**
  * @param id     natural key, such as `absr:2026-03-01`: the same id begins once
- * @param decide called in the critical section, so it may read and write the journal; nothing of it stays when the
- *               intent is refused
+ * @param decide runs in the critical section and may read and write the journal; a refused intent rolls its
+ * writes
+ * back
  */
 export type Begin = <Declined = never>(
   kind: Kind,
@@ -55,7 +56,7 @@ export type Begin = <Declined = never>(
   decide: () => Decision<Declined>,
 ) => Promise<Begun<Declined>>;
 
-/** Rolls the critical section of an intent back that does not begin. */
+/** Rolls back the critical section of an intent that does not begin. */
 class RolledBack<Declined> extends Error {
   readonly outcome: Begun<Declined> | 'outdated';
   constructor(outcome: Begun<Declined> | 'outdated') {
@@ -107,7 +108,7 @@ export function createBegin(p: BeginPorts): Begin {
     for (let reads = 0; reads < 3; reads++) {
       const known = journal.get(id);
       if (known) {
-        // Its own call may still be on the way to the disk.
+        // The write of the earlier call may not be durable yet.
         await p.storage.sync();
         return { type: 'known', operation: known };
       }
@@ -117,7 +118,7 @@ export function createBegin(p: BeginPorts): Begin {
       } catch (error) {
         return refuse(upstreamRefusal(`upstream_${failureReason(error)}`));
       }
-      // The same id may have begun while the balance was read.
+      // Another call may have begun the same id while the balance was read.
       if (journal.get(id)) continue;
       try {
         const operation = p.storage.transaction(() => insert(kind, id, balance, decide));
@@ -135,6 +136,6 @@ export function createBegin(p: BeginPorts): Begin {
 
 const alreadyUsed = (name: string): Refusal => ({
   code: 'ALREADY_USED',
-  message: 'This payment serves another purpose already.',
+  message: 'This payment already serves another purpose.',
   details: { name },
 });

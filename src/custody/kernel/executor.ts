@@ -1,6 +1,6 @@
 /**
- * Carries the machine's effects out and feeds back what it saw. It decides nothing: after a crash at any await the
- * stored row alone says what is next.
+ * Executes the state machine's effects and passes it the results. It makes no decisions: after a crash at any
+ * await, the stored row alone determines the next step.
  * @module
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
@@ -29,19 +29,27 @@ export type ExecutorPorts = {
   readonly budgetOf: (kind: Kind) => Budget;
   readonly now: () => number;
   readonly log: Log;
-  /** False until the journal is known to be the true one: before that none of its rows is carried on. */
+  /** False until the journal is verified. Before that, no row is carried on. */
   readonly isVerified: () => boolean;
-  /** Why nothing may be signed now; undefined when it may. Asked again in the same turn as the signed row. */
+  /**
+   * Reason why nothing may be signed now, or undefined. It is read again in the critical section that stores
+   * the signature.
+   */
   readonly stop: (kind: Kind) => string | undefined;
-  /** Wire bytes of a signed message and its first signature: the reserve's, which is the transaction's id. */
+  /**
+   * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the
+   * transaction's id.
+   */
   readonly assemble: Assemble;
 };
 
-/** Effects of one operation in a row before others get their turn. */
+/** Consecutive effects of one operation before other operations run. */
 const MAX_TURNS = 8;
-/** A stored message is requested again for so long; of its blockhash's minute, the rest is left for landing. */
+/**
+ * A stored message is requested again for this time. The rest of its blockhash's minute is left for landing.
+ */
 const UNSIGNED_LIFE_MS = 20_000;
-/** How often a row that awaits the operator is checked. */
+/** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
 
 type Ready = Extract<Prepared, { ok: true }>;
@@ -52,7 +60,10 @@ export function createExecutor(p: ExecutorPorts) {
   const { journal, chain, now, log } = p;
   const running = new Map<string, Promise<void>>();
 
-  /** Stores what an observation makes of a row. Undefined when the row has changed since it was read. */
+  /**
+   * Stores the state machine's result for an observation. Undefined when the row has changed since it was
+   * read.
+   */
   function observe(op: Operation, kind: OperationKind, seen: Observation): Operation | undefined {
     const next = step(op, seen, kind.rules, now());
     return next === op ? op : journal.update(op, next, now());
@@ -67,7 +78,7 @@ export function createExecutor(p: ExecutorPorts) {
   const refusedOrLater = (op: Operation, kind: OperationKind, reason: string): Observation =>
     kind.rules.retriesPreparation ? unprepared(op, reason) : { type: 'refused', reason };
 
-  /** What the attempt is to sign: the message that a key service was asked for a moment ago, or a new one. */
+  /** The message to sign for this attempt: the one that was recently sent to a key service, or a new one. */
   async function messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
     const stored = journal.unsigned(op, now() - UNSIGNED_LIFE_MS, now());
     if (stored !== undefined) return decodePrepared(stored);
@@ -75,7 +86,8 @@ export function createExecutor(p: ExecutorPorts) {
       const prepared = await kind.prepare(op);
       if (!prepared.ok) return { seen: declined(prepared) };
       if (p.signer.isRemote) {
-        // Durable before the service has it: a repeated request is for the same bytes while their blockhash lives.
+        // Durable before the key service receives it. A repeated request then has the same bytes while their
+        // blockhash lives.
         journal.storeUnsigned(op, encodePrepared(prepared), now());
         await p.storage.sync();
       }
@@ -87,7 +99,7 @@ export function createExecutor(p: ExecutorPorts) {
     }
   }
 
-  /** The kind's transaction with our signature, or what became of the intent instead. */
+  /** Prepares and signs the kind's transaction, or returns what happened to the intent instead. */
   async function sign(
     op: Operation,
     kind: OperationKind,
@@ -99,7 +111,7 @@ export function createExecutor(p: ExecutorPorts) {
       const { wire, signature } = p.assemble(message, await p.signer.sign(message), cosignatures);
       return { prepared, signing: { signature, wire, ...signedAt } };
     } catch (error) {
-      // Bytes that were signed but not stored never leave: nothing has happened.
+      // Bytes that were signed but not stored are never sent, so the attempt had no effect.
       const reason = failureReason(error);
       log({ level: 'warn', event: 'sign_failed', operation: op.id, reason });
       const code = `upstream_${reason}`;
@@ -115,7 +127,7 @@ export function createExecutor(p: ExecutorPorts) {
     storeSigned(op, kind, signed.prepared, signed.signing);
   }
 
-  /** The cap that leaves no room for what this operation costs. Until it is signed its own row counts no cost. */
+  /** The cap that has no room for this operation's cost. The row itself counts no cost until it is signed. */
   function costRefusal(op: Operation, cost: bigint): LimitReached | undefined {
     const none = { amount: 0n, cost: 0n };
     for (const cap of p.budgetOf(op.kind).caps) {
@@ -126,7 +138,7 @@ export function createExecutor(p: ExecutorPorts) {
     return undefined;
   }
 
-  /** One critical section: the limits as they are now, the names taken, the bytes stored. */
+  /** One critical section: checks the current limits, consumes the names, stores the bytes. */
   function storeSigned(op: Operation, kind: OperationKind, prepared: Ready, signing: Signing): void {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
@@ -151,7 +163,7 @@ export function createExecutor(p: ExecutorPorts) {
   }
 
   async function send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    // The fence: an instance that was replaced since it signed fails here, and its bytes never leave.
+    // An instance that was replaced after signing fails at this write, so its bytes are never sent.
     await p.storage.sync();
     const accepted = await chain.send(signing.wire);
     observe(op, kind, { type: 'sent', accepted });
@@ -164,11 +176,12 @@ export function createExecutor(p: ExecutorPorts) {
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature).catch(() => null);
     } else if (verdict === 'unseen') {
-      // Also when no node gave a view: one that cannot tell may still carry.
+      // Sent even when every node's view failed: a node that cannot report may still forward it.
       await chain.send(signing.wire);
     }
     if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
-    // More left than the operation may move: an error of ours or of the chain's, so signing stops.
+    // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing
+    // stops.
     const odd =
       landing && (landing.debit > op.reserved ? 'unexpected_debit' : kind.unforeseen?.(op, landing));
     if (odd) freeze(journal, odd, log);
@@ -186,7 +199,7 @@ export function createExecutor(p: ExecutorPorts) {
       return void observe(op, kind, { type: 'unreachable', reason });
     }
     p.storage.transaction(() => {
-      // Another operation may have taken the same output while this one looked.
+      // Another operation may have consumed the same output in the meantime.
       if (settled.claims.some(isTaken)) {
         return void observe(op, kind, {
           type: 'settlement',
@@ -205,7 +218,7 @@ export function createExecutor(p: ExecutorPorts) {
     return effect === 'send' ? send(op, kind, op.signing) : watch(op, kind, op.signing);
   }
 
-  /** A row that asks for a look which this version does not know how to take: kept as it is, for the operator. */
+  /** The row asks for an effect that this version does not support. It is left unchanged for the operator. */
   function hold(op: Operation): void {
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
     journal.update(op, { ...op, reason: op.reason ?? 'held_unknown_state', dueAt: now() + HOLD_MS }, now());
@@ -224,7 +237,7 @@ export function createExecutor(p: ExecutorPorts) {
   }
 
   return {
-    /** Takes an operation as far as it can go now. Callers join the run that is under way. */
+    /** Carries an operation as far as it can go now. Concurrent callers share one run. */
     drive(id: string): Promise<void> {
       const joined = running.get(id);
       if (joined) return joined;
@@ -233,7 +246,7 @@ export function createExecutor(p: ExecutorPorts) {
       return started;
     },
 
-    /** Drives what is due, at most `limit` operations. */
+    /** Drives due operations, at most `limit` of them. */
     async driveDue(limit: number): Promise<void> {
       const due = journal.due(now(), limit);
       const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));

@@ -1,6 +1,7 @@
 /**
- * Decides whether this journal is the true one. A restored or emptied journal would pay again what it has lost. It starts frozen when
- * the mirror or the chain knows more than it does, and stays so until the operator reconciles.
+ * Decides whether this journal is complete. A restored or emptied journal would repeat payments that it has
+ * lost. Signing is frozen when the mirror or the chain shows more than the journal, until the operator
+ * reconciles.
  * @module
  */
 
@@ -14,7 +15,7 @@ export type JournalCheckPorts = {
   readonly mirror: Mirror;
   readonly log: Log;
   readonly history: History;
-  /** The accounts that signed a transaction; null while no quorum of nodes shows it. */
+  /** The accounts that signed a transaction; null without a quorum of nodes that show it. */
   signersOf(signature: string): Promise<readonly string[] | null>;
   readonly reserveAddress: string;
   readonly now: () => number;
@@ -23,13 +24,16 @@ export type JournalCheckPorts = {
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 const FROZEN = 'frozen';
-/** Set once an empty journal has been found to be a true beginning, or the operator has said so. */
+/** Set once an empty journal was found to be a true beginning, or was confirmed by the operator. */
 const INITIALISED = 'begun';
-/** When this journal was first known not to be the true one, Unix milliseconds. */
+/** When this journal first became suspect, Unix milliseconds. */
 const SUSPECT_SINCE = 'doubted_at';
-/** After this time every transaction signed by a lost instance is final or expired: no blockhash lives for two minutes. */
+/**
+ * After this time every transaction signed by a lost instance is final or expired: a blockhash lives for less
+ * than two minutes.
+ */
 const SETTLED_MS = 10 * 60_000;
-/** Transactions of each node's list that are searched for one that the reserve signed. */
+/** Transactions of each node's list in which one signed by the reserve is searched. */
 const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
@@ -40,39 +44,47 @@ export function freeze(journal: Journal, reason: string, log: Log): void {
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
 
-/** After a reconciliation, or when the operator has confirmed that an empty journal is a true beginning. */
+/**
+ * Resumes signing after a reconciliation, or after the operator confirmed that an empty journal is a true
+ * beginning.
+ */
 export function unfreeze(journal: Journal): void {
   journal.setMeta(FROZEN, '');
   journal.offering(journal.revision());
   journal.setMeta(INITIALISED, '1');
 }
 
-/** Frozen because others know more: its rows are not the truth, so none of them is carried on, used or shown. */
+/**
+ * True when the mirror or the chain shows more than this journal. Its rows are then not carried on, used or
+ * shown.
+ */
 export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
 /**
- * Milliseconds until a suspect journal may be rebuilt; 0 when it may be now. Before that a transaction that only the
- * lost journal knew may still be on its way: the chain would not show it, and what it pays would be paid again.
+ * Milliseconds until a suspect journal may be rebuilt; 0 when it may be rebuilt now. Before that, a
+ * transaction that only the lost journal recorded may still land. The chain would not show it yet, and the
+ * rebuilt journal would pay it again.
  */
 export function settlesIn(journal: Journal, now: number): number {
   const since = Number(journal.getMeta(SUSPECT_SINCE) ?? 0);
   if (!isSuspect(journal) || since === 0) return 0;
-  // A clock that has gone back since begins anew.
+  // The clock has gone back since, so the wait begins again.
   if (since > now) journal.setMeta(SUSPECT_SINCE, String(now));
   return Math.max(Math.min(since, now) + SETTLED_MS - now, 0);
 }
 
 /**
- * Is this journal the true one? Compares it with what others remember. Needs D1 and, for an empty journal, the chain:
- * when they do not answer nothing is known, and nothing is carried on.
+ * Compares the journal with D1 and, if it is empty, with the chain. If they cannot be read, the journal stays
+ * unverified.
  * @throws when the mirror or the chain cannot be read
  */
 export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   const frozen = frozenReason(p.journal);
   if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
   const mirrored = await p.mirror.highestRevision();
-  // Not with the journal's own revision: a restored one counts on, and would outgrow what it has forgotten.
+  // The highest offered revision is compared, not the current one: a restored journal counts on and would
+  // outgrow what it has lost.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
   if (p.journal.getMeta(INITIALISED)) return { ok: true };
   if (p.journal.isEmpty() && (await mayHaveSigned(p)))
@@ -81,7 +93,7 @@ export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   return { ok: true };
 }
 
-/** What one instance knows of its journal: asked until it is answered, and then once for its life. */
+/** Caches the result of the journal check for the life of an instance; a failed check is repeated. */
 export function createJournalCheck(p: JournalCheckPorts) {
   let verified = false;
   let comparing: Promise<void> | undefined;
@@ -97,7 +109,7 @@ export function createJournalCheck(p: JournalCheckPorts) {
   return {
     isVerified: (): boolean => verified,
 
-    /** Of a journal that others know more than, nothing is carried on, used or shown. */
+    /** Rows of a suspect journal are not carried on, used or shown. */
     async verify(): Promise<void> {
       if (verified) return;
       comparing ??= compare().finally(() => {
@@ -124,6 +136,6 @@ async function mayHaveSigned(p: JournalCheckPorts): Promise<boolean> {
     if (signers === 'unreadable' || (!signers && (await isAbsent(entry)))) continue;
     if (!signers || signers.includes(p.reserveAddress)) return true;
   }
-  // A transaction of the reserve may follow a full page of transactions that others signed.
+  // A full page of other parties' transactions may hide an older one signed by the reserve.
   return lists.some((list) => list.length >= HISTORY_SEARCH);
 }

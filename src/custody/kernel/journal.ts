@@ -1,6 +1,6 @@
 /**
- * The custodian's own tables: the truth about money. What must hold once is written here, in one storage transaction
- * with the intent that it guards.
+ * The custodian's own tables and the source of truth about money. A change that may happen only once is
+ * written in the same storage transaction as the intent that it protects.
  * @module
  */
 
@@ -11,9 +11,9 @@ import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
 
-/** Exact to 2^63: a sum beyond that is an error. */
+/** Exact up to 2^63; a larger sum is an error. */
 const atoms = (member: string): string => `CAST(row ->> '$.${member}' AS INTEGER)`;
-/** As text: the platform would round a number above 2^53. */
+/** As text: the platform rounds numbers above 2^53. */
 const sum = (member: string): string => `CAST(COALESCE(SUM(${atoms(member)}), 0) AS TEXT) AS ${member}`;
 const STATE = "row ->> '$.state'";
 
@@ -28,7 +28,7 @@ const asText = (member: string): string => `COALESCE(row ->> '$.${member}', '0')
 const RECENT = `SELECT kind, ${STATE} AS state, created_at, ${['amount', 'reserved', 'unsettled', 'cost'].map(asText).join(', ')}
   FROM operations WHERE created_at > ?`;
 
-/** An entry of long ago that moves nothing. */
+/** An old entry that moves nothing. */
 const NOTHING: Entry = {
   kind: '',
   state: 'done',
@@ -40,7 +40,7 @@ const NOTHING: Entry = {
   releasedSlot: null,
 };
 
-/** The operations made after `since`, whatever became of them. */
+/** The operations created after `since`, in any state. */
 const recentEntries = (exec: Storage['exec'], since: number): Entry[] =>
   exec(RECENT, since).map((row) => ({
     kind: String(row.kind),
@@ -53,7 +53,7 @@ const recentEntries = (exec: Storage['exec'], since: number): Entry[] =>
     releasedSlot: null,
   }));
 
-/** One entry for each kind and state, of the rows made until `since` that still count. */
+/** One entry per kind and state: the sum of rows created up to `since` that still count. */
 const olderSums = (exec: Storage['exec'], since: number): Entry[] =>
   exec(SUMS, since).map((row) => ({
     ...NOTHING,
@@ -66,7 +66,7 @@ const olderSums = (exec: Storage['exec'], since: number): Entry[] =>
 
 const read = (row: SqlRow, member: string) => lamports(BigInt(String(row[member])));
 
-/** Messages that a key service is asked to sign. Only a planned operation has one. */
+/** Messages sent to a key service to be signed. Only a planned operation has one. */
 const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
     operation_id TEXT PRIMARY KEY,
     attempt INTEGER NOT NULL,
@@ -138,17 +138,18 @@ export function openJournal(storage: Storage) {
 
   const revision = (): number => Number(getMeta('revision') ?? 0);
 
-  /** The next revision, taken. Call inside a transaction. */
+  /** Takes the next revision. Call inside a transaction. */
   function takeRevision(): number {
     const next = revision() + 1;
     setMeta('revision', String(next));
     return next;
   }
 
-  /** Writes a row with the next revision and leaves word for the mirror. Call inside a transaction. */
+  /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
   function write(operation: Operation, now: number): Operation {
     const row = { ...operation, revision: takeRevision() };
-    // A row counts while it reserves, is unsettled, or awaits a look; the last day's rows count for the caps as well.
+    // A row counts while it reserves, is unsettled, or is due for a check. The caps also count all rows of
+    // the last day.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     exec(
       `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -176,14 +177,14 @@ export function openJournal(storage: Storage) {
     return row;
   }
 
-  /** Slot from which a balance shows every outcome that has ever been released; 0 before the first. */
+  /** Slot from which a balance shows every released outcome; 0 before the first. */
   const releasedSlot = (): bigint => BigInt(getMeta('released_slot') ?? 0);
 
   const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
 
   /**
-   * Takes a name for one purpose, for ever: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
-   * False when it serves another purpose already.
+   * Consumes a name for one purpose, permanently: `payment:<signature>`, `output:<txid>:<vout>`,
+   * `deposit:<address>`. False when it already serves another purpose.
    */
   function consumeOnce(name: string, purpose: string, now: number): boolean {
     exec(
@@ -206,7 +207,8 @@ export function openJournal(storage: Storage) {
     },
 
     /**
-     * Replaces the row that `before` was read from. Undefined when it has changed since: another caller has decided.
+     * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
+     * caller has decided.
      */
     update(before: Operation, after: Operation, now: number): Operation | undefined {
       return storage.transaction(() => {
@@ -217,8 +219,8 @@ export function openJournal(storage: Storage) {
     },
 
     /**
-     * Takes over a row of the mirror unless the own one is as new. Its number may be taken by a row that a restored
-     * journal gave out again; then it gets the next one. True when something changed.
+     * Restores a row of the mirror unless the journal's row is as new. If a restored journal gave the row's
+     * number to another row, it gets the next one. True when something changed.
      */
     restore(operation: Operation, now: number): boolean {
       return storage.transaction(() => {
@@ -232,7 +234,10 @@ export function openJournal(storage: Storage) {
       });
     },
 
-    /** Goes on from the mirror's numbers: rows of other tables have taken more of them than operations have. */
+    /**
+     * Continues from the mirror's revision: rows of other tables have taken more revisions than operations
+     * have.
+     */
     adoptRevision(mirrored: number): void {
       if (mirrored > revision()) setMeta('revision', String(mirrored));
     },
@@ -247,7 +252,7 @@ export function openJournal(storage: Storage) {
 
     releasedSlot,
 
-    /** Keeps what a key service is asked to sign for an attempt; replaces what an earlier request asked for. */
+    /** Stores the message that a key service is asked to sign for an attempt, in place of any earlier one. */
     storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
       exec(
         `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
@@ -259,7 +264,7 @@ export function openJournal(storage: Storage) {
       );
     },
 
-    /** What was stored for this attempt since then and not later than now. Unix milliseconds. */
+    /** The message stored for this attempt between `since` and `now`. Unix milliseconds. */
     unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
       const found = exec(
         'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
@@ -271,7 +276,7 @@ export function openJournal(storage: Storage) {
       return text(found[0], 'prepared');
     },
 
-    /** Operations of a kind made in the last day, whatever became of them. */
+    /** Operations of a kind created in the last day, in any state. */
     recent(kind: Operation['kind'], now: number): Operation[] {
       const since = now - DAY_MS;
       return exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(
@@ -279,14 +284,16 @@ export function openJournal(storage: Storage) {
       );
     },
 
-    /** What the spending limits add up: the last day row by row, older rows that are still open as sums. */
+    /**
+     * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
+     */
     counting: (now: number): Entry[] => [
       ...olderSums(exec, now - DAY_MS),
       ...recentEntries(exec, now - DAY_MS),
       { ...NOTHING, releasedSlot: releasedSlot() },
     ],
 
-    /** Rows whose time has come, or lies so far ahead that another clock set it. */
+    /** Rows that are due, or whose due time is so far ahead that it was set by a wrong clock. */
     due(now: number, limit: number): Operation[] {
       return exec(
         'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
@@ -296,7 +303,7 @@ export function openJournal(storage: Storage) {
       ).map(operationOf);
     },
 
-    /** Rows that something may still happen to, oldest first. */
+    /** Rows that can still change, oldest first. */
     open(): Operation[] {
       return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
     },
@@ -305,7 +312,7 @@ export function openJournal(storage: Storage) {
       exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
     },
 
-    /** Rows of a kind that await something, and the newest that has landed. */
+    /** Rows of a kind that are still open, and the newest one that has landed. */
     openAndLanded(kind: Operation['kind']): Operation[] {
       const open = exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
       const landed = exec(
@@ -361,7 +368,7 @@ export function openJournal(storage: Storage) {
       exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
     },
 
-    /** Takes back the client's latest call of a purpose. */
+    /** Removes the client's latest call of a purpose. */
     forgetCall(purpose: string, client: string): void {
       exec(
         'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
@@ -372,15 +379,15 @@ export function openJournal(storage: Storage) {
 
     consumeOnce,
 
-    /** What a name serves, if it is taken. */
+    /** The purpose that consumed a name, if any. */
     consumerOf(name: string): string | undefined {
       return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
     },
 
     /**
-     * Leaves word for the mirror of a row that is not an operation. Call inside the transaction that changes it.
+     * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
      *
-     * @param columns all of D1's columns but `id` and `revision`; `journal` holds the row itself
+     * @param columns all of D1's columns except `id` and `revision`; `journal` holds the row itself
      */
     publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
       exec(
@@ -394,15 +401,15 @@ export function openJournal(storage: Storage) {
       );
     },
 
-    /** The highest revision that this journal has ever handed to the mirror, or may have. */
+    /** An upper bound of the revisions that this journal has ever sent to the mirror. */
     offered: (): number => Number(getMeta('offered') ?? revision()),
 
-    /** Call before the mirror is given a revision, and make it durable first. */
+    /** Call before a revision is sent to the mirror, and make it durable first. */
     offering(highest: number): void {
       if (highest > Number(getMeta('offered') ?? 0)) setMeta('offered', String(highest));
     },
 
-    /** Rows above a revision that the mirror does not have yet, oldest change first. */
+    /** Rows above a revision that are not in the mirror yet, oldest change first. */
     outbox(limit: number, above = 0): MirrorRow[] {
       return exec(
         `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
@@ -421,7 +428,7 @@ export function openJournal(storage: Storage) {
       });
     },
 
-    /** The mirror has these. A row that changed in the meantime stays. */
+    /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
     delivered(rows: readonly MirrorRow[]): void {
       for (const row of rows) {
         exec(
@@ -433,13 +440,13 @@ export function openJournal(storage: Storage) {
       }
     },
 
-    /** Since when the oldest undelivered change waits, in Unix milliseconds. */
+    /** Unix milliseconds since which the oldest undelivered change waits. */
     undeliveredSince(): number | undefined {
       const row = exec('SELECT MIN(since) AS since FROM outbox')[0];
       return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
     },
 
-    /** Drops what no limit looks at any more. */
+    /** Deletes rows that no limit counts any more. */
     purge(now: number): void {
       exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
     },

@@ -1,5 +1,5 @@
 /**
- * One movement that the reserve key signs: its row in the journal and in D1's mirror.
+ * One movement signed by the reserve key: its row in the journal and in D1.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -9,28 +9,33 @@ export type Kind = string;
 
 /**
  * planned   the intent is durable, nothing is signed
- * signed    bytes are stored and sent until the chain has decided
- * settling  final on Solana; what it pays for is on its way
+ * signed    the bytes are stored, and sent until the outcome is final
+ * settling  final on Solana; the purchased payment is under way
  * done, failed  nothing moves any more
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';
 
-/** The one transaction of an attempt, stored before it is sent. */
+/** The single transaction of an attempt, stored before it is sent. */
 export type Signing = {
   readonly signature: string;
-  /** Base64 of the signed transaction. Sent again as it is, never signed again. */
+  /** Base64 of the signed transaction. Resent unchanged, never signed again. */
   readonly wire: string;
 } & SignedAt;
 
-/** Where the chain was when an attempt was signed. */
+/** Slot and node heights when an attempt was signed. */
 export type SignedAt = {
-  /** Slot from which a node's history must reach to prove an absence: the lowest of the witnesses' slots. */
+  /**
+   * A node's history must reach back to this slot to prove an absence: the lowest of the witnesses' slots.
+   */
   readonly slot: bigint;
   /** Nodes that had seen the blockhash, each with its own height. Empty in rows of an older version. */
   readonly witnesses: readonly Witness[];
 };
 
-/** One node's own block height after it had seen an attempt's blockhash; no other node can testify with it. */
+/**
+ * A node's block height after it had seen an attempt's blockhash. Only such a node can testify that the
+ * attempt expired.
+ */
 export type Witness = {
   /** The node's `id`. */
   readonly node: string;
@@ -39,69 +44,71 @@ export type Witness = {
   readonly height: bigint;
 };
 
-/** A finalized landing as the chain tells it. */
+/** A finalized landing as shown by the chain. */
 export type Landing = {
   readonly slot: bigint;
   /** Unix seconds. */
   readonly blockTime: number | null;
   /** Network fee in lamports. */
   readonly fee: Lamports;
-  /** What left the reserve, fee included. Less than zero when more came in. */
+  /** Lamports that left the reserve, fee included; negative when more came in. */
   readonly debit: Lamports;
-  /** Whether a token balance of the reserve's differs; a node that keeps none, or an older row, does not say. */
+  /** Whether a token balance of the reserve changed; absent if the node keeps none or the row is older. */
   readonly movesTokens?: boolean;
 };
 
-/** JSON of a kind: decimal text for atoms. */
+/** JSON data of a kind; atoms are decimal text. */
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
 
 export type Operation = {
-  /** Order of the journal, from 1, without gaps. */
+  /** Number in the journal, from 1, without gaps. */
   readonly seq: number;
   /** Natural key, such as `swap:<request key>`. */
   readonly id: string;
   readonly kind: Kind;
   readonly state: State;
-  /** Finer than the state, for people: sent, landed, refunded, expired ... */
+  /** More precise than the state, for display: sent, landed, refunded, expired ... */
   readonly detail: string;
-  /** Stable code of why it failed or is held. */
+  /** Stable code of the reason why it failed or awaits the operator. */
   readonly reason: string | null;
-  /** Counts up with every change of any operation; D1 keeps the highest. */
+  /** Incremented with every change of any operation; D1 keeps the highest. */
   readonly revision: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When the alarm looks again; null when there is nothing left to do. */
+  /** When the alarm checks it next; null when nothing is left to do. */
   readonly dueAt: number | null;
-  /** Looks in a row without a change; spaces them out. */
+  /** Consecutive checks without a change; more of them mean longer waits. */
   readonly looks: number;
 
-  /** Lamports to be moved, counted against the caps while they are or may be gone. */
+  /** Lamports to move; they count against the caps while they may leave or have left. */
   readonly amount: Lamports;
-  /** Lamports that must stay free for it: amount, fees and rent. Zero once the chain's balance shows the outcome. */
+  /**
+   * Lamports set aside for it: amount, fees and rent. Zero once the balance on the chain shows the outcome.
+   */
   readonly reserved: Lamports;
-  /** Lamports sent for something that has not arrived. */
+  /** Lamports sent whose counterpart has not arrived. */
   readonly unsettled: Lamports;
-  /** Worst-case loss against the independent price, in lamports. */
+  /** Worst-case loss against the independent price. */
   readonly cost: Lamports;
-  /** Slot from which a balance shows the outcome; null while `reserved` or nothing ever left. */
+  /** Slot from which a balance shows the outcome; null while `reserved`, or if nothing ever left. */
   readonly releasedSlot: bigint | null;
 
   /** 1 for the first signing. */
   readonly attempt: number;
   readonly signing: Signing | null;
   readonly landing: Landing | null;
-  /** What the kind decided when it planned and signed. */
+  /** The kind's decisions at planning and signing. */
   readonly plan: Facts;
-  /** What came of it. */
+  /** The kind's result. */
   readonly outcome: Facts;
 };
 
-/** Nothing moves any more and nothing is awaited. */
+/** Nothing moves any more and no outcome is pending. */
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
-/** The names that a row has taken for itself, read back from what it decided. */
+/** The names that a row has consumed, derived from its plan and outcome. */
 export function namesConsumedBy({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
@@ -131,8 +138,8 @@ export const encodeOperation = (operation: Operation): string =>
 type Row = Partial<Operation> & Pick<Operation, 'seq' | 'id' | 'kind' | 'state'>;
 
 /**
- * Reads a row of this or an older version: a member that did not exist then has its neutral value. Every sum of the
- * spending limits reads all rows that count, so this must not cost more than the parsing: a reviver costs ten times that.
+ * Decodes a row of this or an older version. A member that did not exist then gets its neutral value. Every
+ * sum of the spending limits decodes all counted rows, and a JSON reviver would cost ten times the parsing.
  */
 export function decodeOperation(text: string): Operation {
   const row = withAtoms(JSON.parse(text)) as Row;
@@ -152,7 +159,7 @@ const decodeSigning = (signing: Signing): Signing => ({
   witnesses: (signing.witnesses ?? []).map(withAtoms),
 });
 
-/** Members as they were parsed, the amounts among them read in place; members of a member are left alone. */
+/** Converts the amounts among parsed members in place; nested members stay unchanged. */
 function withAtoms<T extends object>(members: T): T {
   const row = members as Record<string, unknown>;
   for (const name of BIGINTS) {
@@ -184,7 +191,7 @@ const BLANK = {
   outcome: {},
 } as const;
 
-/** The intent of a new operation. Its number and revision are the journal's to give. */
+/** The intent of a new operation. The journal assigns its number and revision. */
 export function plannedOperation(p: {
   id: string;
   kind: Kind;

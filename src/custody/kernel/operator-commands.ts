@@ -1,5 +1,5 @@
 /**
- * What the operator can do. No command names a destination or an amount; each call leaves an audit row.
+ * The operator's commands. No command names a destination or an amount; each call leaves an audit row.
  * @module
  */
 import type { OpsAnswer, OpsCommand } from '../api.ts';
@@ -13,7 +13,7 @@ export type OpsPorts = {
   /** False while the journal is suspect, and until it has been compared with D1. */
   readonly isVerified: () => boolean;
   reconcile(): Promise<Reconciled>;
-  /** Runs a command of a module; undefined when none has this name. */
+  /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
   readonly now: () => number;
 };
@@ -32,7 +32,7 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
   switch (name) {
     case 'pause':
       journal.setMeta('paused', 'operator');
-      return { ok: true, message: 'Paused: nothing new is signed; what is signed goes on.' };
+      return { ok: true, message: 'Paused. No new transaction is signed; signed ones continue.' };
     case 'resume':
       journal.setMeta('paused', '');
       return { ok: true, message: 'Resumed.' };
@@ -41,7 +41,7 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     case 'held':
       return {
         ok: true,
-        message: 'Open operations that wait for you.',
+        message: 'Open operations that await the operator.',
         rows: journal.open().filter(isHeld).map(summary),
       };
     case 'retry':
@@ -58,18 +58,18 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     }
     default:
-      return p.command(name, id ?? '') ?? { ok: false, message: 'No such command.' };
+      return p.command(name, id ?? '') ?? { ok: false, message: 'Unknown command.' };
   }
 }
 
-const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be compared yet. Retry.';
+const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be checked yet. Retry.';
 
 const tooEarly = (ms: number): string =>
   `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
 const isHeld = (operation: Operation): boolean => operation.reason?.startsWith('held') ?? false;
 
-/** Makes an operation due now; the state machine decides the next step. */
+/** Makes an operation due now; the state machine decides its next step. */
 function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
@@ -78,7 +78,7 @@ function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
   return stored
     ? { ok: true, message: 'The operation is due now.' }
-    : { ok: false, message: 'The operation changed meanwhile. Retry.' };
+    : { ok: false, message: 'The operation has changed in the meantime. Retry.' };
 }
 
 const summary = (operation: Operation) => ({

@@ -1,6 +1,6 @@
 /**
- * Carries changes of the journal to D1. Every write is an upsert that an older revision cannot undo, so a batch whose
- * answer was lost is simply written again.
+ * Delivers changes of the journal to D1. Every write is an upsert that ignores older revisions, so a batch
+ * with a lost answer is written again.
  * @module
  */
 import type { Journal } from './journal.ts';
@@ -17,7 +17,7 @@ import {
 /** Rows of one D1 batch. */
 const BATCH = 40;
 
-/** Where the next batch begins and how large it is. A hint: a place that a crash takes back delivers rows twice. */
+/** Where the next batch begins, and its size. Only a hint: if a crash loses it, rows are delivered twice. */
 type Place = { readonly above: number; readonly size: number };
 
 const PLACE = 'outbox_place';
@@ -28,7 +28,10 @@ const placeOf = (journal: Journal): Place => {
   return text === undefined ? START : (JSON.parse(text) as Place);
 };
 
-/** After a refused batch: half of it, and past a row that is refused alone, so that it holds up no other. */
+/**
+ * After a rejected batch the next one has half its size. A row that is rejected alone is skipped, so that it
+ * does not block the others.
+ */
 function placeAfter(rows: readonly MirrorRow[], { above, size }: Place): Place {
   const [alone, second] = rows;
   if (alone && !second) return { above: alone.revision, size };
@@ -36,8 +39,8 @@ function placeAfter(rows: readonly MirrorRow[], { above, size }: Place): Place {
 }
 
 /**
- * Delivers what is waiting. False when the mirror refused a batch; it stays for a later time.
- * @throws in an instance that was replaced: what it believes must not reach the mirror
+ * Delivers waiting rows. False when the mirror rejected a batch, which stays for a later attempt.
+ * @throws in an instance that was replaced: its state must not reach the mirror
  */
 export async function flushOutbox(
   journal: Journal,
@@ -53,7 +56,7 @@ export async function flushOutbox(
       if (place.above === 0) return true;
       continue;
     }
-    // A mirror that knew of a change which a crash took back would freeze the next instance.
+    // If the mirror had a change that a crash then undid here, the next instance would freeze.
     journal.offering(Math.max(...rows.map(({ revision }) => revision)));
     await storage.sync();
     try {
@@ -85,7 +88,7 @@ ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, status = excluded.s
   journal = excluded.journal
 WHERE excluded.revision > operations.revision`;
 
-/** One scalar a table: D1 refuses a compound SELECT of more than a few terms. */
+/** One scalar subquery per table: D1 rejects a compound SELECT of more than a few terms. */
 const HIGHEST = `SELECT MAX(${['operations', ...RECORD_TABLES]
   .map((table) => `COALESCE((SELECT MAX(revision) FROM ${table}), 0)`)
   .join(', ')}) AS revision`;

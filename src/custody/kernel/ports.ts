@@ -1,6 +1,6 @@
 /**
- * What the custodian is given: storage, clock, chains. The Durable Object passes the platform's, the simulator its
- * models; nothing in between differs.
+ * The custodian's dependencies on the platform: storage, clock, chains. The Durable Object passes the
+ * platform's; the simulator passes models. The code between them is the same.
  * @module
  */
 import type { Operation } from './operation.ts';
@@ -9,29 +9,35 @@ export type SqlValue = string | number | null;
 export type SqlRow = Record<string, SqlValue>;
 
 export type Storage = {
-  /** Runs one statement; its rows. Throws in an instance that has been replaced. */
+  /** Runs one statement and returns its rows. Throws in an instance that has been replaced. */
   exec(query: string, ...params: SqlValue[]): SqlRow[];
-  /** All of `work` or nothing of it. Synchronous: no other event runs in between. */
+  /** Commits all of `work` or nothing. Synchronous: no other event runs in between. */
   transaction<T>(work: () => T): T;
-  /** Resolves once all writes so far are durable; rejects in a replaced instance. Nothing is sent before it. */
+  /**
+   * Resolves once all writes so far are durable; rejects in a replaced instance. Nothing may be sent before
+   * it.
+   */
   sync(): Promise<void>;
-  /** One alarm an object; a later call replaces it, null takes it away. Unix milliseconds. */
+  /** An object has one alarm: a later call replaces it, null removes it. Unix milliseconds. */
   setAlarm(at: number | null): Promise<void>;
 };
 
-/** D1, as the outbox sees it. */
+/** D1, as used by the outbox. */
 export type Mirror = {
-  /** Writes rows, each only over an older revision. All or none of them. */
+  /** Writes rows; each replaces only an older revision. All rows are written, or none. */
   apply(rows: readonly MirrorRow[]): Promise<void>;
-  /** The highest revision that the mirror holds, 0 when it is empty. */
+  /** The highest revision in the mirror; 0 when it is empty. */
   highestRevision(): Promise<number>;
-  /** Operations with a natural key after this one, in the order of the keys. */
+  /** Operations whose natural key follows `id`, ordered by key. */
   operationsAfter(id: string, limit: number): Promise<Operation[]>;
-  /** The `journal` column of a table's rows with an id after this one, in the order of the ids. */
+  /** The `journal` column of a table's rows whose id follows `id`, ordered by id. */
   recordsAfter(table: RecordTable, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
 };
 
-/** D1 tables that mirror more than an operation. Each has `id`, `revision` and `journal`, the own row as JSON. */
+/**
+ * D1 tables that mirror rows other than operations. Each has `id`, `revision` and `journal`, which holds the
+ * custodian's row as JSON.
+ */
 export const RECORD_TABLES = [
   'invoices',
   'tokens',
@@ -43,7 +49,7 @@ export const RECORD_TABLES = [
 ] as const;
 export type RecordTable = (typeof RECORD_TABLES)[number];
 
-/** One row of D1, keyed by what it is about. */
+/** One row for D1, keyed by its subject. */
 export type MirrorRow =
   | {
       readonly entity: 'operation';
@@ -55,7 +61,7 @@ export type MirrorRow =
       readonly entity: RecordTable;
       readonly id: string;
       readonly revision: number;
-      /** All columns but `id` and `revision`. */
+      /** All columns except `id` and `revision`. */
       readonly columns: Readonly<Record<string, SqlValue>>;
     };
 
@@ -64,10 +70,10 @@ export type Signer = {
   readonly address: string;
   /**
    * The ed25519 signature of a transaction message, 64 bytes, verified.
-   * @throws AppError UPSTREAM_FAILED when a key service fails, is late, or returns another signature
+   * @throws AppError UPSTREAM_FAILED when a key service fails, is late, or returns a wrong signature
    */
   sign(message: Uint8Array): Promise<Uint8Array>;
-  /** True when the key is in another system: the message is then stored before it is sent there. */
+  /** True when the key is in another system. The message is then stored before it is sent there. */
   readonly isRemote?: true;
   /** Compares the service's public key with `address` and logs a difference. Never rejects. */
   check?(): Promise<void>;

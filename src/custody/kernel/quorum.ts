@@ -1,6 +1,7 @@
 /**
- * What the configured nodes agree on. A read that moves money counts when a quorum of them gives it, so that a single
- * node that lies, hides or lags decides nothing. Of `n` nodes the quorum is 1 of 1, 2 of 2, and the majority from 3 on.
+ * Computes what the configured nodes agree on. A read that moves money counts only when a quorum of nodes
+ * gives it, so a single node that lies, hides or lags decides nothing. The quorum of `n` nodes is 1 of 1, 2
+ * of 2, and the majority from 3 on.
  * @module
  */
 import { upstreamFailed } from '../../core/errors.ts';
@@ -12,11 +13,11 @@ import type { Log } from './ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
-/** What one node answered. */
+/** One node's answer. */
 export type Given<T> = { readonly node: string; readonly value: T };
 
 /**
- * Decides from the answers so far; undefined while they are too few or do not agree.
+ * Decides from the answers so far; undefined while there are too few or they do not agree.
  * @param complete whether every node has answered or failed
  */
 export type Decide<T, R> = (
@@ -24,33 +25,36 @@ export type Decide<T, R> = (
   complete: boolean,
 ) => { readonly agreed: R } | undefined;
 
-/** How far the nodes agree, for the status. */
+/** The agreement of the nodes, shown in the status. */
 export type NodeAgreement = {
   readonly nodes: number;
   readonly quorum: number;
-  /** The newest contradiction between nodes within the last hour. Nothing that is finalized may differ: one of them is wrong. */
+  /**
+   * The newest contradiction between nodes within the last hour. Finalized data may never differ, so one of
+   * the nodes is wrong.
+   */
   readonly disagreement: {
     /** Unix milliseconds. */
     readonly at: number;
     readonly question: string;
     readonly nodes: readonly string[];
   } | null;
-  /** Since when a question has waited for a quorum for longer than ten minutes, Unix milliseconds. */
+  /** Unix milliseconds since which a question has had no quorum, if for longer than ten minutes. */
   readonly quorumMissingSince: number | null;
 };
 
 /** A contradiction between nodes is shown for this long. */
 export const DISAGREEMENT_SHOWN_MS = 3_600_000;
-/** Nodes lag by seconds; after this the operator is called. */
+/** Nodes lag by seconds; a longer lack of a quorum alerts the operator. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
-/** A question that is no longer asked is forgotten after this. */
+/** A question that is not repeated is forgotten after this time. */
 const FORGET_MS = 30 * 60_000;
-/** Questions remembered at most; the oldest go first. */
+/** Maximum number of remembered questions; the oldest are dropped first. */
 const MAX_WAITING = 500;
 
 type Waiting = { since: number; askedAt: number; alarmed: boolean };
 
-/** Asks several nodes the same question. */
+/** Sends the same question to several nodes. */
 export function createQuorum<N extends { readonly name: string }>(p: {
   readonly nodes: readonly N[];
   readonly now: () => number;
@@ -94,13 +98,16 @@ export function createQuorum<N extends { readonly name: string }>(p: {
   }
 
   /**
-   * The answer that a quorum gives. It is decided as soon as enough nodes have answered; a later answer that
-   * contradicts it still raises the alarm.
+   * The answer of a quorum, returned as soon as enough nodes agree. A later answer that contradicts it still
+   * raises the alarm.
    *
-   * @param differ for answers that can never differ between honest nodes; absent where nodes at different slots may
-   * @returns undefined when all nodes have answered and no quorum agrees, but more of them may later
-   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they contradict each
-   *         other; a failure that a quorum shares; the first node's failure when none answers
+   * @param differ compares answers that can never differ between honest nodes; absent where nodes at
+   * different slots may
+   * differ
+   * @returns undefined when all nodes have answered without a quorum, but more of them may agree later
+   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they
+   * contradict each
+   * other; a failure that a quorum shares; the first node's failure when none answers
    */
   async function ask<T, R>(
     question: string,
@@ -167,7 +174,7 @@ export function createQuorum<N extends { readonly name: string }>(p: {
   };
 }
 
-/** The largest group of answers with the same key; they agree when they are a quorum. */
+/** The largest group of answers with the same key, if it is a quorum. */
 export function sameByKey<T>(
   given: readonly Given<T>[],
   quorum: number,
@@ -178,7 +185,7 @@ export function sameByKey<T>(
   return group?.map(({ value }) => value);
 }
 
-/** Members of a finalized transaction that every node keeps. */
+/** Members of a finalized transaction that every node stores. */
 const essence = ({
   signature,
   slot,
@@ -191,7 +198,7 @@ const essence = ({
 }: ChainTransaction) =>
   stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
 
-/** Token balances by account; null where the node keeps none. */
+/** Token balances by account; null if the node stores none. */
 function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
   if (!preTokens || !postTokens) return null;
   const sorted = (rows: NonNullable<ChainTransaction['preTokens']>) =>
@@ -201,7 +208,10 @@ function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
 
 const areDifferent = <T>(a: T | null, b: T | null): boolean => a !== null && b !== null && a !== b;
 
-/** Whether two nodes contradict each other; a node that does not have the transaction, or keeps less of it, does not. */
+/**
+ * Whether two nodes contradict each other. A node without the transaction, or with fewer of its members, does
+ * not contradict.
+ */
 export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransaction | null): boolean =>
   a !== null &&
   b !== null &&
@@ -210,8 +220,8 @@ export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransacti
     areDifferent(a.blockTime, b.blockTime));
 
 /**
- * The finalized transaction of a quorum, or null where a quorum does not have it. Block time and token balances, which
- * a node may lack, are null unless a quorum gives the same.
+ * The finalized transaction of a quorum, or null when a quorum does not have it. Some nodes lack block time
+ * and token balances; these are null unless a quorum gives the same value.
  */
 export const decideTransaction =
   (quorum: number): Decide<ChainTransaction | null, ChainTransaction | null> =>
@@ -228,10 +238,10 @@ export const decideTransaction =
       );
     const timed = vouched(({ blockTime }) => (blockTime === null ? null : String(blockTime)));
     const tokened = vouched(tokenKey);
-    // A contradiction that no quorum outvotes decides nothing.
+    // A contradiction without a majority decides nothing.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
-    // A node that has not answered yet may keep what these do not.
+    // A node that has not answered yet may store what these lack.
     if (!complete && !(timed && tokened)) return undefined;
     return {
       agreed: {
@@ -253,7 +263,7 @@ export function rememberDisagreement(journal: Memory, { disagreement }: NodeAgre
   if (journal.getMeta(KEY) !== text) journal.setMeta(KEY, text);
 }
 
-/** The agreement with the contradiction that an earlier instance saw, where this one has seen none. */
+/** The agreement, with the contradiction seen by an earlier instance if this one has seen none. */
 export function recallDisagreement(
   journal: Pick<Memory, 'getMeta'>,
   agreement: NodeAgreement,
@@ -281,8 +291,8 @@ export type History = {
 
 /**
  * The lists of the nodes that answer.
- * @param least nodes that must answer: a quorum where something follows from what is not listed
- * @throws the first failure when fewer answer
+ * @param least minimum number of nodes: a quorum where the absence of an entry matters
+ * @throws the first failure when fewer nodes answer
  */
 export async function readLists(
   { nodes }: Pick<History, 'nodes'>,
@@ -296,10 +306,10 @@ export async function readLists(
   return lists;
 }
 
-/** All that one list or another holds, newest first. */
+/** The union of all lists, newest first. */
 export function unionOf(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
   const found = new Map<string, SignatureEntry>();
   for (const entry of lists.flat()) if (!found.has(entry.signature)) found.set(entry.signature, entry);
-  // The sort is stable, so transactions of one slot stay in the order of their node.
+  // The sort is stable, so transactions of one slot keep their node's order.
   return [...found.values()].toSorted((a, b) => (a.slot === b.slot ? 0 : a.slot > b.slot ? -1 : 1));
 }

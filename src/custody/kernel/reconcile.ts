@@ -1,6 +1,7 @@
 /**
- * Rebuilds a journal that was restored or lost: every row that the mirror knows better, and every transaction that the
- * reserve signed on chain and the journal has lost. Only the operator starts it; afterwards signing may go on.
+ * Rebuilds a journal that was restored or lost. It takes every row that is newer in the mirror, and every
+ * transaction that the reserve signed on the chain and the journal lacks. Only the operator starts it;
+ * afterwards signing may continue.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
@@ -25,9 +26,12 @@ export type ReconcilePorts = {
   /** A finalized transaction, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly modules: readonly CustodyModule[];
-  /** Whether preparing a kind finds out on the chain if it has happened, so that it cannot happen twice. */
+  /**
+   * Whether preparing a kind checks on the chain that the operation has not happened yet, so that it cannot
+   * happen twice.
+   */
   provesItself(kind: Operation['kind']): boolean;
-  /** The row of a transaction of the reserve that no module recognizes. */
+  /** The row for a reserve transaction that no module recognizes. */
   adopt(transaction: ChainTransaction, now: number): Operation;
   readonly now: () => number;
 };
@@ -36,27 +40,31 @@ export type ReconcilePorts = {
 export type Recognized = {
   readonly id: string;
   readonly kind: Operation['kind'];
-  /** For a row that has none of its own. */
+  /** The plan for an operation without a row. */
   readonly plan: Facts;
-  /** Lamports that it moved; what left beside the fee where it does not say. */
+  /** Lamports that it moved; if absent, everything that left except the fee. */
   readonly amount?: Lamports;
 };
 
 export type Reconciled = {
   /** Rows taken from the mirror. */
   readonly restored: number;
-  /** Transactions of the reserve that no row knew. */
+  /** Reserve transactions without a row in the journal. */
   readonly recovered: number;
-  /** Signatures looked at on chain. */
+  /** Signatures checked on the chain. */
   readonly looked: number;
 };
 
 const MIRROR_PAGE = 200;
 const CHAIN_PAGE = 100;
-/** Entries read of each node's list, payments of others included. D1 received all older ones long ago. */
+/**
+ * Entries read of each node's list, including other parties' payments. D1 received all older ones long ago.
+ */
 const MAX_LOOKED = 1_000;
 
-/** @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; nothing is half done, it can be run again */
+/**
+ * @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; a failed run can simply be repeated
+ */
 export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   let restored = 0;
   for (let after = ''; ; ) {
@@ -69,7 +77,7 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   for (const module of p.modules) restored += (await module.restore?.()) ?? 0;
   let recovered = 0;
   let looked = 0;
-  // A node may leave out what another lists, so the lists of a quorum are read, and all that they hold.
+  // One node may omit what another lists, so the lists of a quorum are combined.
   const { nodes, isAbsent } = p.history;
   const quorum = quorumOf(nodes.length);
   for (const entry of unionOf(await readLists(p.history, quorum, listOf))) {
@@ -91,7 +99,7 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   return { restored, recovered, looked };
 }
 
-/** What one node lists of the reserve, newest first, up to the bound of one run. */
+/** One node's list of the reserve's transactions, newest first, up to the limit of one run. */
 async function listOf(node: HistoryNode): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
   while (listed.length < MAX_LOOKED) {
@@ -110,7 +118,7 @@ const unshown = (signature: string, nodes: number, quorum: number): string =>
   `Transaction ${signature} is listed by a node, but ${quorum} of ${nodes} nodes must show it. Run reconcile again in a ` +
   'minute. If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
-/** Books a transaction of ours that no row knows: it landed, so its operation is done, whatever its row says. */
+/** Books a reserve transaction without a row: it landed, so its operation is done. */
 function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string | null | undefined): void {
   const { journal, reserveAddress, now } = p;
   const onChain = landed(transaction, reserveAddress);
@@ -148,7 +156,7 @@ function recognizedBy(
   return undefined;
 }
 
-/** What the chain shows of a transaction of ours. */
+/** The booked values of a landed reserve transaction. */
 const landed = (transaction: ChainTransaction, reserve: string) => {
   const { signature, slot, blockTime } = transaction;
   return {
@@ -164,9 +172,8 @@ const landed = (transaction: ChainTransaction, reserve: string) => {
 };
 
 /**
- * The mirror may not have heard of the last changes: what it knows as planned may have been signed, and what it knows
- * as signed may have died and been signed again. Neither is signed by itself any more, unless its kind finds out for
- * itself whether it has happened.
+ * The mirror may lack the last changes. A planned row may have been signed; a signed row may have expired and
+ * been signed again. Neither is signed automatically any more, unless its kind checks the chain first.
  */
 function suspend(p: ReconcilePorts, operation: Operation): void {
   const { journal, now } = p;

@@ -1,12 +1,12 @@
 /**
- * Refusals that every kind shares. A module that has codes of its own translates them.
+ * Refusals that every kind shares. A module with its own codes translates them.
  * @module
  */
 import { DAY_MS } from '../../core/limits.ts';
 import type { Refusal } from '../api.ts';
 import { type SpendingVerdict, solText } from './spending-limits.ts';
 
-/** Signing is off for now. */
+/** Signing is stopped for now. */
 export const signingStopped = (reason: string): Refusal => ({
   code: 'SIGNING_PAUSED',
   message: 'Signing is paused. Nothing was reserved or signed.',
@@ -16,18 +16,18 @@ export const signingStopped = (reason: string): Refusal => ({
 
 export const upstreamRefusal = (reason: string): Refusal => ({
   code: 'UPSTREAM_FAILED',
-  message: 'The bridge or the chain did not answer as it should.',
+  message: 'The bridge or the chain did not answer as expected.',
   details: { reason },
 });
 
-/** Why the spending limits refuse an operation; a refusal names the limit. */
+/** The refusal for a verdict of the spending limits; it names the limit. */
 export function spendingRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
   switch (verdict.code) {
     case 'INSUFFICIENT_BALANCE': {
       const left = verdict.available > 0n ? verdict.available : 0n;
       return {
         code: verdict.code,
-        message: `The reserve can spend ${solText(left)} now, fee reserve and floor included.`,
+        message: `The reserve can spend ${solText(left)} now, after its fee reserve and floor.`,
         details: { availableLamports: left.toString() },
       };
     }
@@ -45,7 +45,7 @@ export function spendingRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>,
       const suffix = unit === 'lamports' ? 'Lamports' : '';
       return {
         code: 'SPENDING_LIMIT_REACHED',
-        message: `The ${limit.replace('_', ' per ')} limit of ${text(maximum)} leaves no room: ${text(used)} are used.`,
+        message: `The ${limit.replace('_', ' per ')} limit of ${text(maximum)} has no room: ${text(used)} are in use.`,
         retryAfterSeconds,
         details: {
           limit,

@@ -1,6 +1,6 @@
 /**
- * Signs with a key that a key service holds. The service is not trusted with anything but the key: each signature is
- * verified before it is used, and a late, missing or wrong one is an error that changes no operation.
+ * Signs with a key that is held by a key service. The service is trusted only to hold the key: each signature
+ * is verified before use. A late, missing or wrong signature is an error that changes no operation.
  * @module
  */
 import { AppError, upstreamFailed } from '../../core/errors.ts';
@@ -8,15 +8,15 @@ import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Keychain } from '../../providers/vault-transit.ts';
 import type { Log, Signer } from './ports.ts';
 
-/** After this a signature is not awaited any more. The message is stored, so the next request is for the same one. */
+/** The signature is awaited for this time. The message is stored, so the next request is for the same one. */
 const SIGN_TIMEOUT_MS = 8_000;
-/** How long a successful check of the key counts. */
+/** How long a successful check of the key remains valid. */
 const CHECK_MS = 3_600_000;
 const UPSTREAM = 'key_service';
 
 export type RemoteSignerPorts = {
   readonly keychain: Keychain;
-  /** Whether the ed25519 signature is of the message under the reserve's address. */
+  /** Whether the ed25519 signature of the message is valid for the reserve's address. */
   verify(message: Uint8Array, signature: Uint8Array): Promise<boolean>;
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
   readonly now: () => number;
@@ -27,10 +27,10 @@ export function createRemoteSigner({ keychain, verify, within, now, log }: Remot
   const { address } = keychain;
   let checkedAt: number | undefined;
 
-  /** The work's value. @throws AppError UPSTREAM_FAILED when it fails or is late */
+  /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
   async function awaited<T>(work: () => Promise<T>): Promise<T> {
     const started = work();
-    // A late failure has no caller left.
+    // A late failure has no caller any more.
     started.catch(() => undefined);
     try {
       const value = await within(

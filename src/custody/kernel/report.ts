@@ -1,5 +1,6 @@
 /**
- * What a custodian says of itself: whether it works, what is open, how much of each cap is used.
+ * The custodian's status report: whether it works, which operations are open, and how much of each cap is
+ * used.
  * @module
  */
 import type { CustodyReport } from '../api.ts';
@@ -35,7 +36,7 @@ export function custodyReport({
     solana: recallDisagreement(journal, chain.agreement(), now()),
     mint,
     frozen: frozenReason(journal) ?? null,
-    // An operator's pause stops more than swaps, so of the two it is the one reported.
+    // An operator's pause stops more than swaps, so it is reported first.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,

@@ -1,5 +1,5 @@
 /**
- * The only code that sees the reserve's secret key. It keeps a key object that cannot be read back.
+ * The only code that reads the reserve's secret key. It keeps a key object that cannot be exported.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -19,8 +19,8 @@ const PKCS8_PREFIX = [
 ];
 
 /**
- * The 64 bytes of a Solana secret key: base58 text, or the JSON array that solana-keygen writes. Undefined when it is
- * neither, or when its two halves do not belong together.
+ * The 64 bytes of a Solana secret key: base58 text, or the JSON array that solana-keygen writes. Undefined
+ * when malformed or when its two halves do not match.
  */
 function decodeSecret(text: string): Uint8Array | undefined {
   const bytes = text.trim().startsWith('[') ? fromJson(text) : decodeBase58(text.trim(), 64);
@@ -40,13 +40,13 @@ function fromJson(text: string): Uint8Array | undefined {
   }
 }
 
-/** The address of a secret key, or undefined when the text is none. */
+/** The address of a secret key; undefined when malformed. */
 export function addressOfSecret(text: string): string | undefined {
   const bytes = decodeSecret(text);
   return bytes && encodeBase58(bytes.slice(32));
 }
 
-/** @throws Error without the text when it is no secret key */
+/** @throws Error without the text when it is malformed */
 export function createSigner(text: string): Signer {
   const bytes = decodeSecret(text);
   if (!bytes) throw new Error('SOLANA_PRIVATE_KEY is not a Solana secret key');
@@ -58,23 +58,23 @@ export function createSigner(text: string): Signer {
   };
 }
 
-/** Signs proofs of the reserve and no other text, so that it can never sign a transaction or a login. */
+/** Signs proofs of the reserve and no other text, so it can never sign a transaction or a login. */
 export type ProofSigner = {
   readonly solanaAddress: string;
   /** False while the Bitcoin address is only watched. */
   readonly holdsBitcoinKey: boolean;
   /**
-   * Both signatures over the same text; Bitcoin's is null where its key is not here.
-   * @throws RangeError when the text is not a proof message of the two addresses, to the byte
+   * Both signatures over the same text; Bitcoin's is null without its key.
+   * @throws RangeError unless the text is exactly a proof message of the two addresses
    */
   sign(message: string): Promise<{ readonly solana: string; readonly bitcoin: SignedMessage | null }>;
 };
 
-/** False for a key that is not the address's; none at all is fine: the address is then only watched. */
+/** False for a key of another address. True without a key: the address is then only watched. */
 export const isBitcoinKey = (wif: string | undefined, address: string): boolean =>
   wif === undefined || wifControls(wif, address);
 
-/** @throws Error without the text when `wif` is no key of the address */
+/** @throws Error without the text when `wif` is not the key of the address */
 export function createProofSigner(p: {
   readonly solana: Signer;
   readonly bitcoinAddress: string;
@@ -100,13 +100,13 @@ export function createProofSigner(p: {
   };
 }
 
-/** Keys of mints, one an invoice: the same invoice can only ever make the same mint. */
+/** One mint key per invoice: an invoice can only ever create the same mint. */
 export type MintKeys = {
   address(invoiceId: string): string;
   sign(invoiceId: string, message: Uint8Array): Uint8Array;
 };
 
-/** @param seed MINT_KEY_SEED, a secret of its own: it can make the mints of invoices and nothing more */
+/** @param seed MINT_KEY_SEED, a separate secret that can only derive the mint keys of invoices */
 export function createMintKeys(seed: string): MintKeys {
   const secretKey = (invoiceId: string) => hmac(sha256, utf8ToBytes(seed), utf8ToBytes(`mint:${invoiceId}`));
   return {

@@ -1,13 +1,13 @@
 /**
- * Decides whether anything may be signed or begun. The reasons are stable codes; each is asked again right before a
- * signature is stored.
+ * Decides whether signing and new operations are allowed. The reasons are stable codes. Each is checked again
+ * immediately before a signature is stored.
  * @module
  */
 import type { Journal } from './journal.ts';
 import { type createJournalCheck, frozenReason } from './journal-integrity.ts';
 import type { Kind } from './operation.ts';
 
-/** With changes undelivered for longer, nothing new begins, because no caller could read it. */
+/** When changes stay undelivered for longer, no new operation begins, because callers could not read it. */
 const MIRROR_PATIENCE_MS = 60_000;
 
 export type SigningGate = ReturnType<typeof createSigningGate>;
@@ -15,24 +15,27 @@ export type SigningGate = ReturnType<typeof createSigningGate>;
 export function createSigningGate(p: {
   readonly journal: Journal;
   readonly check: ReturnType<typeof createJournalCheck>;
-  /** Whether a newer release has written the storage: it is then only read. */
+  /** Whether a newer release has written the storage, which is then read-only. */
   readonly isNewerStorage: boolean;
   /** Whether every limit is a number. */
   readonly hasLimits: boolean;
-  /** Whether the configuration stops this kind. */
+  /** Whether the configuration disables this kind. */
   isDisabled(kind: Kind): boolean;
   readonly now: () => number;
 }) {
   const { journal, now } = p;
   const isVerified = (): boolean => !p.isNewerStorage && p.check.isVerified();
 
-  /** Compares the journal with D1 and the chain until it is known to be the true one. */
+  /** Compares the journal with D1 and the chain until it is verified. */
   async function verify(): Promise<void> {
-    // Never compared with a newer release's: to freeze it would write.
+    // The storage of a newer release is never compared, because freezing would write to it.
     if (!p.isNewerStorage) await p.check.verify();
   }
 
-  /** Why nothing of a kind may be signed, from what this instance knows already; undefined when it may. */
+  /**
+   * Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is
+   * allowed.
+   */
   function stop(kind: Kind): string | undefined {
     if (p.isNewerStorage) return 'stopped_storage_newer';
     if (!p.hasLimits) return 'stopped_misconfigured';
@@ -43,7 +46,7 @@ export function createSigningGate(p: {
     return paused ? `stopped_${paused}` : undefined;
   }
 
-  /** Why nothing of a kind may begin now. */
+  /** Reason why no operation of a kind may begin now. */
   async function stopBeginning(kind: Kind): Promise<string | undefined> {
     await verify();
     const why = stop(kind)?.slice('stopped_'.length);

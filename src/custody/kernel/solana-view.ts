@@ -1,6 +1,6 @@
 /**
- * The Solana chain as the custodian sees it: several nodes, each with its own view. What moves money is read here and
- * counts only when a quorum of the nodes agrees on it.
+ * The Solana chain as read by the custodian, from several nodes. Reads that move money count only when a
+ * quorum of the nodes agrees.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
@@ -29,39 +29,40 @@ import {
 import type { Balance } from './spending-limits.ts';
 import { expiryHeight, type NodeView } from './state-machine.ts';
 
-/** What the exactly-once machine needs of the chain. */
+/** The chain reads and writes of the state machine. */
 export type ChainPort = {
-  /** Nodes that must agree. */
+  /** Number of nodes that must agree. */
   readonly quorum: number;
   /**
-   * Finalized balance of the reserve, not older than a slot: the highest figure that a quorum of nodes can cover.
-   * @throws AppError UPSTREAM_FAILED when fewer nodes are that far
+   * Finalized balance of the reserve at `minSlot` or later: the highest figure that a quorum of nodes
+   * confirms.
+   * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
    */
   balance(minSlot: bigint): Promise<Balance>;
-  /** Sends to every node; true when one of them took it. */
+  /** Sends to every node; true when at least one accepted it. */
   send(wire: string): Promise<boolean>;
-  /** Each node's view; nodes that fail are left out. */
+  /** Each node's view; failing nodes are left out. */
   views(signing: Signing): Promise<NodeView[]>;
-  /** The finalized transaction as it changed the reserve, or null while no quorum shows it. */
+  /** How the finalized transaction changed the reserve, or null without a quorum. */
   landing(signature: string): Promise<Landing | null>;
-  /** How far the nodes agree. */
+  /** The agreement of the nodes. */
   agreement(): NodeAgreement;
 };
 
-/** A blockhash that a quorum of nodes has seen, with each one's height after that. */
+/** A blockhash that a quorum of nodes has seen, with each node's height after that. */
 export type Blockhash = SignedAt & Lifetime;
 
 export const signedAtOf = ({ slot, witnesses }: Blockhash): SignedAt => ({ slot, witnesses });
 
 export type SolanaView = ReturnType<typeof createSolanaView>;
 
-/** @param nodes in order of preference; one that is listed twice counts once */
+/** @param nodes in order of preference; a duplicate counts once */
 export function createSolanaView(p: {
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;
   readonly log: Log;
-  /** In which our own messages are written; 0 when absent. */
+  /** Format version of our own messages; 0 when absent. */
   readonly messageVersion?: MessageVersion;
 }) {
   const { reserveAddress, messageVersion = 0 } = p;
@@ -76,7 +77,7 @@ export function createSolanaView(p: {
       return balance;
     };
     const answer = await ask(`balance ${address}`, read, (given) => {
-      // A quorum has at least this much: a single node can neither raise nor lower it.
+      // A quorum has at least this balance: a single node can neither raise nor lower it.
       const covered = given.map(({ value }) => value.lamports).toSorted((a, b) => (a > b ? -1 : 1))[
         quorum - 1
       ];
@@ -92,7 +93,7 @@ export function createSolanaView(p: {
   }
 
   /**
-   * A finalized transaction, or null while no quorum shows it.
+   * A finalized transaction, or null without a quorum.
    * @throws AppError UPSTREAM_FAILED `nodes_disagree` when nodes give different ones, `quorum_missing`
    */
   async function transaction(signature: string): Promise<ChainTransaction | null> {
@@ -102,7 +103,8 @@ export function createSolanaView(p: {
   }
 
   /**
-   * Answers of a quorum that agrees on `keyOf`; the rest of an answer may differ, since nodes are at different slots.
+   * The answers of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different
+   * slots.
    * @throws AppError UPSTREAM_FAILED
    */
   async function agreed<T>(
@@ -125,8 +127,8 @@ export function createSolanaView(p: {
   }
 
   /**
-   * Whether a quorum proves that a listed transaction does not exist: the finalized history of each such node spans its
-   * slot and does not hold it. A slot that lies far above what a node has finalized does not exist either.
+   * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized
+   * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
    */
   async function isAbsent({ signature, slot }: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean> {
     const answers = await Promise.allSettled(
@@ -163,8 +165,8 @@ export function createSolanaView(p: {
     balanceOf: async (address: string) => (await lowestBalance(address, 0n)).lamports,
 
     /**
-     * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot testify later
-     * that it has expired, so fewer witnesses would leave an attempt undecided.
+     * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot
+     * testify later that it has expired, so fewer witnesses would leave an attempt undecided.
      * @throws AppError UPSTREAM_FAILED
      */
     async latestBlockhash(): Promise<Blockhash> {
@@ -196,7 +198,7 @@ export function createSolanaView(p: {
 
     async landing(signature: string): Promise<Landing | null> {
       const found = await transaction(signature);
-      // One that contradicts the finalized status is not its landing.
+      // A transaction that contradicts the finalized status is not its landing.
       if (!found || found.failed || found.signature !== signature) return null;
       const change = lamportsChange(found, reserveAddress);
       if (change === undefined) return null;
@@ -207,12 +209,12 @@ export function createSolanaView(p: {
   } satisfies ChainPort & Record<string, unknown>;
 }
 
-/** Slots by which a working node may be behind another: more than an hour. */
+/** Slots by which a working node may lag behind another: more than an hour. */
 const MAX_NODE_LAG = 10_000n;
 
 /**
- * Slots by which a node's height may be older than its view of the blockhash: the two answers of one URL may come from
- * two machines. The margin of the expiry is twice as long, so that such a height never expires an attempt too early.
+ * Slots by which a node's height may be older than its view of the blockhash: one URL may be served by two
+ * machines. The expiry margin is twice as long, so such a height never expires an attempt too early.
  */
 const MAX_WITNESS_LAG = 16n;
 
@@ -233,8 +235,8 @@ function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: stri
 }
 
 /**
- * The value, or `unreadable` for a transaction of a version that we cannot read. Anybody can send one to our addresses,
- * and we never sign one, so every search skips it: it must not block what comes after it.
+ * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our
+ * addresses, but we never sign one. Every search skips it, so that it does not block later transactions.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {
@@ -245,7 +247,7 @@ export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable
   }
 }
 
-/** The order matters: heights first, then the status, so that the status cannot be older than the height. */
+/** The order matters: the status is read after the heights, so that it cannot be older than they are. */
 async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
   const { slot, blockHeight } = await node.epochInfo('finalized');
   const { slot: statusSlot, status } = await node.signatureStatus(signing.signature);
@@ -261,17 +263,17 @@ async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
   };
 }
 
-/** Finalized, never older than the slot. @throws AppError UPSTREAM_FAILED */
+/** Finalized, at this slot or later. @throws AppError UPSTREAM_FAILED */
 export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
 
-/** A balance so young is shared. */
+/** A balance is shared for this time. */
 const FRESH_MS = 1_000;
 
 export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {
   let latest: { at: number; balance: Promise<Balance> } | undefined;
   return async (minSlot) => {
     if (latest && now() - latest.at < FRESH_MS) {
-      // A failure is shared as well: a chain that is down is not asked once for every caller.
+      // A failure is shared as well, so an outage does not cause one call per caller.
       const shared = await latest.balance;
       if (shared.slot >= minSlot) return shared;
     }

@@ -1,6 +1,6 @@
 /**
- * Decides what may be spent now: balance, reservations and the caps of each kind. Pure sums over the journal's rows; the
- * caller holds the critical section in which they are true.
+ * Decides what may be spent now: balance, reservations and the caps of each kind. Pure sums over the
+ * journal's rows. The caller holds the critical section that keeps the rows unchanged.
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
@@ -10,16 +10,16 @@ import type { OperationKind } from './module.ts';
 import type { Kind, Operation } from './operation.ts';
 import type { BalanceReader } from './solana-view.ts';
 
-/** False where a limit is not a number: it would compare as no limit at all. */
+/** False if a limit is not a number: such a limit would never be exceeded. */
 export const areLimits = (limits: object): boolean =>
   Object.values(limits).every(
     (limit: unknown) => typeof limit === 'bigint' || (typeof limit === 'number' && Number.isFinite(limit)),
   );
 
-/** A balance as of a slot. */
+/** A balance and its slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
-/** What the sums read of an operation, or of several old ones together. */
+/** The members of an operation that the sums use; one entry may stand for several old operations. */
 export type Entry = Pick<
   Operation,
   'kind' | 'state' | 'createdAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'
@@ -27,41 +27,43 @@ export type Entry = Pick<
 
 type Added = { readonly amount: bigint; readonly cost: bigint };
 
-/** An upper bound on what one kind may do, declared by its module and enforced here. */
+/** An upper bound for one kind, declared by its module and enforced here. */
 export type Cap = {
   /** Stable name, shown in refusals and in the status. */
   readonly name: string;
   readonly unit: 'lamports' | 'count';
-  /** Null for what is open, whatever its age. */
+  /** Null for open operations of any age. */
   readonly windowMs: number | null;
   readonly maximum: bigint;
-  /** What an operation of the kind counts. */
+  /** What an operation of the kind counts against the cap. */
   of(entry: Entry): bigint;
-  /** What a new operation adds. Its cost is 0 until it is known, right before the signature. */
+  /**
+   * What a new operation adds to the cap. Its cost is 0 until it is known, immediately before the signature.
+   */
   adds(added: Added): bigint;
 };
 
-/** What one kind may spend. */
+/** The spending limits of one kind. */
 export type Budget = {
   readonly kind: Kind;
-  /** Most that one operation may move; absent where nothing bounds it. */
+  /** Largest amount of one operation; absent without a bound. */
   readonly maxAmount?: Lamports;
   /** Lamports that the kind must leave in the reserve. */
   keeps(): bigint;
   readonly caps: readonly Cap[];
 };
 
-/** Creations that were sold and that no operation reserves yet. */
+/** Creations that were sold and for which no operation has reserved anything yet. */
 export type Sold = {
-  /** Lamports that those of paid requests will cost, and how many they are. */
+  /** Future cost of paid requests in lamports, and their number. */
   readonly paid: bigint;
   readonly paidCount: bigint;
-  /** The same of requests that wait for their payment. */
+  /** The same for requests that await payment. */
   readonly open: bigint;
   readonly openCount: bigint;
 };
 
-/** One cap as the status shows it. */
+/** One cap as shown in the status. */
 export type Limit = {
   readonly name: string;
   readonly unit: 'lamports' | 'count';
@@ -79,7 +81,7 @@ export type LimitReached = {
   readonly unit: Limit['unit'];
   readonly maximum: bigint;
   readonly used: bigint;
-  /** Unix milliseconds when so much room is back, as far as the clock alone decides it. */
+  /** Unix milliseconds when enough room is available again, as far as time alone decides it. */
   readonly availableAt: number;
 };
 
@@ -88,10 +90,10 @@ export type SpendingVerdict =
   | { readonly ok: false; readonly code: 'INSUFFICIENT_BALANCE'; readonly available: Lamports }
   | { readonly ok: false; readonly code: 'AMOUNT_TOO_LARGE'; readonly maximum: Lamports }
   | LimitReached
-  /** The balance was read before an outcome that it must show. */
+  /** The balance is from before an outcome that it must include. */
   | { readonly ok: false; readonly code: 'BALANCE_OUTDATED'; readonly minSlot: bigint };
 
-/** Room under a cap without a window depends on other systems, not on the clock: the wait before the next try. */
+/** Retry delay for a cap without a window: its room depends on other systems, not on time. */
 const OPEN_RETRY_MS = 60_000;
 
 const sum = (values: Iterable<bigint>): Lamports => {
@@ -100,29 +102,29 @@ const sum = (values: Iterable<bigint>): Lamports => {
   return lamports(total);
 };
 
-/** Lamports set aside for operations whose outcome the balance does not show yet. */
+/** Lamports set aside for operations whose outcome is not in the balance yet. */
 export const reservedLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.reserved));
 
-/** Lamports sent for something that has not arrived. */
+/** Lamports sent whose counterpart has not arrived. */
 export const unsettledLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.unsettled));
 
-/** The oldest slot at which a balance shows every outcome that is no longer reserved. */
+/** The oldest slot whose balance shows every outcome that is no longer reserved. */
 export const releasedSlot = (operations: readonly Entry[]): bigint =>
   operations.reduce(
     (most, op) => (op.releasedSlot !== null && op.releasedSlot > most ? op.releasedSlot : most),
     0n,
   );
 
-/** What the reservations and `keeps` leave of a balance; may be below zero. */
+/** What a balance leaves after the reservations and `keeps`; may be negative. */
 export const spendable = (balance: Balance, operations: readonly Entry[], keeps: bigint): Lamports =>
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 const countedBy = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): Entry[] =>
   operations.filter((op) => op.kind === kind && (cap.windowMs === null || op.createdAt > now - cap.windowMs));
 
-/** What a kind's operations use of a cap. */
+/** The amount of a cap that a kind's operations use. */
 export const usedOf = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): bigint =>
   sum(countedBy(cap, kind, operations, now).map((op) => cap.of(op)));
 
@@ -142,7 +144,7 @@ export function checkCap(
   return { ok: false, code: 'LIMIT_REACHED', limit, unit, maximum, used, availableAt };
 }
 
-/** When enough of the window's entries have aged out for an addition. */
+/** When enough entries have left the window to make room for an addition. */
 function freeAt(cap: Cap, counted: readonly Entry[], addition: bigint, now: number): number {
   if (cap.windowMs === null) return now + OPEN_RETRY_MS;
   const oldestFirst = counted.filter((op) => cap.of(op) > 0n).toSorted((a, b) => a.createdAt - b.createdAt);
@@ -155,9 +157,10 @@ function freeAt(cap: Cap, counted: readonly Entry[], addition: bigint, now: numb
 }
 
 /**
- * May a new operation reserve `reserved` lamports, `amount` of them counted against the caps of its kind?
+ * Whether a new operation may reserve `reserved` lamports; `amount` of them counts against the caps of its
+ * kind.
  *
- * @param operations all that still counts: reserved, unsettled, or created within the last day
+ * @param operations all that still count: reserved, unsettled, or created within the last day
  */
 export function checkIntent(p: {
   readonly budget: Budget;
@@ -170,7 +173,7 @@ export function checkIntent(p: {
   const { budget, amount, balance, operations, now } = p;
   const minSlot = releasedSlot(operations);
   if (balance.slot < minSlot) return { ok: false, code: 'BALANCE_OUTDATED', minSlot };
-  // Before the balance: an amount over the cap stays refused however much the reserve holds.
+  // Checked before the balance: an amount above the cap is refused regardless of the balance.
   if (budget.maxAmount !== undefined && amount > budget.maxAmount)
     return { ok: false, code: 'AMOUNT_TOO_LARGE', maximum: budget.maxAmount };
   const available = spendable(balance, operations, budget.keeps());
@@ -182,7 +185,7 @@ export function checkIntent(p: {
   return { ok: true };
 }
 
-/** The caps of a kind as the status shows them. */
+/** The caps of a kind, as shown in the status. */
 export const limitsOf = ({ kind, caps }: Budget, operations: readonly Entry[], now: number): Limit[] =>
   caps.map((cap) => {
     const { name, unit, windowMs, maximum } = cap;
@@ -192,7 +195,7 @@ export const limitsOf = ({ kind, caps }: Budget, operations: readonly Entry[], n
     return { name, unit, windowMs, used, maximum, availableAt };
   });
 
-/** For messages: `0.5 SOL`. */
+/** An amount for messages: `0.5 SOL`. */
 export const solText = (amount: bigint): string => `${formatAmount(amount, SOL_DECIMALS)} SOL`;
 
 export function coveredKind(
@@ -208,7 +211,10 @@ export function coveredKind(
   return {
     ...kind,
 
-    /** @throws AppError UPSTREAM_FAILED `short_of_sol`, or the name of the cap that is reached: it is tried again */
+    /**
+     * @throws AppError UPSTREAM_FAILED `short_of_sol`, or the name of the exhausted cap; the preparation is
+     * retried
+     */
     async prepare(operation) {
       const balance = await p.readBalance(journal.releasedSlot());
       const signed = reservedLamports(journal.open().filter(({ state }) => state === 'signed'));

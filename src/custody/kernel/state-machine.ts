@@ -1,44 +1,47 @@
 /**
- * Decides what happens next to an operation: a pure function of its row and of what was seen. It runs as it is in
- * production and in the seeded simulator. Nothing here reads a clock or a chain, and no caller decides for it.
+ * Decides the next step of an operation: a pure function of its row and an observation. Production and the
+ * seeded simulator run the same code. It reads no clock and no chain.
  *
- * The rules that keep money once-only: an attempt is signed once and its bytes are stored before they leave; only a
- * finalized status says what became of it; only the whole proof of `judgeAttempt`, given by a quorum of the configured
- * nodes, says that it can never land.
+ * Three rules keep a payment from happening twice. An attempt is signed once, and its bytes are stored before
+ * they are sent. Only a finalized status determines its outcome. Only the complete proof of `judgeAttempt`,
+ * given by a quorum of the configured nodes, shows that it can never land.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
 
-/** One node's view of an attempt, in the order in which it was read: heights, then status, then history. */
+/** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
 export type NodeView = {
   /** The node's `id`. */
   readonly node: string;
   /** One answer of getEpochInfo at finalized. */
   readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
-  /** getSignatureStatuses with history search, asked after the line above. */
+  /** getSignatureStatuses with history search, called after getEpochInfo. */
   readonly statusSlot: bigint;
   readonly status: {
     readonly slot: bigint;
     readonly failed: boolean;
     readonly commitment: 'processed' | 'confirmed' | 'finalized';
   } | null;
-  /** getFirstAvailableBlock, asked last; null when it was not needed. */
+  /** getFirstAvailableBlock, called last; null when it was not needed. */
   readonly firstAvailableSlot: bigint | null;
 };
 
 export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 
-/** Blocks in which a transaction can land after the one that gave it its blockhash (Agave, MAX_PROCESSING_AGE). */
+/**
+ * A transaction can land within this number of blocks after the one of its blockhash (Agave,
+ * MAX_PROCESSING_AGE).
+ */
 const BLOCKHASH_LIFE = 150n;
-/** Blocks on top of it, for a node whose answers come from several machines. */
+/** Additional blocks, for a node whose answers come from several machines. */
 const LIFE_MARGIN = 32n;
 
 /**
- * The height that a node's finalized chain must exceed before the node may testify that an attempt is dead. It is
- * derived from the node's own height when the blockhash was already known to it: what a node says about the future of a
- * blockhash (`lastValidBlockHeight`) is not evidence. Undefined for a node that is no witness yet.
+ * The finalized height that a node must exceed before it may testify that an attempt expired. It is derived
+ * from the node's own height after it had seen the blockhash. A node's prediction for a blockhash
+ * (`lastValidBlockHeight`) is not evidence. Undefined for a node that is not a witness yet.
  */
 export const expiryHeight = (signing: Signing, node: string): bigint | undefined => {
   const witness = signing.witnesses.find((each) => each.node === node);
@@ -48,16 +51,17 @@ export const expiryHeight = (signing: Signing, node: string): bigint | undefined
 /**
  * The verdict of the configured nodes on an attempt.
  *
- * A status on any node keeps the attempt alive. One finalized success is enough to stop signing again. A finalized
- * failure and a death allow another signature, so each needs a quorum, and each node of it testifies for itself. A node
- * testifies to a death when its finalized height has passed its own `expiryHeight`, its view of statuses is not older than
- * that height and shows none in its whole history, and its history reaches back to the signing.
+ * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A
+ * finalized failure and an expiry allow another signature, so each needs a quorum of nodes that testify
+ * independently. A node testifies to an expiry under three conditions. Its finalized height has passed its
+ * own `expiryHeight`. Its statuses are at least as new as that height, and none exists in its whole history.
+ * Its history reaches back to the signing.
  */
 export function judgeAttempt(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
   const failures = final.filter(({ failed }) => failed);
-  // Nodes that contradict each other about what is final decide nothing.
+  // Nodes that contradict each other about finalized data decide nothing.
   if (failures.length >= quorum && failures.length === final.length) return 'rejected';
   if (final.length > 0 && failures.length === 0) return 'landed';
   if (seen.length > 0) return 'seen';
@@ -77,9 +81,9 @@ export function judgeAttempt(signing: Signing, views: readonly NodeView[], quoru
 }
 
 /**
- * Makes a node a witness that was none at the signing: it lagged, it was added later, or the row is of a version that
- * stored no witnesses. Its finalized slot must have reached the slots of all other witnesses, so that it knows the
- * blockhash; its height is then at least the blockhash's own, and its testimony comes late, never early.
+ * Adds a witness after the signing: the node lagged, was added later, or the row is from a version without
+ * witnesses. Its finalized slot must have reached the slots of all other witnesses, so it has seen the
+ * blockhash. Its height is then at least the blockhash's own, so its testimony may come late but never early.
  */
 export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
   const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);
@@ -92,11 +96,14 @@ export function withLateWitnesses(signing: Signing, views: readonly NodeView[]):
   return { ...signing, witnesses: [...signing.witnesses, ...witnesses] };
 }
 
-/** What the bridge and the Bitcoin chain say of a swap that has left Solana; or of any kind that awaits something. */
+/**
+ * What the bridge and the Bitcoin chain report about a swap that has left Solana, or about any other kind
+ * that settles.
+ */
 export type Settlement =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'complete'; readonly outcome: Facts }
-  /** Over, but not as agreed. `arrived`: nothing of it is outstanding any more. */
+  /** Ended, but not as agreed. With `arrived` nothing is outstanding any more. */
   | {
       readonly state: 'incomplete';
       readonly reason: string;
@@ -107,77 +114,90 @@ export type Settlement =
 export type Observation =
   /** The kind declined before anything was signed. */
   | { readonly type: 'refused'; readonly reason: string; readonly outcome?: Facts }
-  /** The chain shows the outcome already: there is nothing left to sign. */
+  /** The chain already shows the outcome: nothing is left to sign. */
   | { readonly type: 'found'; readonly outcome: Facts }
-  /** An upstream that planning needs failed. */
+  /** An upstream call that planning needs failed. */
   | {
       readonly type: 'unprepared';
       readonly reason: string;
-      /** Operations of the kind that wait for their preparation, with this one. */
+      /** Operations of the kind that await their preparation, including this one. */
       readonly waiting: number;
     }
-  /** The key service failed or was late. A signature that it may have made is not stored, so it never leaves. */
+  /**
+   * The key service failed or was late. Any signature that it made is not stored and therefore never sent.
+   */
   | { readonly type: 'unsigned'; readonly reason: string }
   | {
       readonly type: 'signed';
       readonly signing: Signing;
       readonly plan: Facts;
       readonly cost: bigint;
-      /** Lamports that may leave, where that is known better now than when they were reserved. */
+      /** Lamports that may leave the reserve, if the bound is tighter than the reservation. */
       readonly spend?: bigint;
     }
   | { readonly type: 'sent'; readonly accepted: boolean }
-  /** `landing` comes with a finalized success once the node gives the transaction itself. */
+  /** `landing` is present with a finalized success once the node returns the transaction itself. */
   | {
       readonly type: 'viewed';
       readonly views: readonly NodeView[];
-      /** Nodes that must agree. */
+      /** Number of nodes that must agree. */
       readonly quorum: number;
       readonly landing: Landing | null;
     }
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable'; readonly reason: string };
 
-/** What the driver must do for an operation now. */
+/** What the executor must do for an operation now. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
-/** How a kind differs, for the machine. */
+/** The rules of a kind that the state machine reads. */
 export type KindRules = {
-  /** Signings an operation may use. A swap has one: its signature is the public id and its quote grows old. */
+  /**
+   * Maximum signings of one operation. A swap has one, because its signature is the public id and its quote
+   * expires.
+   */
   readonly maxAttempts: number;
-  /** False: a failed preparation ends the operation. True: it is tried again. */
+  /** False: a failed preparation ends the operation. True: it is retried. */
   readonly retriesPreparation: boolean;
-  /** True when preparing it finds out on the chain whether it has happened already. */
+  /** True when its preparation checks the chain for an earlier outcome. */
   readonly provesItself?: boolean;
-  /** True when something is awaited after the landing. */
+  /** True when another event must follow the landing. */
   readonly settles: boolean;
 };
 
-/** Milliseconds between looks: quick at first, then rarer, never rarer than `most`. */
+/** Milliseconds between checks: short at first, then longer, at most `most`. */
 const spaced = (looks: number, first: number, most: number): number =>
   Math.min(first * 1.3 ** Math.min(looks, 60), most);
 
 const WATCH_MS = [700, 2_000] as const;
 const SETTLE_MS = [1_500, 60_000] as const;
 const PREPARE_MS = [2_000, 60_000] as const;
-/** Share of each waiting operation: many of one kind together are prepared no more often than this. */
+/**
+ * Added to the interval for each waiting operation, so that many of one kind are not prepared more often in
+ * total.
+ */
 const WAITING_SHARE_MS = 10_000;
 const RAREST_PREPARE_MS = 3_600_000;
-/** How long an operation whose quote grows old waits for its signature. */
+/** How long an operation with an expiring quote awaits its signature. */
 const UNSIGNED_MS = 2 * 60_000;
-/** How often a failed operation with money outstanding is looked at, for what may still arrive. */
+/** Interval between checks of a failed operation with money outstanding, which may still arrive. */
 const OUTSTANDING_MS = 3_600_000;
-/** Looks at an attempt before they grow rare: some five minutes, and no blockhash lives for two. */
+/**
+ * Checks of an attempt before they become rare: about five minutes, and a blockhash lives for less than two.
+ */
 const QUICK_LOOKS = 150;
-/** After so many, some six hours, no node can prove what became of it: the operator is called, the looks go on. */
+/**
+ * After this number of checks, about six hours, no node can prove the outcome. The operator is alerted and
+ * the checks continue.
+ */
 const UNPROVEN_LOOKS = 500;
-/** After this long without a settlement the operator is called; the looks go on. */
+/** After this time without a settlement the operator is alerted; the checks continue. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 
-/** The operator must look whether it was signed before the journal was lost. */
+/** The operator must check whether it was signed before the journal was lost. */
 export const HELD_RECONCILED = 'held_reconciled';
 
-/** The range of waits between two preparations. */
+/** The shortest and longest wait between two preparations. */
 function preparedAmong(waiting: number): readonly [number, number] {
   const [first, most] = PREPARE_MS;
   return [first, Math.min(Math.max(most, waiting * WAITING_SHARE_MS), RAREST_PREPARE_MS)];
@@ -185,26 +205,26 @@ function preparedAmong(waiting: number): readonly [number, number] {
 
 const NONE = lamports(0n);
 
-/** No look is further away than this; one that is was set by a clock that has gone back since. */
+/** Longest wait before a check. A later due time was set before the clock went back. */
 export const FARTHEST_CHECK_MS = 2 * OUTSTANDING_MS;
 
 export const isDue = ({ dueAt }: Operation, now: number): boolean =>
   dueAt !== null && (dueAt <= now || dueAt > now + FARTHEST_CHECK_MS);
 
-/** The effect that an operation's row asks for; after a crash it is all there is to go by. */
+/** The effect that an operation's row asks for. After a crash the row is the only input. */
 export function effectOf(operation: Operation): Effect {
   switch (operation.state) {
     case 'planned':
       return operation.reason?.startsWith('held') ? 'none' : 'prepare';
     case 'signed':
-      // Sent once, then watched even if no node said that it took it: its answer alone may be what was lost.
+      // Sent once, then watched even if no node confirmed the send: the confirmation may have been lost.
       return operation.looks === 0 ? 'send' : 'watch';
     case 'settling':
       return 'settle';
     case 'failed':
       return isOutstanding(operation) ? 'settle' : 'none';
     default:
-      // A state that this version does not know is held, never acted on.
+      // A state unknown to this version awaits the operator; it is never acted on.
       return 'none';
   }
 }
@@ -282,10 +302,10 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
   }
 }
 
-/** Failed, but what was sent for it may still arrive. */
+/** Failed, but the counterpart of the sent payment may still arrive. */
 const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
 
-/** Over before anything left: nothing is reserved, nothing counts. */
+/** Ended before anything left: nothing is reserved or counted. */
 const nothingLeft = (op: Operation): Operation => ({
   ...op,
   state: 'failed',
@@ -338,26 +358,26 @@ function judged(
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':
-      // Nothing left, so a balance of any slot is right.
+      // Nothing left the reserve, so a balance of any slot is right.
       return ended(op, 'expired', null, rules, now);
     case 'seen':
       return { ...op, detail: 'landed', ...watchAgain(op, now) };
     case 'unseen': {
-      // A landing that a fork took back is on its way again: the same bytes are sent until the chain has decided.
+      // A fork undid the landing: the same bytes are resent until the outcome is final.
       const witnessed = withLateWitnesses(signing, seen.views);
       return { ...op, signing: witnessed, detail: 'sent', ...watchAgain(op, now) };
     }
   }
 }
 
-/** An attempt is over without its movement: another may be signed, or the operation has failed. */
+/** An attempt ended without moving anything: another may be signed, or the operation has failed. */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
   if (op.attempt < rules.maxAttempts) {
     return {
       ...op,
       state: 'planned',
       detail: 'planned',
-      // A row of a lost journal may have been signed once more than it remembers.
+      // An operation of a lost journal may have been signed more often than its row shows.
       reason: op.plan.reconciled === true ? HELD_RECONCILED : reason,
       attempt: op.attempt + 1,
       signing: null,
@@ -379,7 +399,7 @@ function settled(op: Operation, settlement: Settlement, now: number, wait: Wait)
     case 'complete':
       return {
         ...op,
-        // Failed was said in public: what arrives afterwards is booked, and the word stands.
+        // The public state is already `failed`. A later arrival is booked, but the state does not change.
         state: late ? 'failed' : 'done',
         detail: late ? 'late' : 'done',
         reason: late ? op.reason : null,

@@ -1,6 +1,6 @@
 /**
- * Reads finalized transactions and books the payment in each once. A transaction that cannot be read is recorded and
- * retried, so that it holds up no other.
+ * Reads finalized transactions and books each payment once. A transaction that cannot be read is recorded and
+ * retried, so that it does not block others.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
@@ -14,24 +14,26 @@ export type BookingPorts = {
   readonly storage: Storage;
   readonly payments: TreasuryStore;
   readonly treasuryAddress: string;
-  /** Transactions that it signs are movements of our own, never payments. */
+  /** Transactions signed by the reserve are its own transfers, never payments. */
   readonly reserveAddress: string;
   /** Decides the purpose of a payment and books it, inside the storage transaction; null when it matches nothing. */
   readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => string | null;
-  /** A finalized transaction, or null while the nodes do not have it. @throws AppError UPSTREAM_FAILED */
+  /** A finalized transaction, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly now: () => number;
   readonly log: Log;
 };
 
-/** Unread transactions of one node that are kept; at the limit its list is read up to the next that cannot be read. */
+/**
+ * Maximum unread transactions per node; at this limit its list is read only up to the next unreadable one.
+ */
 const MAX_UNREAD = 1_000;
-/** Signatures remembered as read, so that the lists of several nodes cost one read. */
+/** Signatures remembered as read, so that a transaction in several nodes' lists is read once. */
 const REMEMBERED = 5_000;
 const FIRST_RETRY_MS = 2_000;
 /** An unread transaction is reported once it has been retried for about four minutes. */
 const ALARM_TRIES = 7;
-/** A transaction that nodes list but no quorum has within this time was dropped or invented. */
+/** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
 const UNREAD_LIFE_MS = 30 * DAY_MS;
 
@@ -44,7 +46,7 @@ export function createBooking(p: BookingPorts) {
   const { payments, now } = p;
   const read = new Set<string>();
 
-  /** Books one payment. A second call changes nothing. */
+  /** Books one payment. A second call has no effect. */
   function book(transaction: ChainTransaction): void {
     const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
     if (transaction.failed || credit <= 0n) return;
@@ -64,7 +66,7 @@ export function createBooking(p: BookingPorts) {
     });
   }
 
-  /** Reads and books one transaction; the reason when it could not be. */
+  /** Reads and books one transaction. Returns the reason for a failure. */
   async function attempt(signature: string): Promise<string | undefined> {
     let transaction: ChainTransaction | null | 'unreadable';
     try {
@@ -96,7 +98,8 @@ export function createBooking(p: BookingPorts) {
       payments.deleteUnread(signature);
       return;
     }
-    // An unreadable version or a booking that fails stays so until the code changes; a node may only lag.
+    // An unreadable version or a failed booking lasts until the code changes; other failures may be a lagging
+    // node.
     const isLasting = reason === 'unreadable' || reason.startsWith('unbooked');
     if (tries === (isLasting ? 1 : ALARM_TRIES))
       p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
@@ -105,7 +108,7 @@ export function createBooking(p: BookingPorts) {
   }
 
   return {
-    /** Whether nothing is left to read of a listed transaction. */
+    /** Whether a listed transaction has already been read or recorded. */
     isKnown: (signature: string): boolean =>
       read.has(signature) ||
       payments.get(signature) !== undefined ||
@@ -126,11 +129,12 @@ export function createBooking(p: BookingPorts) {
         return 'stop';
       }
       postpone(signature, source, reason);
-      // A failing node would put every transaction of the list on the retry list: stop after the first.
+      // A failing node would put every transaction of the list on the retry list, so the read stops after the
+      // first.
       return reason.startsWith('upstream_') ? 'stop' : 'read';
     },
 
-    /** Tries unread transactions again whose time has come. */
+    /** Retries unread transactions that are due. */
     async retry(limit: number): Promise<void> {
       for (const { signature, source } of payments.unreadDue(now(), limit)) {
         const reason = await attempt(signature);
@@ -139,7 +143,10 @@ export function createBooking(p: BookingPorts) {
       }
     },
 
-    /** Books the transaction that a caller names. @throws AppError UPSTREAM_FAILED, or when it cannot be booked */
+    /**
+     * Books the transaction that a caller names. @throws AppError UPSTREAM_FAILED, or when it cannot be
+     * booked
+     */
     async confirm(signature: string): Promise<ChainTransaction | null> {
       const transaction = await p.transaction(signature);
       if (transaction) {
@@ -151,7 +158,7 @@ export function createBooking(p: BookingPorts) {
   };
 }
 
-/** The only signer whose lamports fell by more than the fee; null when there are several or it was the treasury. */
+/** The only signer that lost more lamports than the fee; null if there are several or it was the treasury. */
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
   const payers = transaction.signers.filter((signer, index) => {
     const change = lamportsChange(transaction, signer) ?? 0n;

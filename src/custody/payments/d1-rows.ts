@@ -1,5 +1,5 @@
 /**
- * How requests, tokens and refunds look from outside and in D1.
+ * The public views of requests, tokens and refunds, and their D1 rows.
  * @module
  */
 import { foldText } from '../../chain/solana/token-text.ts';
@@ -7,7 +7,7 @@ import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
 
-/** Refunds that a request shows: repeated payments can make any number of them. */
+/** Maximum refunds shown with a request: repeated payments can create any number of them. */
 export const SHOWN_REFUNDS = 20;
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -75,7 +75,7 @@ export function mirrorRequest(
   }
 }
 
-/** A token that we made is listed with its creation: its record costs nothing and needs no payment of its own. */
+/** A token created by the service is listed with its creation; it needs no listing payment. */
 export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
   const view = { ...requestView(request, []), kind: 'listing' as const, feeLamports: '0' };
   const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };

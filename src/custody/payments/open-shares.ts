@@ -1,21 +1,21 @@
 /**
- * How many requests may wait for a payment at once, and how many of them one network may have. Pure.
+ * Limits open payment requests, in total and per network. Pure.
  * @module
  */
 import { fairShare, networksOf } from '../../core/client-network.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 
-/** Of one address; the wider networks of a client have a multiple of it. */
+/** Limit of one address; the wider networks of a client have a multiple of it. */
 const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
 /** Shared by all clients. */
 const OPEN_IN_ALL = 500;
-/** Beyond that, each network that has no open request may still open one, up to this many in all. */
+/** Above it, a network without an open request may still open one, up to this total. */
 const OPEN_WITH_NEWCOMERS = 2_000;
 
 /**
- * Whether a client may open one more request. Each of its networks gets a share of what the others have left, so that one
- * network cannot keep another from buying.
- * @param client as `clientKey` names it
+ * Whether a client may open one more request. Each of its networks gets a share of what the others have left,
+ * so one network cannot keep another from buying.
+ * @param client key from `clientKey`
  * @param open   open requests of each client
  */
 export function mayOpen(client: string, open: readonly { client: string; count: number }[]): boolean {

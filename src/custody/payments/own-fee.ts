@@ -1,14 +1,14 @@
 /**
- * Fees that name their request: no two that are open are alike.
+ * Fees that identify their request: no two open requests have the same fee.
  * @module
  */
 
-/** The last four digits of a fee are the request's own. */
+/** The last four digits of a fee identify the request. */
 const DIGITS = 10_000n;
 
 const TRIES = 50;
 
-/** A base fee in full tens of thousands, and four digits that no other open request has. */
+/** A base fee in full tens of thousands, plus four digits that no other open request has. */
 export function ownFee(
   base: bigint,
   p: {

@@ -1,16 +1,16 @@
 /**
- * Which payment request a payment belongs to, and what the payment does there. Pure.
+ * Assigns a payment to a payment request and decides its effect. Pure.
  * @module
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { type PaymentRequest, partOf, type RefundDue } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-/** Smaller amounts are not worth the transaction that would return them. Lamports. */
+/** Smaller amounts are not refunded, because the refund would cost more. Lamports. */
 export const DUST = 10_000n;
-/** Block times may precede our clock by this. */
+/** A block's time may be before the request by this much. */
 const CLOCK_SKEW_MS = 30_000;
-/** Payments that may count towards one fee, so that a request's row stays small. */
+/** Maximum payments towards one fee, so that a request's row stays small. */
 const MAX_PARTS = 50;
 
 export type RequestLookup = {
@@ -19,11 +19,13 @@ export type RequestLookup = {
   openByFee(fee: string): PaymentRequest[];
 };
 
-/** Unix milliseconds of the block; our clock where the node gives no block time. */
+/** Unix milliseconds of the block; our clock if the node gives no block time. */
 const paidAtOf = ({ blockTime }: TreasuryPayment, now: number): number =>
   blockTime === null ? now : blockTime * 1_000;
 
-/** The request that a payment names by reference or by its exact amount; undefined when none or several fit. */
+/**
+ * The request that a payment names by reference or by its exact amount; undefined if none or several match.
+ */
 export function matchRequest(
   payment: TreasuryPayment,
   transaction: Pick<ChainTransaction, 'accounts'>,
@@ -39,13 +41,13 @@ export function matchRequest(
   return exact.length === 1 ? exact[0] : undefined;
 }
 
-/** What a payment does to its request. */
+/** The effect of a payment on its request. */
 export type PaymentEffect =
-  /** It buys nothing and is owed back. */
+  /** It buys nothing and must be refunded. */
   | { readonly type: 'owed'; readonly reason: RefundDue['reason'] }
-  /** It counts, and more is missing. */
+  /** It counts, but the fee is not complete. */
   | { readonly type: 'part'; readonly request: PaymentRequest }
-  /** The fee is paid; `excess` lamports are owed back, unless they are dust. */
+  /** The fee is paid; `excess` lamports are refunded unless they are dust. */
   | { readonly type: 'paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
 export function judgePayment(request: PaymentRequest, payment: TreasuryPayment, now: number): PaymentEffect {

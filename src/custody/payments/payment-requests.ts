@@ -1,7 +1,7 @@
 /**
- * Payment requests: invoices for a token creation and listing requests. A payment belongs to a request when its transaction
- * carries the request's reference or moves exactly its amount. One payment serves one purpose, over all flows. A payment
- * that buys nothing is recorded as owed back.
+ * Payment requests: invoices for a token creation and listing requests. A payment belongs to a request if its
+ * transaction contains the request's reference or moves exactly its amount. One payment serves one purpose
+ * across all flows. A payment that buys nothing is recorded for a refund.
  * @module
  */
 import { encodeBase58, isSignature } from '../../chain/solana/address.ts';
@@ -41,11 +41,14 @@ export type PaymentPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
     readonly reserveAddress: string;
     /** Lists of transactions, one per node. */
     readonly nodes: readonly TreasuryNode[];
-    /** The finalized transaction of a quorum of nodes, or null while they do not show it. @throws AppError UPSTREAM_FAILED */
+    /**
+     * The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError
+     * UPSTREAM_FAILED
+     */
     transaction(signature: string): Promise<ChainTransaction | null>;
     readonly randomBytes: (length: number) => Uint8Array;
     readonly randomId: () => string;
-    /** The mint that only this invoice can make. */
+    /** The only mint that this invoice can create. */
     readonly mintAddress: (invoiceId: string) => string;
     /** The on-chain uri of a mint. */
     readonly metadataUri: (mint: string) => string;
@@ -54,14 +57,14 @@ export type PaymentPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
   };
 
 const LIFE_MS = 30 * 60_000;
-/** A payment that is this late still counts: wallets and finality take their time. */
+/** A payment this late still counts: wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 const KEPT_MS = 7 * DAY_MS;
-/** Requests of one kind of change in one run. */
+/** Requests per kind of change in one run. */
 const BATCH = 10;
-/** Requests that one run ends: as many as may close at the same time. */
+/** Requests that one run may expire: as many as can close at the same time. */
 const EXPIRE_BATCH = 200;
-/** Creations that have ended are booked from storage alone. */
+/** Ended creations are booked from storage alone. */
 const ENDED_BATCH = 100;
 
 const refuse = (refusal: Refusal) => ({ type: 'refused' as const, refusal });
@@ -72,7 +75,7 @@ export function createPayments(
   tools: ModuleTools,
   p: PaymentPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
-    /** Carries a planned operation as far as it goes now. */
+    /** Carries a planned operation as far as it can go now. */
     readonly drive: (id: string) => Promise<void>;
   },
 ) {
@@ -101,7 +104,7 @@ export function createPayments(
 
   function open(asked: OpenRequest): RequestOpened {
     if (!mayOpen(asked.client, store.openByClient()))
-      return refuse(tooManyOpen('Too many requests wait for payment. Pay for one or let it expire first.'));
+      return refuse(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
     const fee = ownFee(asked.baseFeeLamports, {
       randomBytes: p.randomBytes,
       isTaken: (lamports) => store.openByFee(lamports).length > 0,
@@ -147,7 +150,7 @@ export function createPayments(
     };
   }
 
-  /** Why a payment does not pay for a request; undefined when it does. @throws AppError UPSTREAM_FAILED */
+  /** Reason why a payment does not pay for a request, or undefined. @throws AppError UPSTREAM_FAILED */
   async function bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
     if (!isSignature(signature))
       return { code: 'INVALID_SIGNATURE', message: 'tx_signature is not a Solana signature.' };
@@ -156,7 +159,7 @@ export function createPayments(
     if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
     const transaction = await booking.confirm(signature);
     if (!transaction) {
-      const message = 'This transaction is not final yet, or the chain does not know it.';
+      const message = 'This transaction is not final yet, or it does not exist.';
       return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
     }
     if (transaction.failed)
@@ -171,21 +174,25 @@ export function createPayments(
     return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports: missing.toString() } };
   }
 
-  /** Carries a paid creation on and books it if that ends it. */
+  /** Continues a paid creation and books its end. */
   async function carryOn(request: PaymentRequest): Promise<void> {
     changes.planMissing(BATCH);
     await p.drive(creationId(request.id));
     changes.settleCreations(ENDED_BATCH);
   }
 
-  /** One run: what has ended is booked before any chain is read, and nothing expires before the chain was read. */
+  /**
+   * One run. Ended creations are booked before any chain read, and no request expires before the chain was
+   * read.
+   */
   async function run(by: 'alarm' | 'cron'): Promise<void> {
     changes.settleCreations(ENDED_BATCH);
     changes.planMissing(BATCH);
     refunds.settleEnded();
     const searchAt = by === 'cron' ? search.nextCronRunAt() : search.nextRunAt();
     if (searchAt !== undefined && searchAt <= now()) await search.run(by);
-    // A payment that waits to be read may still be in time; one stuck node does not keep requests open for ever.
+    // A payment that is not read yet may still be in time; one failing node does not keep requests open
+    // forever.
     changes.expire(Math.max(search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
     store.purge(now() - KEPT_MS);
   }
@@ -200,10 +207,10 @@ export function createPayments(
 
     run: () => run('alarm'),
 
-    /** The cron's search: a request that is never paid causes no work in between. */
+    /** The cron searches for payments, so a request that is never paid causes no other work. */
     onCron: () => run('cron'),
 
-    /** Creations of paid requests and of open ones that no operation reserves yet. */
+    /** Creations of paid and open requests for which no operation has reserved anything yet. */
     sold(): Sold {
       const cost = (requests: readonly PaymentRequest[]): bigint =>
         requests.reduce((sum, { subject }) => sum + p.creationCost(subject), 0n);
@@ -226,10 +233,13 @@ export function createPayments(
       return request ? viewOf(request) : null;
     },
 
-    /** Searches for the payment of an open request soon, because a caller reads the request; whether the alarm moves. */
+    /**
+     * Schedules an early search for the payment of an open request that a caller reads. True if the alarm
+     * moves.
+     */
     askFor: (id: string): boolean => store.get(id)?.state === 'open' && search.askFor(id),
 
-    /** Books the payment of a request and begins what it buys. */
+    /** Books the payment of a request and begins the work that it pays for. */
     async confirm(
       { id, kind, signature, waitMs }: ConfirmRequest,
       within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>,

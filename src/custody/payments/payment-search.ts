@@ -1,5 +1,6 @@
 /**
- * Searches the chain for payments: by reference first, then by the walk over the treasury, within one budget of calls.
+ * Searches the chain for payments: first by reference, then by the walk over the treasury, within one budget
+ * of calls.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
@@ -11,25 +12,28 @@ import type { ReferenceStore } from './reference-store.ts';
 import type { RequestStore } from './request-store.ts';
 import { createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
 
-/** Transactions that one run reads, shared between references and walk. Each costs one call per node. */
+/** Transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
 const RETRIES_PER_RUN = 20;
 /**
- * Between two runs by the cron, which wakes the custodian once a minute: while a request is open, for a day after the
- * last one closed, and as long as one is kept.
+ * Intervals between cron runs (the cron wakes the custodian once a minute): while a request is open, for a
+ * day after the last one closed, and while any request is stored.
  */
 const OPEN_RUN_MS = 5_000;
 const LATE_RUN_MS = 10 * 60_000;
 const KEPT_RUN_MS = HOUR_MS;
 const LATE_FOR_MS = DAY_MS;
-/** Between two runs by the alarm: for a request that a caller reads, and while the walk is behind. */
+/** Intervals between alarm runs: for a request that a caller reads, and while the walk is behind. */
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
-/** The alarm searches when the cron is late by this. Each run puts it off, so it never rings beside a working cron. */
+/**
+ * The alarm searches when the cron is this late. Each run postpones it, so it never fires while the cron
+ * works.
+ */
 const CRON_PATIENCE_MS = 10 * 60_000;
-/** A payment is final, and listed by its node, at most this long after its block time. */
+/** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
-/** The first walk of a journal goes back this far at most: older requests are gone. */
+/** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
 export type PaymentSearchPorts = {
@@ -48,10 +52,10 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   const walk = createTreasuryWalk(p);
   const references = createReferenceChecks(p);
   let lastRun = 0;
-  /** When the last run began that read the head of a node's list. */
+  /** Start of the last run that read the head of a node's list. */
   let lastRead = 0;
 
-  /** Between two runs by the cron; undefined while no payment can be expected. */
+  /** Interval between cron runs; undefined while no payment is expected. */
   function cronInterval(): number | undefined {
     if (store.newestOpen() !== undefined) return OPEN_RUN_MS;
     const closed = store.lastClosing();
@@ -59,7 +63,7 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     return closed + LATE_FOR_MS < now() ? KEPT_RUN_MS : LATE_RUN_MS;
   }
 
-  /** Between two runs by the alarm; undefined while no payment can be expected. */
+  /** Interval between alarm runs; undefined while no payment is expected. */
   function alarmInterval(): number | undefined {
     if (references.isAsked()) return READ_RUN_MS;
     if (walk.behindSince() !== null) return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
@@ -74,13 +78,13 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     /** Unix milliseconds up to which every payment has been read. */
     readUntil: (): number => Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS),
 
-    /** When the alarm must run the search, in Unix milliseconds; undefined while no payment can be expected. */
+    /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */
     nextRunAt: (): number | undefined => after(alarmInterval()),
 
-    /** When the next run of the cron searches, in Unix milliseconds; undefined while no payment can be expected. */
+    /** When the cron searches next, in Unix milliseconds; undefined while no payment is expected. */
     nextCronRunAt: (): number | undefined => after(cronInterval()),
 
-    /** Checks the reference of a request soon, because a caller reads the request. */
+    /** Schedules an early check of a request's reference, because a caller reads the request. */
     askFor: references.askFor,
 
     async run(by: 'alarm' | 'cron'): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Brings requests, their payments, tokens and refunds back from D1 after the journal was lost or restored to an older
- * state. What D1 never heard of is found again by the treasury's scan; a payment that was booked is never booked again.
+ * Restores requests, payments, tokens and refunds from D1 after the journal was lost or rolled back. The
+ * treasury walk finds payments that D1 never received. A booked payment is never booked again.
  * @module
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
@@ -31,7 +31,10 @@ export type RequestRecoveryPorts = {
 const isOlder = (own: { readonly changes?: number } | undefined, changes: number | undefined): boolean =>
   own === undefined || (own.changes ?? 0) < (changes ?? 0);
 
-/** Takes over what D1 knows better. The number of rows that changed. @throws when D1 cannot be read */
+/**
+ * Restores rows that D1 has in a newer state. Returns the number of changed rows. @throws when D1 cannot be
+ * read
+ */
 export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> {
   const { mirror, journal, storage, store, now } = p;
   let restored = 0;
@@ -41,7 +44,7 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
   };
   for (const table of ['invoices', 'listings'] as const) {
     await eachRecord(mirror, table, (text) => {
-      // The record of a listing that came with its token has no request of its own.
+      // The record of a listing that came with its token has no request.
       const { row } = JSON.parse(text) as { row?: PaymentRequest };
       if (row && isOlder(store.get(row.id), row.changes)) put(() => restoreRequest(p, row));
     });
@@ -64,7 +67,7 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
   return restored;
 }
 
-/** A request with the payments that it counts: none of them is ever booked again. */
+/** Restores a request and the payments that it counts, so that none of them is booked again. */
 function restoreRequest({ store, journal, payments, now }: RequestRecoveryPorts, row: PaymentRequest) {
   store.put(row);
   const purpose = `${row.kind}:${row.id}`;
@@ -77,8 +80,8 @@ function restoreRequest({ store, journal, payments, now }: RequestRecoveryPorts,
 }
 
 /**
- * D1 may have taken the row of a request without the refunds that were recorded with it: what is owed follows from the
- * request again.
+ * D1 may have received a request's row without the refunds recorded with it. The owed amounts are derived
+ * from the request again.
  */
 export function repairRequests(
   store: RequestStore,
@@ -101,7 +104,7 @@ export function repairRequests(
   }
 }
 
-/** What a forgotten transaction of ours was, where requests and refunds can tell. */
+/** Recognizes a lost reserve transaction from requests and refunds. */
 export const recognizeRequests =
   (store: RequestStore) =>
   (transaction: ChainTransaction, memo: string | undefined): Recognized | undefined => {

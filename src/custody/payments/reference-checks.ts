@@ -1,6 +1,6 @@
 /**
- * Finds payments by the Solana Pay reference of each open request. Only transactions that carry the reference are listed,
- * so transfers to the treasury cannot hide such a payment.
+ * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the
+ * reference are listed, so other transfers to the treasury cannot hide such a payment.
  * @module
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
@@ -10,20 +10,28 @@ import type { ReferenceStore } from './reference-store.ts';
 import type { PaymentRequest } from './request-store.ts';
 import type { Budget, TreasuryNode } from './treasury-walk.ts';
 
-/** Requests that one run checks: those that callers read, the most overdue and the newest, so that no group waits for another. */
+/**
+ * Requests that one run checks: those that callers read, the most overdue and the newest. Each group has its
+ * own share.
+ */
 const ASKED_PER_RUN = 8;
 const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
-/** One list costs one call at any length; a reference with more entries than all pages hold was flooded on purpose. */
+/**
+ * One list costs one call at any length. A reference with more entries than all pages was flooded on purpose.
+ */
 const PAGE = 1_000;
 const MAX_PAGES = 5;
-/** Transactions of one reference that one run reads, so that a flooded reference delays no other request. */
+/**
+ * Transactions of one reference that one run reads, so that a flooded reference does not delay other
+ * requests.
+ */
 const READS_PER_REFERENCE = 5;
-/** Between two checks that readers of one request cause. */
+/** Interval between checks of a request that callers read. */
 const ASKED_CHECK_MS = 4_000;
-/** Requests remembered whose readers wait for a check. */
+/** Maximum requests that await such a check. */
 const MAX_ASKED = 500;
-/** Between two checks of a request that is not read, while it is new and later. */
+/** Intervals between checks of a request that is not read: while it is new, and later. */
 const FIRST_CHECK_MS = 4_000;
 const RAREST_CHECK_MS = 60_000;
 
@@ -40,12 +48,12 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
   let turn = 0;
   /** Requests that a caller has read since their last check, in the order of the reads. */
   const asked = new Set<string>();
-  /** When each of them was last checked, in Unix milliseconds. */
+  /** When each of these requests was last checked, in Unix milliseconds. */
   const checkedAt = new Map<string, number>();
 
   const isDue = (id: string): boolean => now() - (checkedAt.get(id) ?? 0) >= ASKED_CHECK_MS;
 
-  /** Reads what one node lists for a reference; the next check asks the next node. */
+  /** Reads one node's list for a reference; the next check uses the next node. */
   async function check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
     let reads = Math.min(READS_PER_REFERENCE, budget.reads);
     let before: string | undefined;
@@ -93,10 +101,13 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
   }
 
   return {
-    /** Whether a reader waits for a check. */
+    /** Whether a request that a caller read awaits its check. */
     isAsked: (): boolean => asked.size > 0,
 
-    /** Checks the reference of an open request soon; true unless a check was made or asked for just before. */
+    /**
+     * Schedules an early check of an open request's reference; false if one was made or requested just
+     * before.
+     */
     askFor(id: string): boolean {
       if (asked.has(id) || asked.size >= MAX_ASKED || !isDue(id)) return false;
       asked.add(id);

@@ -1,5 +1,5 @@
 /**
- * When the reference of each open request is next checked.
+ * Stores when the reference of each open request is next checked.
  * @module
  */
 import type { Storage } from '../kernel/ports.ts';

@@ -1,6 +1,6 @@
 /**
- * A payment that bought nothing, sent back to its payer: one System transfer with a memo that names the payment, so
- * that the chain itself remembers what was paid back. All that it needs was decided when it was planned.
+ * Refunds a payment that bought nothing to its payer: one System transfer whose memo names the payment, so
+ * the chain itself records the refund. The plan fixes all parameters.
  * @module
  */
 import { memoTransferMessage } from '../../chain/solana/transaction.ts';
@@ -19,32 +19,32 @@ export const REFUND_RULES: KindRules = {
 
 export type RefundKindPorts = {
   readonly reserveAddress: string;
-  /** Lamports of an account at finalized. */
+  /** Finalized lamports of an account. */
   balanceOf(address: string): Promise<bigint>;
-  /** Lamports below which no account may stay. */
+  /** Minimum balance of an account in lamports. */
   leastBalance(): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
-  /** A final transaction of ours that paid this refund back; null when a quorum of nodes shows none. */
+  /** A final reserve transaction that paid this refund; null when a quorum of nodes shows none. */
   findPaid(refund: string): Promise<string | null>;
 };
 
 export type RefundPlan = {
-  /** The refund's name: the payment's signature, with a number after the first. */
+  /** The refund's name: the payment's signature, with a number for later refunds of it. */
   readonly refund: string;
   readonly payment: string;
   readonly payer: string;
-  /** Nothing can have paid it before, Unix milliseconds. */
+  /** Unix milliseconds before which it cannot have been paid. */
   readonly since: number;
-  /** When its row was rebuilt after a loss, Unix milliseconds; null when it never was. */
+  /** When its row was rebuilt after a loss, in Unix milliseconds; null if it never was. */
   readonly doubtedAt: number | null;
 };
 
-/** @param number from 1: another begins only after the one before has provably moved nothing */
+/** @param number from 1: another operation begins only after the previous one provably moved nothing */
 export const refundId = (refund: string, number: number): string => `refund:${refund}:${number}`;
 
 const MEMO = /^refund:([1-9A-HJ-NP-Za-km-z]{64,88}(?:\.[2-9])?):[1-9]\d{0,5}$/;
 
-/** The refund that a memo of ours names. */
+/** The refund named by a memo of the reserve. */
 export const refundOfMemo = (memo: string | undefined): string | undefined =>
   memo === undefined ? undefined : MEMO.exec(memo)?.[1];
 
@@ -62,7 +62,7 @@ export function createRefundKind(ports: RefundKindPorts): OperationKind {
         if (paidBy !== null) return { ok: false, found: { paidBy } };
       }
       const [balance, least] = await Promise.all([ports.balanceOf(payer), ports.leastBalance()]);
-      // The chain would refuse to leave an account with so little.
+      // The chain rejects a transfer that leaves an account below the minimum.
       if (balance + amount < least) return { ok: false, reason: 'payer_account_closed' };
       const lifetime = await ports.latestBlockhash();
       const from = ports.reserveAddress;
@@ -74,6 +74,6 @@ export function createRefundKind(ports: RefundKindPorts): OperationKind {
   };
 }
 
-/** Whether it may have been signed before: by an earlier attempt, or by a lost instance. */
+/** Whether it may have been signed before, by an earlier attempt or by a lost instance. */
 const mayBePaid = ({ plan, attempt }: Operation): boolean =>
   attempt > 1 || typeof plan.doubtedAt === 'number' || typeof plan.reconciledAt === 'number';

@@ -1,6 +1,6 @@
 /**
- * Searches the chain for the transaction that paid a refund back: finalized, signed by the reserve first, with a memo that
- * names the refund. Anyone can write such a memo; only the reserve can sign under it.
+ * Searches the chain for the transaction that paid a refund: finalized, first signed by the reserve, with a
+ * memo that names the refund. Anyone can write such a memo, but only the reserve can sign it.
  * @module
  */
 import { memoText } from '../../chain/solana/memo.ts';
@@ -11,13 +11,16 @@ import { orUnreadable, type SolanaView } from '../kernel/solana-view.ts';
 import { refundOfMemo } from './refund-operation.ts';
 
 const PAGE = 1_000;
-/** Pages of one call. The next call continues below them, so a search of any length ends. */
+/** Pages per call. The next call continues below them, so a search of any length ends. */
 const PAGES_PER_CALL = 10;
 
-/** One node's search of the reserve's history. Its place outlives a call, not the instance. */
+/** One node's position in the search. It outlives a call, but not the instance. */
 type Progress = { before: string | undefined; found: string | null | undefined };
 
-/** A signature needs the same from a quorum. Its absence needs a quorum, and that no node which answers lists it. */
+/**
+ * A found signature needs a quorum that agrees. Its absence needs a quorum too, and no answering node may
+ * list it.
+ */
 const decidePaid =
   (quorum: number): Decide<string | null, string | null> =>
   (given, complete) => {
@@ -30,9 +33,10 @@ const decidePaid =
   };
 
 /**
- * @returns the search: the signature that paid a refund back, or null. It throws AppError UPSTREAM_FAILED `history_pruned`
- *          when nodes do not keep the refunded payment, `history_continues` when a further call must continue, and
- *          `quorum_missing` while the nodes do not agree
+ * @returns the search: the signature that paid a refund, or null. It throws AppError UPSTREAM_FAILED
+ * `history_pruned`
+ * when nodes do not keep the refunded payment, `history_continues` when a further call must continue, and
+ * `quorum_missing` while the nodes do not agree
  */
 export function createRefundSearch(
   { ask, quorum, transaction, isAbsent }: Pick<SolanaView, 'ask' | 'quorum' | 'transaction' | 'isAbsent'>,
@@ -52,7 +56,7 @@ export function createRefundSearch(
     return null;
   }
 
-  /** What one node shows after the refunded payment. A node that began to keep history later proves nothing. */
+  /** What one node shows after the refunded payment. A node whose history begins later proves nothing. */
   async function searchNode(node: SolanaNode, refund: string, paidAt: bigint): Promise<string | null> {
     const name = `${refund} ${node.id}`;
     const place = progress.get(name) ?? { before: undefined, found: undefined };
@@ -75,7 +79,7 @@ export function createRefundSearch(
     return place.found;
   }
 
-  /** Forgets the searches for a refund that have ended; all of them once it is decided. */
+  /** Forgets the ended searches for a refund, or all of them once it is decided. */
   function forget(refund: string, isDecided: boolean): void {
     for (const [name, { found }] of progress)
       if (name.startsWith(`${refund} `) && (isDecided || found !== undefined)) progress.delete(name);
@@ -90,7 +94,7 @@ export function createRefundSearch(
       (node) => searchNode(node, refund, paid.slot),
       decidePaid(quorum),
     );
-    // Searches that do not agree begin anew, since a node may only have been late.
+    // Searches that disagree start again, because a node may only have been late.
     forget(refund, answer !== undefined);
     if (!answer) throw upstreamFailed('solana-rpc', 'quorum_missing');
     return answer.agreed;

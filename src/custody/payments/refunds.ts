@@ -1,6 +1,6 @@
 /**
- * What is owed back. A refund is recorded when a payment buys nothing, and paid only when the operator says so: to the
- * payer and of the payment that the finalized chain shows, once, within the day's limit.
+ * Refunds. One is recorded when a payment buys nothing, and paid only on the operator's command. It goes to
+ * the payer and repays the payment, both as shown by the finalized chain, once and within the day's limit.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
@@ -21,16 +21,16 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 export type RefundPorts = {
   readonly treasuryAddress: string;
-  /** Most that a day pays back. */
+  /** Maximum refunds per day. */
   readonly maxRefundsDay: Lamports;
-  /** Payers whose wallet is not the customer's own: an exchange's. */
+  /** Payers whose wallet belongs to an exchange and not to the customer. */
   readonly heldPayers: ReadonlySet<string>;
   /** A finalized transaction, or null while the node does not have it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
 };
 
 const BATCH = 20;
-/** Refunds of one request that one command looks at. */
+/** Refunds of one request that one command processes. */
 const LISTED = 100;
 
 type Row = NonNullable<OpsAnswer['rows']>[number];
@@ -42,7 +42,7 @@ export type Refunds = ReturnType<typeof createRefunds>;
 export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
   const { journal, storage, now, log } = tools;
 
-  /** Stores a refund and leaves word for D1, with the request that it belongs to. Inside a transaction. */
+  /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
   function save(refund: RefundDue): RefundDue {
     const changed = { ...refund, changes: refund.changes + 1 };
     store.putRefund(changed);
@@ -55,7 +55,10 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
   const owedOf = (signature: string): bigint =>
     store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
 
-  /** Whether all of a payment has gone back or is on its way, as a rebuilt journal may know of one that it never booked. */
+  /**
+   * Whether a payment is completely refunded or its refund is under way. A rebuilt journal may show this for
+   * a payment that it never booked.
+   */
   function isReturned({ signature, lamports: paid }: TreasuryPayment): boolean {
     for (let number = 1; ; number++) {
       const operation = journal.get(refundId(signature, number));
@@ -64,7 +67,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     }
   }
 
-  /** Records what of a payment is owed back. Inside a transaction. */
+  /** Records the part of a payment that is owed back. Call inside a transaction. */
   function owe(
     request: PaymentRequest,
     payment: Pick<TreasuryPayment, 'signature' | 'payer'>,
@@ -73,7 +76,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
   ): void {
     const { signature, payer } = payment;
     const earlier = store.refundsOfPayment(signature);
-    // One transaction pays back what is owed of one payment, unless a part is on its way already.
+    // One transaction refunds everything owed of one payment, unless a part is already under way.
     const open = earlier.find(({ state, operations }) => state === 'due' && operations === 0);
     const fresh: RefundDue = {
       id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
@@ -97,44 +100,44 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
   }
 
-  /** Paid back in the last day, or on its way. */
+  /** Refunds paid in the last day or under way. */
   const paidToday = (): bigint =>
     journal.recent('refund', now()).reduce((sum, { amount }) => sum + amount, 0n);
 
-  /** The intent of paying a refund, in the critical section with its row. */
+  /** The intent to pay a refund, in the critical section with its row. */
   function decide(asked: RefundDue): Decision {
     const refund = store.refund(asked.id);
     if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
-      return refusal('REFUND_CHANGED', 'It changed meanwhile; look again.');
+      return refusal('REFUND_CHANGED', 'The refund has changed in the meantime. List it again.');
     const amount = lamports(BigInt(refund.lamports));
     const used = paidToday();
     if (used + amount > p.maxRefundsDay) {
       const left = p.maxRefundsDay - used;
-      const text = `The day's limit of refunds leaves ${solText(left > 0n ? left : 0n)}.`;
+      const text = `The daily limit on refunds leaves ${solText(left > 0n ? left : 0n)}.`;
       return refusal('REFUND_LIMIT_REACHED', text);
     }
     const operations = refund.operations + 1;
     const operationId = refundId(refund.id, operations);
     save({ ...refund, state: 'begun', operations, operationId });
     const { signature: payment, payer, createdAt, doubtedAt } = refund;
-    // A row that was lost is younger than what paid it; no payment precedes its request.
+    // A rebuilt row may be newer than the transaction that paid it; a payment never precedes its request.
     const since = Math.min(createdAt, store.get(refund.requestId)?.createdAt ?? createdAt);
     const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
     const reserved = lamports(amount + MEMO_TRANSFER_FEE);
     return { ok: true, intent: { amount, reserved, plan, claims: [] } };
   }
 
-  /** Why the finalized chain does not bear a refund out; undefined when it does. */
+  /** Reason why the finalized chain does not support a refund, or undefined. */
   async function objection(refund: RefundDue): Promise<string | undefined> {
     const transaction = await p.transaction(refund.signature);
     if (!transaction || transaction.failed) return 'the chain does not show this payment';
     const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
-    if (owedOf(refund.signature) > credit) return 'more is recorded as owed than was paid';
-    if (payerOf(transaction, p.treasuryAddress) !== refund.payer) return 'the chain shows another payer';
+    if (owedOf(refund.signature) > credit) return 'the recorded refund is larger than the payment';
+    if (payerOf(transaction, p.treasuryAddress) !== refund.payer) return 'the chain shows a different payer';
     return undefined;
   }
 
-  /** Takes over operations that a rebuilt journal holds and the refund's row does not know. */
+  /** Adds operations that a rebuilt journal has and the refund's row lacks. */
   function adopt(refund: RefundDue): RefundDue {
     let adopted = refund;
     for (;;) {
@@ -145,7 +148,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     }
   }
 
-  /** Books how a refund's operation ended. */
+  /** Books the end of a refund's operation. */
   function settle(refund: RefundDue, operation: Operation): void {
     if (operation.state !== 'done' && operation.state !== 'failed') return;
     storage.transaction(() => {
@@ -170,11 +173,12 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     }
   }
 
-  /** What became of one refund, in words. */
+  /** Pays one refund and describes the result. */
   async function pay(refund: RefundDue): Promise<string> {
-    if (refund.payer === null) return 'several paid: send it by hand';
-    if (p.heldPayers.has(refund.payer)) return "an exchange's wallet paid: ask the customer, send it by hand";
-    if (BigInt(refund.lamports) <= DUST) return 'less than its transaction is worth';
+    if (refund.payer === null) return 'several accounts paid: send it by hand';
+    if (p.heldPayers.has(refund.payer))
+      return "an exchange's wallet paid: ask the customer and send it by hand";
+    if (BigInt(refund.lamports) <= DUST) return 'less than the cost of its transaction';
     let why: string | undefined;
     try {
       why = await objection(refund);
@@ -195,17 +199,17 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     isReturned,
     settleEnded,
 
-    /** Whether a refund's operation has ended and is not booked. */
+    /** Whether a refund's operation has ended and is not booked yet. */
     hasEnded: (): boolean => store.endedRefunds(1).length > 0,
 
-    /** Pays back what is owed of a request or of one payment. */
+    /** Pays the refunds of a request or of one payment. */
     async refund(id: string): Promise<OpsAnswer> {
       const found = [...store.refundsOf(id, LISTED), ...store.refundsOfPayment(id)].map((row) => row.id);
-      if (found.length === 0) return { ok: false, message: 'Nothing is or was owed of this.' };
+      if (found.length === 0) return { ok: false, message: 'No refund was ever owed for this.' };
       const rows: Row[] = [];
       let ok = true;
       for (const name of found) {
-        // Another call may have paid it while the one before was paid.
+        // Another call may have paid this refund while the previous one was processed.
         const row = store.refund(name);
         if (!row) continue;
         const refund = row.state === 'paid' ? row : adopt(row);
@@ -222,13 +226,15 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
           refund: after.refundSignature ?? signatureOf(after),
         });
       }
-      const message = ok ? 'What is owed is paid or on its way.' : 'Not all of it is paid; see the rows.';
+      const message = ok
+        ? 'All owed refunds are paid or on the way.'
+        : 'Some refunds are not paid; see the rows.';
       return { ok, message, rows };
     },
 
     /**
-     * After a suspect journal was rebuilt: a payment by a lost instance belongs to its refund again,
-     * and the rest is looked up on the chain before it is paid.
+     * After a suspect journal was rebuilt: attaches payments by a lost instance to their refunds. The
+     * remaining refunds are checked on the chain before they are paid.
      */
     holdSuspect(): void {
       for (const state of ['due', 'begun'] as const) {

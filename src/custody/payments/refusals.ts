@@ -1,18 +1,21 @@
 /**
- * Why a payment does not pay for a request, and why no request is opened.
+ * Reasons why a payment does not pay for a request, and why no request is opened.
  * @module
  */
 import type { Refusal } from '../api.ts';
 
-/** What payments to the treasury are for, as the names that they take begin. */
+/** Purposes that payments to the treasury serve: the prefixes of the names that they consume. */
 const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);
 
 const notBound = (): Refusal => ({
   code: 'PAYMENT_NOT_BOUND',
-  message: "This payment carries neither the request's reference nor exactly its amount.",
+  message: "This payment contains neither the request's reference nor exactly its amount.",
 });
 
-/** @param consumerOf of a transaction; a purpose that is never paid for, such as a bridge's refund, is not a payment */
+/**
+ * @param consumerOf purpose of a transaction; one that is never paid for, such as a bridge's refund, is not a
+ * payment
+ */
 export function usedElsewhere(consumerOf: string | undefined): Refusal {
   const [purpose = ''] = consumerOf?.split(':') ?? [];
   if (!PAID_PURPOSES.has(purpose)) return notBound();
@@ -22,7 +25,7 @@ export function usedElsewhere(consumerOf: string | undefined): Refusal {
 
 export const refundDue = (): Refusal => ({
   code: 'REFUND_DUE',
-  message: 'The payment bought nothing. It is recorded as owed back to its payer.',
+  message: 'The payment bought nothing. It is recorded for a refund to its payer.',
 });
 
 export const tooManyOpen = (message: string): Refusal => ({

@@ -1,6 +1,6 @@
 /**
- * Every change of a payment request: a payment arrives, what it buys is made or fails, the request expires. Each change is
- * one storage transaction with its D1 update and with what is owed back.
+ * Every change of a payment request: a payment arrives, its work is done or fails, the request expires. One
+ * storage transaction contains the change, its D1 update and any refund.
  * @module
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
@@ -19,7 +19,7 @@ export type RequestChangesPorts = {
   readonly storage: Storage;
   readonly store: RequestStore;
   readonly refunds: Pick<Refunds, 'owe' | 'owedOf' | 'isReturned'>;
-  /** Plans the creation of a paid token and reserves its cost, inside the storage transaction. */
+  /** Plans the creation of a paid token and reserves its cost. Call inside the storage transaction. */
   readonly planCreation: (request: PaymentRequest) => void;
   readonly now: () => number;
 };
@@ -38,7 +38,10 @@ export function createRequestChanges(p: RequestChangesPorts) {
     return changed;
   }
 
-  /** Owes back all that a request has received and that is not owed yet. Inside a storage transaction. */
+  /**
+   * Records a refund of everything that a request received and that is not owed yet. Call inside a storage
+   * transaction.
+   */
   function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
     for (const part of request.parts) {
       const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
@@ -46,14 +49,14 @@ export function createRequestChanges(p: RequestChangesPorts) {
     }
   }
 
-  /** Lists the token and ends the request. Inside a storage transaction. */
+  /** Lists the token and ends the request. Call inside a storage transaction. */
   function complete(request: PaymentRequest): void {
     const tokenId = listToken({ store, journal, now: now() }, request);
     const done = save({ ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
     if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
   }
 
-  /** Applies a payment that is now consumed for this request. Inside a storage transaction. */
+  /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
   function apply(request: PaymentRequest, payment: TreasuryPayment): void {
     const effect = judgePayment(request, payment, now());
     if (effect.type === 'owed') {
@@ -79,7 +82,8 @@ export function createRequestChanges(p: RequestChangesPorts) {
       const purpose = purposeOf(request);
       const name = `payment:${payment.signature}`;
       const consumerOf = journal.consumerOf(name);
-      // Consumed by this request: D1 rebuilt its row, and only the booking of the payment was lost with the journal.
+      // Consumed by this request: its row was rebuilt from D1, and only the booking of the payment was lost
+      // with the journal.
       if (consumerOf !== undefined) return consumerOf === purpose ? purpose : null;
       if (refunds.isReturned(payment)) return null;
       journal.consumeOnce(name, purpose, now());
@@ -87,7 +91,9 @@ export function createRequestChanges(p: RequestChangesPorts) {
       return purpose;
     },
 
-    /** Ends requests whose creation has ended. Storage only, so all that have ended are booked at once. */
+    /**
+     * Ends requests whose creation has ended. It only uses storage, so it can process all of them at once.
+     */
     settleCreations(limit: number): void {
       for (const request of store.creationsEnded(limit)) {
         const operation = journal.get(creationId(request.id));
@@ -98,13 +104,13 @@ export function createRequestChanges(p: RequestChangesPorts) {
       }
     },
 
-    /** Plans creations of paid requests that have none: rows of an older version, or rebuilt from D1. */
+    /** Plans creations of paid requests that have none: rows of an older version, or rows rebuilt from D1. */
     planMissing(limit: number): void {
       for (const request of store.creationsMissing(limit)) storage.transaction(() => p.planCreation(request));
     },
 
     /**
-     * Ends requests that closed before a time; what arrived in part is owed back.
+     * Ends requests that closed before a time; partial payments are owed back.
      * @param before Unix milliseconds
      */
     expire(before: number, limit: number): void {

@@ -1,6 +1,6 @@
 /**
- * Requests that wait for a payment: a token creation, a listing. Their rows, and the refunds that came of payments
- * which bought nothing.
+ * Rows of payment requests (token creations and listings), and of the refunds of payments that bought
+ * nothing.
  * @module
  */
 import type { SqlRow, Storage } from '../kernel/ports.ts';
@@ -31,7 +31,7 @@ const SCHEMA = [
   )`,
 ] as const;
 
-/** open: waits for its payment; paid: its work is under way; completed: done; expired: no payment came. */
+/** open: awaits payment; paid: its work is under way; completed: done; expired: no payment came. */
 export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
 
 /** JSON text and numbers; amounts are decimal text. */
@@ -40,19 +40,19 @@ export type PaymentRequest = {
   readonly id: string;
   readonly kind: 'token' | 'listing';
   readonly state: RequestState;
-  /** What was asked for: the kind's own. */
+  /** The purchased work, in the kind's own shape. */
   readonly subject: Readonly<Record<string, unknown>>;
-  /** Lamports to pay; the last four digits tell open requests apart. */
+  /** Lamports to pay; the last four digits distinguish open requests. */
   readonly fee: string;
-  /** The Solana Pay reference: an address that stands in the payment's accounts. */
+  /** The Solana Pay reference: an address among the accounts of the payment. */
   readonly reference: string;
   readonly client: string;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Until then a late payment still counts. */
+  /** A late payment still counts until then. */
   readonly closesAt: number;
-  /** Lamports received so far, and the payments that they came with. */
+  /** Lamports received so far, and the payments that brought them. */
   readonly received: string;
   readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
@@ -60,9 +60,9 @@ export type PaymentRequest = {
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
-  /** Why its work waits; null when nothing is wrong. */
+  /** Reason why its work waits, or null. */
   readonly reason: string | null;
-  /** Counts up with every change. */
+  /** Incremented with every change. */
   readonly changes: number;
 };
 
@@ -84,30 +84,30 @@ export const partOf = ({ signature, lamports, payer, slot, blockTime }: Treasury
   blockTime,
 });
 
-/** A payment, or the part of one, that bought nothing. */
+/** A payment, or part of one, that bought nothing. */
 export type RefundDue = {
-  /** The payment's signature; with `.2` and so on after it for what more of the same payment is owed later. */
+  /** The payment's signature; a later refund of the same payment appends `.2` and so on. */
   readonly id: string;
   /** Of the payment. */
   readonly signature: string;
   readonly requestId: string;
-  /** What the payment is claimed for: its request. */
+  /** The request for which the payment is consumed. */
   readonly purpose: string;
   readonly lamports: string;
   readonly payer: string | null;
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
-  /** begun: an operation pays it back. */
+  /** begun: an operation pays it. */
   readonly state: 'due' | 'begun' | 'paid';
-  /** Operations begun for it, and the last of them. */
+  /** Number of operations begun for it. */
   readonly operations: number;
   readonly operationId: string | null;
-  /** The transaction that paid it back. */
+  /** The transaction that paid the refund. */
   readonly refundSignature: string | null;
-  /** When the row was rebuilt after a loss: what paid it may be forgotten. */
+  /** When the row was rebuilt after a loss; the transaction that paid it may be missing. */
   readonly doubtedAt: number | null;
   readonly createdAt: number;
   readonly paidAt: number | null;
-  /** Counts up with every change. */
+  /** Incremented with every change. */
   readonly changes: number;
 };
 
@@ -119,7 +119,7 @@ export type RequestStore = ReturnType<typeof openRequestStore>;
 
 const parsed = <T>(row: SqlRow): T => JSON.parse(String(row.row)) as T;
 
-/** Rows of an older version lack what did not exist then. */
+/** Rows of an older version lack newer members. */
 export const requestOf = (row: SqlRow): PaymentRequest => ({
   ...NEW_REQUEST,
   ...parsed<PaymentRequest>(row),
@@ -180,7 +180,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
       return exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(requestOf);
     },
 
-    /** @param limit below zero: all */
+    /** @param limit negative: no limit */
     inState(state: RequestState, limit: number): PaymentRequest[] {
       return exec('SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?', state, limit).map(
         requestOf,
@@ -196,10 +196,10 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(requestOf);
     },
 
-    /** When the newest open request was made, in Unix milliseconds. */
+    /** Creation time of the newest open request, in Unix milliseconds. */
     newestOpen: () => timeOf("SELECT MAX(created_at) AS at FROM requests WHERE state = 'open'"),
 
-    /** When the oldest request that is kept was made. */
+    /** Creation time of the oldest stored request. */
     oldestRequest: () => timeOf('SELECT MIN(created_at) AS at FROM requests'),
 
     /** When the last request closed or closes. */
@@ -239,7 +239,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
       );
     },
 
-    /** The token request that makes one of these mints. */
+    /** The token request that creates one of these mints. */
     byMint(mints: readonly string[]): PaymentRequest | undefined {
       return exec(
         `SELECT row FROM requests WHERE kind = 'token' AND json_extract(row, '$.subject.mint')
@@ -268,7 +268,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
     },
 
     putRefund(refund: RefundDue): void {
-      // The column is named for what it holds as a rule.
+      // Despite its name, the column also holds other values.
       exec(
         `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
          ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,
@@ -283,10 +283,10 @@ export function openRequestStore({ exec, transaction }: Storage) {
       return exec('SELECT row FROM refunds WHERE signature = ?', id).map(refundOf)[0];
     },
 
-    /** All that is or was owed of one payment. */
+    /** All refunds of one payment, in any state. */
     refundsOfPayment(signature: string): RefundDue[] {
       return exec(
-        // A range, since the platform refuses a LIKE pattern of more than 50 bytes.
+        // A range query, because the platform rejects a LIKE pattern of more than 50 bytes.
         'SELECT row FROM refunds WHERE signature = ? OR (signature > ? AND signature < ?) ORDER BY signature',
         signature,
         `${signature}.`,
@@ -294,7 +294,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(refundOf);
     },
 
-    /** Of a request; what is not paid back comes first. */
+    /** Refunds of a request; unpaid ones come first. */
     refundsOf(requestId: string, limit: number): RefundDue[] {
       return exec(
         "SELECT row FROM refunds WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?",
@@ -303,7 +303,7 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(refundOf);
     },
 
-    /** Begun refunds whose operation is over. */
+    /** Begun refunds whose operation has ended. */
     endedRefunds(limit: number): RefundDue[] {
       return exec(
         `SELECT r.row FROM refunds r JOIN operations o ON o.id = json_extract(r.row, '$.operationId')

@@ -1,5 +1,5 @@
 /**
- * Finalized payments to the treasury with the purpose that each serves, and transactions that could not be read yet. A
+ * Finalized payments to the treasury with their purposes, and transactions that could not be read yet. A
  * payment's purpose is decided in the storage transaction that records it.
  * @module
  */
@@ -25,7 +25,7 @@ const SCHEMA = [
   'CREATE INDEX IF NOT EXISTS unread_transactions_due ON unread_transactions (due_at)',
 ] as const;
 
-/** A payment as the chain shows it. */
+/** A payment as shown by the chain. */
 export type TreasuryPayment = {
   readonly signature: string;
   readonly slot: bigint;
@@ -33,16 +33,16 @@ export type TreasuryPayment = {
   readonly blockTime: number | null;
   /** Lamports that the treasury gained; above zero. */
   readonly lamports: bigint;
-  /** The only signer who paid; null when several did. */
+  /** The only signer that paid; null if several did. */
   readonly payer: string | null;
 };
 
 export type RecordedPayment = TreasuryPayment & {
-  /** What it pays for; null while it matches nothing. */
+  /** The purpose it serves; null without a match. */
   readonly purpose: string | null;
 };
 
-/** A listed transaction whose content is not known yet. */
+/** A listed transaction whose content is not read yet. */
 export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */

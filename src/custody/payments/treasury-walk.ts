@@ -1,7 +1,8 @@
 /**
- * Reads every transaction of the treasury, node by node. A walk's place is a head and the gaps below it: everything at or
- * below the head, except the gaps, has been read. Only a step of the walk changes its place, and only past transactions
- * that it has read or recorded, so no payment is skipped however many others surround it.
+ * Reads every transaction of the treasury, node by node. A walk's position is a head and the gaps below it:
+ * everything up to the head has been read, except the gaps. Only a step of the walk moves its position, and
+ * only past transactions that it has read or recorded. No payment is skipped, regardless of the number of
+ * other transactions.
  * @module
  */
 import { HOUR_MS } from '../../core/limits.ts';
@@ -11,7 +12,10 @@ import type { Log } from '../kernel/ports.ts';
 import { quorumOf } from '../kernel/quorum.ts';
 import type { Booking } from './booking.ts';
 
-/** One node's list of transactions. Each node has a walk of its own: one that hides a payment hides it from no other. */
+/**
+ * One node's list of transactions. Each node has its own walk, so a node that hides a payment does not hide
+ * it from the others.
+ */
 export type TreasuryNode = {
   readonly name: string;
   /** Finalized signatures of an address, newest first. @throws AppError UPSTREAM_FAILED */
@@ -33,22 +37,27 @@ export type TreasuryWalkPorts = {
 };
 
 const PAGE = 20;
-/** Gaps that a walk keeps. At the limit the head pauses; its own gap then grows, and nothing is skipped. */
+/** Maximum gaps of a walk. At this limit the head pauses; its own gap then grows, and nothing is skipped. */
 const MAX_GAPS = 20;
 /** Block times and our clock may differ by this. */
 const CLOCK_SKEW_MS = 120_000;
 /** A walk that is behind for this long is reported, and again every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
-/** A node whose list ends below the head for this long does not only lag: it once listed what does not exist. */
+/**
+ * A node whose list ends below the head for longer than this does not merely lag: it once listed something
+ * that does not exist.
+ */
 const RETREAT_ALARM_MS = 10 * 60_000;
 
 type Place = { readonly signature: string; readonly slot: string };
 
-/** Where a gap ends: at a place that was read, or, for the first walk of all, at a time in Unix milliseconds. */
+/**
+ * Where a gap ends: at a position that was read or, for the very first walk, at a time in Unix milliseconds.
+ */
 type End = Place | { readonly since: number };
 
 type Gap = {
-  /** Everything from here up has been read. */
+  /** Everything from here upwards has been read. */
   readonly before: string;
   readonly end: End;
 };
@@ -60,9 +69,9 @@ type Walk = {
   readonly gaps: readonly Gap[];
   /** When the head was last read, in Unix milliseconds; absent in a row of an older version. */
   readonly headAt?: number;
-  /** Since when the node's newest transaction is older than the head, in Unix milliseconds; absent while it is not. */
+  /** Unix milliseconds since which the node's newest transaction is older than the head; absent otherwise. */
   readonly retreatedSince?: number;
-  /** Unix milliseconds since which the gaps were never empty; null without gaps. */
+  /** Unix milliseconds since which there was always a gap; null without gaps. */
   readonly behindSince: number | null;
 };
 
@@ -94,7 +103,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     p.log({ level: 'alarm', event, node: node.name, ...facts });
   }
 
-  /** Reads one page down to its end; the last entry that was handled, and whether the end was reached. */
+  /** Reads one page down to its end. Returns the last processed entry and whether the end was reached. */
   async function readPage(
     node: TreasuryNode,
     page: readonly SignatureEntry[],
@@ -114,14 +123,14 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     return { last, reached: 'since' in end && page.length < PAGE };
   }
 
-  /** A short page that does not show the end: the node's history begins above it, or the node lags. */
+  /** Whether a short page lacks the end: the node's history begins above it, or the node lags. */
   async function isPruned(node: TreasuryNode, end: End): Promise<boolean> {
     if ('since' in end || (await node.firstAvailableBlock()) <= BigInt(end.slot)) return false;
     alarm(node, 'treasury_history_pruned', { slot: end.slot });
     return true;
   }
 
-  /** Reads what is new at the top. What does not fit this step becomes a gap. */
+  /** Reads new transactions at the top. The rest that exceeds this step becomes a gap. */
   async function readHead(node: TreasuryNode, since: number, budget: Budget): Promise<void> {
     const walk = load(node);
     if (walk.gaps.length >= MAX_GAPS) return alarm(node, 'treasury_walk_paused', { gaps: MAX_GAPS });
@@ -138,8 +147,9 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
   }
 
   /**
-   * Where the step from the top ends: at the head, or at `since` without one. A head above the node's whole list was a
-   * slot that does not exist; after some minutes all that arrived since it was read is read again. Undefined until then.
+   * Where the step from the top ends: at the head, or at `since` without a head. A head above the node's
+   * whole list names a slot that does not exist. After some minutes everything since that head is read again;
+   * until then the result is undefined.
    */
   function endOf(node: TreasuryNode, walk: Walk, top: SignatureEntry, since: number): End | undefined {
     if (!walk.head) return { since };
@@ -154,7 +164,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     return { since: walk.headAt === undefined ? since : walk.headAt - RETREAT_ALARM_MS };
   }
 
-  /** Goes on inside a gap: the newest and the oldest in turn, so that neither waits for the other. */
+  /** Continues in a gap: the newest and the oldest gap in turn, so that neither waits for the other. */
   async function readGap(node: TreasuryNode, budget: Budget): Promise<void> {
     const walk = load(node);
     const at = turns % 2 === 0 ? 0 : walk.gaps.length - 1;
@@ -172,13 +182,13 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
   return {
     /**
      * One bounded step of every node's walk: the head, then one gap.
-     * @param since no open request can have been paid before, in Unix milliseconds
+     * @param since Unix milliseconds; no open request can have been paid before
      * @returns whether a quorum of the nodes listed their newest transactions
      */
     async run(since: number, budget: Budget): Promise<boolean> {
       turns++;
       let heads = 0;
-      // The head never uses what a gap needs, nor one node what the next one does.
+      // The head never uses the reads of a gap, and one node never uses those of the next.
       const share = Math.max(Math.floor(budget.reads / (2 * p.nodes.length)), 1);
       for (const node of p.nodes) {
         try {
@@ -186,7 +196,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
           heads++;
           await readGap(node, { reads: share });
         } catch (error) {
-          // Another node's walk goes on; this one keeps its place.
+          // This node keeps its position; the other nodes' walks continue.
           p.log({
             level: 'warn',
             event: 'treasury_walk_failed',
@@ -201,7 +211,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
       return heads >= quorumOf(p.nodes.length);
     },
 
-    /** Unix milliseconds since which transactions above the oldest gap wait to be read; null when all are read. */
+    /** Unix milliseconds since which transactions above the oldest gap are unread; null when all are read. */
     behindSince(): number | null {
       const times = p.nodes.flatMap((node) => load(node).behindSince ?? []);
       return times.length === 0 ? null : Math.min(...times);

@@ -1,6 +1,7 @@
 /**
- * S11: the only account worth opening is the reserve's own of wrapped SOL; the rent of any other could be closed away.
- * @see solana-program/associated-token-account interface/src/instruction.rs; no data at all means Create
+ * S11: a transaction may open only the reserve's own account of wrapped SOL; the rent of any other account
+ * could be withdrawn.
+ * @see solana-program/associated-token-account interface/src/instruction.rs; empty data means Create
  * @module
  */
 import { TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';

@@ -1,5 +1,5 @@
 /**
- * S19 for `chainflip`: the instruction holds the whole order, so it is decoded and compared here.
+ * S19 for `chainflip`: the instruction contains the whole order, which is decoded and compared here.
  * @module
  */
 import { decodeVaultSwap, judgeVaultSwap } from '../../bridges/lifi-chainflip.ts';
@@ -7,7 +7,7 @@ import type { Sats } from '../../core/amount.ts';
 import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
 import type { PolicyTerms } from './terms.ts';
 
-/** Place of the sender among the accounts. */
+/** Index of the sender among the accounts. */
 const FROM = 2;
 
 export function judgeChainflip(
@@ -26,6 +26,6 @@ export function judgeChainflip(
     maxFeesBps: terms.limits.maxBrokerBps,
   });
   if (!verdict.ok) return denied(verdict.reason);
-  // The refund address is the one place in the data where our key belongs.
+  // The reserve's key may occur in the data only as the refund address.
   return allowed({ kind: 'vault_swap', swap: decoded.swap, accounts: addresses }, [FROM], 1);
 }

@@ -1,5 +1,5 @@
 /**
- * S12: each setting once at most, and a bound on what priority may cost.
+ * S12: each setting at most once, and a limit on the priority fee.
  * @see agave compute-budget-interface src/lib.rs
  * @module
  */
@@ -8,7 +8,7 @@ import { allowed, denied, type Effect, type Judgement, type ResolvedInstruction 
 
 export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 
-/** What a transaction may use at most, and is assumed to use when it does not say. */
+/** Maximum compute units of a transaction, and the assumed value without a setting. */
 const MAX_UNITS = 1_400_000n;
 
 const FIELDS = {
@@ -29,7 +29,7 @@ export function judgeComputeBudget({ accounts, data }: ResolvedInstruction): Jud
   return allowed({ kind: 'budget', field: known.field, value });
 }
 
-/** Lamports for priority, rounded up as the chain does; undefined when a setting stands twice. */
+/** Priority fee in lamports, rounded up like the chain does; undefined if a setting occurs twice. */
 export function priorityFee(effects: readonly Effect[]): bigint | undefined {
   const settings = effects.filter((effect) => effect.kind === 'budget');
   if (new Set(settings.map(({ field }) => field)).size !== settings.length) return undefined;

@@ -1,5 +1,5 @@
 /**
- * An instruction with its keys resolved, and what a program's own file says of it.
+ * An instruction with resolved keys, and the verdict of its program's own file.
  * @module
  */
 import type { VaultSwap } from '../../bridges/lifi-chainflip.ts';
@@ -17,13 +17,13 @@ export type ResolvedInstruction = {
   readonly data: Uint8Array;
 };
 
-/** What an instruction does, as far as the sums over the whole transaction need it. */
+/** The effect of an instruction, as needed by the sums over the whole transaction. */
 export type Effect =
   | { readonly kind: 'transfer'; readonly to: string; readonly lamports: bigint }
   | { readonly kind: 'budget'; readonly field: 'heap' | 'units' | 'price' | 'size'; readonly value: bigint }
   | { readonly kind: 'tracker' }
   | { readonly kind: 'vault_swap'; readonly swap: VaultSwap; readonly accounts: readonly string[] }
-  /** Only on our own temporary wrapped-SOL account. */
+  /** Affects only our own temporary wrapped-SOL account. */
   | { readonly kind: 'wrapped' };
 
 export type Judgement =
@@ -31,9 +31,9 @@ export type Judgement =
   | {
       readonly ok: true;
       readonly effect: Effect;
-      /** Places among its accounts where the reserve may stand. */
+      /** Indexes among its accounts where the reserve may occur. */
       readonly reserveAt: readonly number[];
-      /** How often the reserve's key may stand in its data. */
+      /** How often the reserve's key may occur in its data. */
       readonly reserveInData: number;
     };
 

@@ -1,5 +1,5 @@
 /**
- * S6 to S15: every instruction judged by its program's own file, then the sums over all of them.
+ * S6 to S15: every instruction is checked by its program's own file; sums over all of them follow.
  * @module
  */
 import { SWAP_ENDPOINT_PROGRAM, type VaultSwap } from '../../bridges/lifi-chainflip.ts';
@@ -20,7 +20,7 @@ import { judgeSystem, SYSTEM_PROGRAM } from './system.ts';
 import type { PolicyTerms, SwapOrder } from './terms.ts';
 import { judgeToken } from './token.ts';
 
-/** Where LI.FI takes its own fee. */
+/** The account that receives LI.FI's own fee. */
 export const LIFI_COLLECTOR = '34FKjAdVcTax2DHqV2XnbXa9J3zmyKcFuFKWbcmgxjgm';
 
 const COMMON = [SYSTEM_PROGRAM, COMPUTE_BUDGET_PROGRAM, TRACKER_PROGRAM];
@@ -28,23 +28,23 @@ const ON_ROUTE: Readonly<Record<Tool, readonly string[]>> = {
   near: COMMON,
   chainflip: [...COMMON, SWAP_ENDPOINT_PROGRAM],
 };
-/** Programs with an upgrade authority; the others are part of the chain itself. */
+/** Programs with an upgrade authority; the others are built into the chain. */
 export const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];
 
-/** Slot of a program's last deployment: what we have written down, null before the first; what the chain says. */
+/** Slot of a program's last deployment: the stored slot (null before the first swap) and the chain's slot. */
 export type Deployments = ReadonlyMap<
   string,
   { readonly recorded: bigint | null; readonly current: bigint | null }
 >;
 
 export type ApprovedShape = {
-  /** The one transfer that is no fee, or the one vault swap. */
+  /** The one transfer that is not a fee, or the one vault swap. */
   readonly leg:
     | { readonly kind: 'transfer'; readonly to: string; readonly lamports: bigint }
     | { readonly kind: 'vault_swap'; readonly swap: VaultSwap; readonly accounts: readonly string[] };
-  /** Place of the leg among the instructions. */
+  /** Index of the leg among the instructions. */
   readonly legAt: number;
-  /** Lamports for signature and priority. */
+  /** Lamports for signature and priority fee. */
   readonly networkFee: bigint;
 };
 
@@ -53,13 +53,13 @@ export type InstructionEvidence = {
   readonly transactionId: string;
   readonly order: SwapOrder;
   readonly terms: PolicyTerms;
-  /** What must come out at the least: the quote's own guarantee, which our floor has passed. */
+  /** Minimum output: the quote's own guarantee, which is at least our floor. */
   readonly minimumSats: Sats;
-  /** What LI.FI's quote expects to come out. */
+  /** Output expected by LI.FI's quote. */
   readonly expectedSats: Sats;
   readonly tables: TableViews;
   readonly deployments: Deployments;
-  /** Solana's epoch now. */
+  /** Solana's current epoch. */
   readonly epoch: bigint;
 };
 
@@ -73,7 +73,7 @@ export function checkInstructions(
   | {
       readonly ok: true;
       readonly shape: ApprovedShape;
-      /** Addresses of all keys, in the order in which the chain numbers them. */
+      /** Addresses of all keys, in the order of their indexes on the chain. */
       readonly keys: readonly string[];
     } {
   const resolved = resolveInstructions(transaction, p.tables);
@@ -121,7 +121,9 @@ function offRoute({ program }: ResolvedInstruction, p: InstructionEvidence): Pol
     : undefined;
 }
 
-/** Our key gives every instruction of the transaction its signature: it may stand only where a program needs it. */
+/**
+ * Every instruction of the transaction has our signature, so our key may occur only where a program needs it.
+ */
 function strayReserve(
   { accounts, data }: ResolvedInstruction,
   { reserveAt, reserveInData }: Judgement & { ok: true },

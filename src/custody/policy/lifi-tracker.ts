@@ -1,5 +1,6 @@
 /**
- * LI.FI's tracker notes the quote's id on chain. It ties the bytes to the quote, and is given nothing to act on.
+ * LI.FI's tracker records the quote's id on the chain. It ties the bytes to the quote and receives no
+ * authority.
  * @see lifinance/solana-programs; data is a zero byte and the 8 bytes of `transactionId`
  * @module
  */
@@ -10,7 +11,7 @@ import { allowed, denied, type Judgement, type ResolvedInstruction } from './ins
 export const TRACKER_PROGRAM = '3i5JeuZuUxeKtVysUnwQNGerJP2bSMX9fTFfS4Nxe3Br';
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
 
-/** Where the tracker keeps an epoch's notes. */
+/** The account that stores an epoch's records of the tracker. */
 export function trackerAccount(epoch: bigint): string {
   const seed = new Uint8Array(8);
   new DataView(seed.buffer).setBigUint64(0, epoch, true);
@@ -19,7 +20,7 @@ export function trackerAccount(epoch: bigint): string {
 
 /**
  * @param transactionId `0x` and 16 hex digits, of the quote
- * @param epoch         Solana's epoch now; the program takes this and the last one
+ * @param epoch         Solana's current epoch; the program accepts this and the previous one
  */
 export function judgeTracker(
   { accounts, data }: ResolvedInstruction,

@@ -1,5 +1,5 @@
 /**
- * S7: keys out of lookup tables, as two nodes have them at finalized. Every later check works on resolved keys.
+ * S7: keys from lookup tables, as two nodes show them at finalized. All later checks use resolved keys.
  * @module
  */
 import { decodeLookupTable } from '../../chain/solana/lookup-table.ts';
@@ -9,7 +9,7 @@ import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
 
 export type AccountView = { readonly owner: string; readonly data: Uint8Array };
 
-/** By table address: the account as each node has it, null where it has none. At least two nodes. */
+/** By table address: the account as shown by each node, null if absent. At least two nodes. */
 export type TableViews = ReadonlyMap<string, readonly (AccountView | null)[]>;
 
 const MIN_VIEWS = 2;
@@ -60,7 +60,7 @@ export function resolveInstructions(
   };
 }
 
-/** The keys at the places, the same in every view; or why not. */
+/** The keys at the given indexes if all views agree, else the reason. */
 function lookUp(views: readonly (AccountView | null)[], places: readonly number[]): string[] | PolicyReason {
   if (views.length < MIN_VIEWS) return 'table_unread';
   const lists: string[][] = [];

@@ -1,10 +1,10 @@
 /**
- * The transaction policy: the numbered checks of a third party's swap in their order. Whatever it does not know is refused, and
- * what is signed is written anew from what was judged.
+ * The transaction policy: the numbered checks of a third party's swap, in order. Anything unknown is refused,
+ * and the signed bytes are written anew from the checked values.
  *
- * Elsewhere, because they are no matter of bytes: caps and exposure (S22, S23) in the spending limits, in the same critical
- * section as the intent; uniqueness (S24) where claims are kept, under the names given here; S16 by asking a node only
- * for the `unsigned` bytes; S26 in how the signer is built.
+ * Some checks are elsewhere, because they do not concern bytes: caps and exposure (S22, S23) are in the
+ * spending limits, in the same critical section as the intent. Uniqueness (S24) is where names are consumed.
+ * S16 holds because nodes only receive the `unsigned` bytes. S26 is part of the signer's design.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -23,7 +23,10 @@ import { type PolicyRefusal, refuse } from './refusal.ts';
 import { checkSimulation, type SimulationResult } from './simulation.ts';
 import type { PolicyTerms, SwapOrder } from './terms.ts';
 
-/** S1 to S4: exactly one transaction, readable in one way, that only the reserve signs and that has no signature yet. */
+/**
+ * S1 to S4: exactly one transaction, decodable in one way only, that needs only the reserve's signature and
+ * has no signature yet.
+ */
 export function openTransaction(
   data: unknown,
   reserveAddress: string,
@@ -40,7 +43,7 @@ export function openTransaction(
   return { ok: true, transaction };
 }
 
-/** S5: the same transaction with our own blockhash, so that its end is known. */
+/** S5: the same transaction with our own blockhash, so that its expiry is known. */
 export const withLifetime = (
   transaction: DecodedTransaction,
   { blockhash }: Lifetime,
@@ -48,17 +51,17 @@ export const withLifetime = (
 
 export type PolicyInput = Pick<InstructionEvidence, 'tables' | 'deployments' | 'epoch'> & {
   readonly quote: LifiQuote;
-  /** `transactionRequest.data` as it came. */
+  /** `transactionRequest.data` as received. */
   readonly data: unknown;
   readonly order: SwapOrder;
   readonly terms: PolicyTerms;
-  /** Since the quote was asked for, milliseconds. */
+  /** Milliseconds since the quote was requested. */
   readonly ageMs: number;
   readonly lifetime: Lifetime;
   readonly simulation: SimulationResult;
-  /** 1Click's status of the deposit address; null when it was not asked or did not answer. */
+  /** 1Click's status of the deposit address; null when it was not requested or 1Click did not answer. */
   readonly nearStatus: OneClickStatus | null;
-  /** Pinned key of 1Click. */
+  /** Pinned key of 1Click's quotes. */
   readonly quoteKey: string;
   /** Unix milliseconds. */
   readonly now: number;
@@ -66,7 +69,7 @@ export type PolicyInput = Pick<InstructionEvidence, 'tables' | 'deployments' | '
 
 export type SwapNames = {
   readonly quoteId: string;
-  /** SHA-256 of the message as it came, hex. */
+  /** SHA-256 of the message as received, hex. */
   readonly messageHash: string;
   /** Seed of a vault swap, hex. */
   readonly vaultSwap: string | null;
@@ -82,12 +85,12 @@ export type ApprovedSwap = {
   readonly spend: bigint;
   /** The one-time address that is paid; null for a vault swap. */
   readonly depositAddress: string | null;
-  /** What must be unique for ever (S24), as it is stored. */
+  /** Permanently unique names (S24), as stored. */
   readonly names: SwapNames;
   readonly claims: readonly string[];
 };
 
-/** The checks that need no more than the quote and what the chain holds: everything but what the bytes would do. */
+/** The checks that need only the quote and data from the chain: everything except the simulation. */
 export function checkBytes(
   p: Pick<PolicyInput, 'quote' | 'data' | 'order' | 'terms' | 'ageMs' | 'tables' | 'deployments' | 'epoch'>,
 ) {
@@ -97,7 +100,7 @@ export function checkBytes(
   const opened = openTransaction(p.data, terms.reserveAddress);
   if (!opened.ok) return opened;
   const { transaction } = opened;
-  // No less than our own floor: by that the quote was judged.
+  // At least our own floor, because the quote was checked against it.
   const minimumSats = sats(BigInt(quote.estimate.toAmountMin));
   const judged = checkInstructions(transaction, {
     tool: echo.tool,
@@ -145,7 +148,9 @@ export async function checkSwapPolicy(p: PolicyInput): Promise<PolicyRefusal | A
   };
 }
 
-/** S19: a vault swap has proved its destination by its own bytes; a plain transfer needs the bridge's signature. */
+/**
+ * S19: a vault swap proves its destination by its own bytes; a plain transfer needs the bridge's signature.
+ */
 async function confirmDestination(
   { leg }: ApprovedShape,
   minimumSats: Sats,

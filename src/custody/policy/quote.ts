@@ -1,5 +1,5 @@
 /**
- * S20 and S21: the quote answers our own request, is fresh, and pays enough by our own price.
+ * S20 and S21: the quote matches our own request, is fresh, and pays enough at our own price.
  * @module
  */
 import { judgeLifiQuote, type Tool } from '../../bridges/lifi-quote.ts';
@@ -7,10 +7,10 @@ import type { LifiQuote } from '../../providers/lifi.ts';
 import { type PolicyRefusal, refuse } from './refusal.ts';
 import type { PolicyTerms, SwapOrder } from './terms.ts';
 
-/** The blockhash, the price and the one-time address are all of this moment. */
+/** The blockhash, the price and the one-time address expire together. */
 const MAX_AGE_MS = 60_000;
 
-/** @param ageMs since the request was sent, milliseconds */
+/** @param ageMs milliseconds since the request was sent */
 export function checkQuote(
   quote: LifiQuote,
   order: SwapOrder,

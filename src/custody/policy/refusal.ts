@@ -1,6 +1,6 @@
 /**
- * Why a third party's transaction gets no signature: each reason belongs to one numbered check. Reasons are stored and
- * alarmed on, so add, never rename.
+ * Reasons why a third party's transaction is not signed. Each reason belongs to one numbered check. Reasons
+ * are stored and monitored, so add new ones and never rename any.
  * @module
  */
 export const SCREEN_REASONS = {
@@ -128,9 +128,9 @@ export type PolicyCheck = (typeof SCREEN_REASONS)[PolicyReason];
 export type PolicyRefusal = {
   readonly ok: false;
   readonly check: PolicyCheck;
-  /** One of the table, or the reason of 1Click's signed quote. */
+  /** One of the table, or a reason from the check of 1Click's signed quote. */
   readonly reason: string;
-  /** Which instruction, from 0. */
+  /** Index of the instruction, from 0. */
   readonly instruction?: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * S8 inside of programs, and S17: what a simulation of the unsigned transaction leaves behind. Nothing on chain holds
- * the execution to it (S18): what may differ is bounded by caps and by what we leave unsettled.
+ * S8 for calls inside programs, and S17: the state after a simulation of the unsigned transaction. The chain
+ * does not bind the execution to the simulation (S18); caps and the unsettled amount bound the difference.
  * @module
  */
 import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainflip.ts';
@@ -15,23 +15,23 @@ import type { PolicyTerms } from './terms.ts';
 export type AccountState = { readonly owner: string; readonly lamports: bigint; readonly data: Uint8Array };
 
 export type SimulationResult = {
-  /** The node's error, null when the transaction would pass. */
+  /** The node's error; null when the transaction would succeed. */
   readonly error: unknown;
-  /** The reserve and every account of ours, before and after; null where there is none. */
+  /** The reserve and all accounts of ours, before and after; null if absent. */
   readonly accounts: ReadonlyMap<
     string,
     { readonly before: AccountState | null; readonly after: AccountState | null }
   >;
-  /** What programs called, with the place of the instruction that called. */
+  /** Calls made by programs, with the index of the calling instruction. */
   readonly inner: readonly { readonly instruction: number; readonly call: ResolvedInstruction }[];
 };
 
-/** Place of the account that the endpoint opens, among the instruction's own. */
+/** Index of the account that the endpoint opens, among the instruction's accounts. */
 const EVENT_ACCOUNT = 3;
 const CREATE_ACCOUNT = 0;
 const CREATE_ACCOUNT_BYTES = 52;
 
-/** @returns what may leave the reserve in all: the amount, fees and the rent that was seen, lamports */
+/** @returns lamports that may leave the reserve in total: the amount, fees and the observed rent */
 export function checkSimulation(
   { error, accounts, inner }: SimulationResult,
   shape: ApprovedShape,
@@ -49,7 +49,7 @@ export function checkSimulation(
   const spend = before.lamports - after.lamports;
   const bound = amount + shape.networkFee + rent;
   if (spend > bound) return refuse('reserve_overspent');
-  // The bytes pay the amount out: a node that shows less has not run them.
+  // The bytes pay the amount out. A node that shows less has not executed them.
   if (spend < amount) return refuse('reserve_underspent');
   if (after.lamports < terms.limits.floor) return refuse('balance_floor');
   for (const address of terms.ownAccounts) {
@@ -60,7 +60,9 @@ export function checkSimulation(
   return { ok: true, spend: bound };
 }
 
-/** Only a vault swap calls anything: the payment itself, and the opening of its event account. @returns the rent */
+/**
+ * Only a vault swap makes calls: the payment itself, and the opening of its event account. @returns the rent
+ */
 function checkInner(
   inner: SimulationResult['inner'],
   shape: ApprovedShape,
@@ -101,17 +103,20 @@ const isSame = (a: AccountState | null, b: AccountState | null): boolean =>
       a.data.length === b.data.length &&
       a.data.every((byte, index) => byte === b.data[index]);
 
-/** What the chain's record of a landed transaction says. */
+/** The chain's record of a landed transaction. */
 export type Landing = {
   readonly error: unknown;
   /** Lamports of the reserve. */
   readonly before: bigint;
   readonly after: bigint;
-  /** Whether a token balance of an account of ours differs. */
+  /** Whether a token balance of one of our accounts differs. */
   readonly changesTokens: boolean;
 };
 
-/** S25: what landed is what was foreseen, else signing stops until the operator resumes it. Undefined when it is. */
+/**
+ * S25: the effects of a landed transaction match the prediction. Undefined if they do, else the reason to
+ * stop signing until the operator resumes it.
+ */
 export function checkLanding(
   landing: Landing,
   foreseen: { readonly amount: bigint; readonly spend: bigint },

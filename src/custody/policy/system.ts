@@ -1,6 +1,6 @@
 /**
- * S6 and S9: of the System program only a plain transfer out of the reserve. An owner change is invisible to a look
- * at balances, and a transaction that leans on a nonce never expires.
+ * S6 and S9: of the System program, only a plain transfer out of the reserve. A balance check does not show a
+ * change of owner, and a transaction with a nonce never expires.
  * @see solana-program/system interface/src/instruction.rs; the discriminator is a u32, little-endian
  * @module
  */
@@ -13,7 +13,7 @@ export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 export const TRANSFER = 2;
 const TRANSFER_BYTES = 12;
 
-/** By discriminator; a number that is not here is unknown. */
+/** By discriminator; a missing number is unknown. */
 const DENIED: Readonly<Record<number, PolicyReason>> = {
   0: 'system_create_account',
   1: 'system_owner_change',

@@ -1,31 +1,31 @@
 /**
- * The reserve's own facts and limits, and the order, that the transaction policy compares everything with.
+ * The reserve's own addresses and limits and the order: the transaction policy compares everything with them.
  * @module
  */
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
 
 export type PolicyLimits = {
-  /** Lamports for priority, at most. */
+  /** Maximum priority fee in lamports. */
   readonly maxPriorityFee: bigint;
-  /** LI.FI's fee transfer and fee lines, of the amount. */
+  /** Maximum of LI.FI's fee transfer and fee lines, as a share of the amount. */
   readonly maxFeeBps: number;
-  /** Broker and affiliates of a vault swap together. */
+  /** Maximum of broker and affiliate fees of a vault swap together. */
   readonly maxBrokerBps: number;
-  /** Lamports for accounts that a vault swap opens. */
+  /** Maximum rent in lamports for accounts that a vault swap opens. */
   readonly maxRent: bigint;
-  /** Lamports that the reserve keeps. */
+  /** Lamports that stay in the reserve. */
   readonly floor: bigint;
 };
 
-/** Lamports that may leave beside the amount of a swap: signature, priority and rent. */
+/** Lamports that may leave in addition to the amount of a swap: signature, priority fee and rent. */
 export const overheadOf = ({ maxPriorityFee, maxRent }: PolicyLimits): bigint =>
   SIGNATURE_FEE + maxPriorityFee + maxRent;
 
 export type PolicyTerms = {
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
-  /** Token accounts, mints and authorities of ours: a swap has no business with any of them. */
+  /** Token accounts, mints and authorities of ours; a swap may not use any of them. */
   readonly ownAccounts: readonly string[];
   readonly limits: PolicyLimits;
 };
@@ -33,6 +33,6 @@ export type PolicyTerms = {
 export type SwapOrder = {
   readonly amount: Lamports;
   readonly slippageBps: number;
-  /** What an independent price less our slippage and costs demands at the least. */
+  /** Minimum output at an independent price, less our slippage and costs. */
   readonly floorSats: Sats;
 };

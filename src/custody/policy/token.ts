@@ -1,6 +1,6 @@
 /**
- * S10: tokens are none of a swap's business, but for our own temporary account of wrapped SOL. A delegate that is
- * planted now drains the treasury later, and Batch hides any other instruction inside itself.
+ * S10: a swap may not touch tokens, except our own temporary account of wrapped SOL. A delegate could drain
+ * the treasury later, and Batch hides any other instruction inside itself.
  * @see solana-program/token and token-2022 interface/src/instruction.rs; the discriminator is the first byte
  * @module
  */
@@ -33,7 +33,7 @@ const REASONS: ReadonlyMap<number, PolicyReason> = new Map(
   DENIED.flatMap(([reason, opcodes]) => opcodes.map((opcode) => [opcode, reason] as const)),
 );
 
-/** Accounts and bytes of the four that may be. */
+/** Number of accounts and bytes of the four allowed instructions. */
 const SHAPES: ReadonlyMap<number, { accounts: number; bytes: number }> = new Map([
   [TRANSFER, { accounts: 3, bytes: 9 }],
   [CLOSE_ACCOUNT, { accounts: 3, bytes: 1 }],

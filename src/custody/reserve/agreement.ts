@@ -1,19 +1,19 @@
 /**
- * What independent views of the Bitcoin reserve agree on. Pure. One view proves nothing, and two that differ prove that
- * one is wrong: then nothing is known.
+ * What independent views of the Bitcoin reserve agree on. Pure. One view proves nothing. Two views that
+ * differ prove that one is wrong, so neither is used.
  * @module
  */
 import { type Sats, sats } from '../../core/amount.ts';
 
-/** A confirmed transaction too young to count, and what it does to the reserve. */
+/** A confirmed transaction too young to count, and its net effect on the reserve. */
 export type YoungTx = { readonly height: number; readonly net: Sats };
 
 export type ReserveView = {
   readonly source: string;
   readonly tip: { readonly height: number; readonly hash: string };
-  /** The whole confirmed balance at the tip. */
+  /** The total confirmed balance at the tip. */
   readonly confirmed: Sats;
-  /** What unconfirmed transactions spend, change not deducted. */
+  /** Sats spent by unconfirmed transactions, with change not deducted. */
   readonly pendingSpent: Sats;
   readonly young: readonly YoungTx[];
 };
@@ -23,17 +23,18 @@ export type Agreement =
   | { readonly ok: false; readonly reason: AgreementRefusal };
 export type AgreementRefusal = 'one_source' | 'tips_apart' | 'sources_disagree' | 'spend_pending';
 
-/** Blocks by which honest indexes may differ for a moment. */
+/** Blocks by which honest indexes may differ temporarily. */
 export const MAX_TIP_DISTANCE = 2;
 
-/** Views that a decision about money needs. */
+/** Number of views needed to decide about money. */
 const QUORUM = 2;
 
 /**
- * The reserve that is `depth` blocks deep as seen from the lowest tip. An income counts once it is that deep; a spend
- * counts at once, and while one is unconfirmed nothing is agreed, so that the figure never exceeds what is there.
+ * The balance of the reserve at `depth` confirmations, counted from the lowest tip. Income counts once it is
+ * that deep. A spend counts at once, and an unconfirmed spend prevents any agreement, so the figure never
+ * exceeds the real balance.
  *
- * @param depth confirmations that an income needs, at least 1
+ * @param depth confirmations that income needs, at least 1
  */
 export function agreeAtDepth(views: readonly ReserveView[], depth: number): Agreement {
   if (views.length < QUORUM) return { ok: false, reason: 'one_source' };
@@ -57,8 +58,8 @@ function settledSats(view: ReserveView, tip: number, depth: number): Sats {
 }
 
 /**
- * The confirmed balance at one and the same tip, for a proof that names it. With a single index configured its word is
- * all there is.
+ * The confirmed balance that all views show at the same tip, for a proof that names it. With a single
+ * configured index, its answer is used alone.
  */
 export function agreeAtTip(views: readonly ReserveView[], configured: number): Agreement {
   const [first, ...others] = views;

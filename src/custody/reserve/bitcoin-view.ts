@@ -1,6 +1,7 @@
 /**
- * One Bitcoin index's view of the reserve at one tip of the chain. An index answers each question by itself and may
- * move on in between, so the tip is read before and after: a view is whole or there is none.
+ * One Bitcoin index's view of the reserve at one tip of the chain. An index answers each request separately
+ * and may advance in between. The tip is read before and after, and a view is only valid if both are the
+ * same.
  * @module
  */
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
@@ -11,13 +12,13 @@ import { MAX_TIP_DISTANCE, type ReserveView, type YoungTx } from './agreement.ts
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;
 
-/** A block in between is bad luck once, not three times. */
+/** Three tries: a new block may interrupt one of them. */
 const TRIES = 3;
-/** Of about 25 rows. More young transactions than this are no reserve but an attack on it. */
+/** Of about 25 rows each. More young transactions than this mean an attack. */
 const MAX_PAGES = 10;
 
 /**
- * @param depth confirmations that count; 0 leaves the transactions out
+ * @param depth confirmations that count; 0 omits the transactions
  * @throws AppError UPSTREAM_FAILED
  */
 export async function readReserveView(
@@ -28,7 +29,7 @@ export async function readReserveView(
   for (let tries = 0; tries < TRIES; tries++) {
     const hash = await index.tipHash();
     const height = await index.tipHeight();
-    // The balance before the list: a list that is newer can only take away.
+    // The balance is read before the list: a newer list can only reduce the result.
     const balance = await index.balance(address);
     const fromHeight = height - depth - MAX_TIP_DISTANCE + 2;
     const young = depth === 0 ? [] : await readYoung(index, address, fromHeight, balance.confirmedTxs);
@@ -40,8 +41,8 @@ export async function readReserveView(
 }
 
 /**
- * Confirmed transactions from this height on, of a list that must be sorted and whole: one row missed would count as
- * settled.
+ * Confirmed transactions from this height on. The list must be sorted and complete: a missed row would count
+ * as settled.
  */
 async function readYoung(
   index: BitcoinIndex,

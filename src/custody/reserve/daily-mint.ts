@@ -1,6 +1,6 @@
 /**
- * Sees to it that each UTC day gets its one mint operation. Any cron tick after its time begins it; one that comes twice,
- * late or never changes nothing, since the day's name is the operation's and the next day's difference holds the rest.
+ * Begins one mint operation per UTC day. Any cron tick after its time can begin it. Repeated, late or missing
+ * ticks change nothing: the day is the operation's key, and the next day's difference includes the rest.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -23,12 +23,12 @@ import {
 
 const NONE = lamports(0n);
 
-/** Ends of a day's operation that are as they should be. */
+/** Reasons for which a day's operation ends normally. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
 
 export type DailyMint = ReturnType<typeof createDailyMint>;
 
-/** What this journal knows of mints other than `id`. */
+/** The journal's mints other than `id`. */
 const previousMints =
   (journal: ModuleTools['journal']) =>
   (id: string): PreviousMints =>
@@ -41,7 +41,9 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
   return {
     kinds: { absr: createAbsrKind(ports, previousMints(journal)) },
 
-    /** Begins the day's operation once it is due. What is missing for it, such as SOL, is looked for at the next tick. */
+    /**
+     * Begins the day's operation once it is due. If something is missing, such as SOL, the next tick retries.
+     */
     async onCron(): Promise<void> {
       if (today() || now() < mintDueAt(now())) return;
       const day = utcDay(now());
@@ -62,7 +64,7 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
       return { day, state: ok ? 'none' : 'failed', reason, ok };
     },
 
-    /** What a mint would do now. Nothing is begun. @throws AppError UPSTREAM_FAILED */
+    /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
     async preview(): Promise<MintPreview> {
       const day = utcDay(now());
       const facts = await readMintFacts(ports, () => previousMints(journal)(mintId(day)));

@@ -1,6 +1,7 @@
 /**
- * The daily mint of ABSR: reserve sats less supply, to the treasury. One sat is one whole token, so the reserve is
- * scaled by the mint's decimals. What is not certain is not minted; the next day's difference holds it.
+ * The daily mint of ABSR: the reserve's sats minus the supply, to the treasury. One sat equals one whole
+ * token, so the reserve is scaled by the mint's decimals. Uncertain sats are not minted; the next day's
+ * difference includes them.
  * @module
  */
 import { MINT_FEE, mintMessage } from '../../chain/solana/token-mint.ts';
@@ -13,12 +14,18 @@ import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './agreement.ts';
 
-/** Attempts of one day; each is proven to have ended before the next, so that a bad quarter of an hour costs no mint. */
+/**
+ * Attempts per day. Each is proven to have ended before the next, so an outage of a quarter of an hour does
+ * not cost a mint.
+ */
 export const ABSR_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
 
-/** Lamports at most for the treasury's account, should it be missing; Token-2022 asks for a few more than the other. */
+/**
+ * Maximum lamports for the treasury's account if it is missing; Token-2022 needs slightly more than the
+ * original program.
+ */
 const ACCOUNT_RENT = 3_000_000n;
-/** All that a mint may take from the reserve. */
+/** Maximum lamports that a mint takes from the reserve. */
 export const MINT_RESERVED = MINT_FEE + ACCOUNT_RENT;
 
 const U64_MAX = 2n ** 64n - 1n;
@@ -33,18 +40,18 @@ export type SupplyView = {
   readonly decimals: number;
 };
 
-/** What is known of the mints before this one. */
+/** What the journal and the chain show of earlier mints. */
 export type PreviousMints = {
-  /** Another one is signed and not decided. */
+  /** Another mint is signed and its outcome is not final. */
   readonly open: boolean;
-  /** The newest that landed; its supply must be in every view. */
+  /** The newest landed mint; every view must include its supply. */
   readonly last: { readonly slot: bigint; readonly day: string } | null;
 };
 
 export type MintFacts = {
   readonly reserves: readonly ReserveView[];
   readonly supplies: readonly SupplyView[];
-  /** Nodes that are configured: with two, one alone is not believed. */
+  /** Number of configured nodes; with two, a single answer is not enough. */
   readonly nodes: number;
   readonly depth: number;
   readonly authority: string;
@@ -64,13 +71,13 @@ type SupplyRefusal = 'one_node' | 'supply_outdated' | 'supplies_disagree';
 
 export type MintDecision =
   | { readonly verdict: 'mint'; readonly atoms: bigint; readonly figures: MintFigures }
-  /** Nothing today. */
+  /** No mint today. */
   | {
       readonly verdict: 'none';
       readonly reason: 'nothing_to_mint' | 'supply_above_reserve' | 'not_mint_authority' | 'supply_overflow';
       readonly figures: MintFigures;
     }
-  /** Not known now; later today it may be. */
+  /** Undecided now; a later attempt today may succeed. */
   | {
       readonly verdict: 'wait';
       readonly reason: AgreementRefusal | SupplyRefusal | 'earlier_mint_open';
@@ -83,7 +90,7 @@ const ID = 'absr:';
 export const mintId = (day: string): string => `${ID}${day}`;
 export const dayOf = (id: string): string => id.slice(ID.length);
 
-/** How much may be minted now. Pure. */
+/** How much can be minted now. Pure. */
 export function decideMint(p: MintFacts): MintDecision {
   if (p.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
   const reserve = agreeAtDepth(p.reserves, p.depth);
@@ -107,7 +114,7 @@ export function decideMint(p: MintFacts): MintDecision {
   return { verdict: 'mint', atoms, figures };
 }
 
-/** Views that show the last mint, two of them where two nodes are configured, and all the same. */
+/** The supply that all views with the last mint agree on; with two configured nodes, two views are needed. */
 function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
   const lastSlot = p.earlier.last?.slot ?? 0n;
   const current = p.supplies.filter((view) => view.slot >= lastSlot);
@@ -129,21 +136,21 @@ function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
 export type AbsrPorts = {
   readonly reserveAddress: string;
   readonly mint: string;
-  /** Whose account receives. */
+  /** Owner of the receiving account. */
   readonly treasury: string;
   readonly depth: number;
-  /** Solana nodes that are configured. */
+  /** Number of configured Solana nodes. */
   readonly nodes: number;
-  /** One view an index, those that answer. */
+  /** One view per index; failing indexes are left out. */
   reserveViews(depth: number): Promise<ReserveView[]>;
-  /** One view a node, those that answer. */
+  /** One view per node; failing nodes are left out. */
   supplyViews(): Promise<SupplyView[]>;
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
   readonly now: () => number;
 };
 
-/** @param earlier what the journal knows of mints other than this one */
+/** @param earlier the journal's mints other than this one */
 export async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Promise<MintFacts> {
   const { depth, nodes, reserveAddress: authority } = ports;
   const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
@@ -151,7 +158,9 @@ export async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMin
 }
 
 export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
-  /** Why this operation's day can have no mint of its own; a day ends while upstreams are read as well. */
+  /**
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read.
+   */
   function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(ports.now());
     if (id !== mintId(today)) return 'day_over';
@@ -215,7 +224,7 @@ async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint 
   }
 }
 
-/** What the journal's rows say of mints other than `id`. */
+/** Summarizes the journal's rows of mints other than `id`. */
 export function previousMintsOf(rows: readonly Operation[], id: string): PreviousMints {
   const others = rows.filter((row) => row.kind === 'absr' && row.id !== id);
   const last = others.reduce<PreviousMints['last']>((newest, row) => {
@@ -227,8 +236,8 @@ export function previousMintsOf(rows: readonly Operation[], id: string): Previou
   return { open: others.some((row) => row.state === 'signed'), last };
 }
 
-/** The time of day, in milliseconds after 00:00 UTC, from which a day's mint is due. */
+/** Time of day from which a day's mint is due, in milliseconds after 00:00 UTC. */
 export const MINT_TIME_MS = 5 * 60_000;
 
-/** Unix milliseconds from which the mint of the day that holds `ms` is due. */
+/** Unix milliseconds from which the mint of the day of `ms` is due. */
 export const mintDueAt = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS + MINT_TIME_MS;

@@ -1,6 +1,6 @@
 /**
- * The ownership proof: both reserve keys over one text, at most once an hour, each naming the one before. Where the
- * Bitcoin key is not here, the text waits as a draft for the operator to sign elsewhere.
+ * The ownership proof: both reserve keys sign one text, at most once an hour, and each proof names its
+ * predecessor. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
  * @module
  */
 import {
@@ -19,32 +19,34 @@ import type { Mirror } from '../kernel/ports.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './agreement.ts';
 
-/** What one Solana node says of the reserve, all of it at finalized. */
+/** One Solana node's figures for the reserve, all at finalized. */
 export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
 
 export type ProofPorts = {
-  /** Host of the service, with its port where it has one. */
+  /** Host of the service, with its port if it has one. */
   readonly service: string;
   readonly bitcoinAddress: string;
   readonly signer: ProofSigner;
-  /** Bitcoin indexes that are configured. */
+  /** Number of configured Bitcoin indexes. */
   readonly indexes: number;
-  /** One view an index, those that answer. */
+  /** One view per index; failing indexes are left out. */
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** @throws AppError UPSTREAM_FAILED */
   solanaFigures(): Promise<SolanaFigures>;
-  /** The newest archived proof; asked once, when this journal has none. @throws when the archive cannot be read */
+  /**
+   * The newest archived proof; read once, if this journal has none. @throws when the archive cannot be read
+   */
   archived(): Promise<ProofRecord | undefined>;
-  /** Why nothing may be signed now. */
+  /** Reason why nothing may be signed now. */
   readonly stop: () => string | undefined;
 };
 
 export const PROOF_EVERY_MS = HOUR_MS;
-/** After a failure callers wait so long for the next try; a tick does not. */
+/** After a failure, calls wait this long for the next try; a cron tick does not. */
 const RETRY_MS = 30_000;
-/** Times that the indexes are read for one proof while their tips differ. */
+/** Reads of the indexes for one proof while their tips differ. */
 const TIP_ATTEMPTS = 3;
-/** A draft is signed by hand: a cold key may be some days away. */
+/** A draft is signed by hand, and access to a cold key may take days. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;
 
 const LAST = 'proof';
@@ -63,7 +65,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     return text ? (JSON.parse(text) as ProofRecord) : undefined;
   };
 
-  /** The proof that the next one follows. A journal that has none may have lost it. */
+  /** The predecessor of the next proof. A journal without one may have lost it. */
   async function last(): Promise<ProofRecord | undefined> {
     return stored() ?? (await p.archived());
   }
@@ -93,7 +95,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     });
   }
 
-  /** Keeps a proof and leaves word for the archive, unless another has followed `previous` meanwhile. */
+  /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
   function keep(proof: ProofRecord, previous: ProofRecord | undefined): boolean {
     return storage.transaction(() => {
       const known = stored();
@@ -114,7 +116,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     }
     const text = await message(previous);
     const { solana, bitcoin } = await signer.sign(text);
-    // Stopped while the chains were read: the signed proof is dropped before any caller sees it.
+    // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
     if (!bitcoin || p.stop()) return;
     const signatures = { bitcoin: bitcoin.signature, solana };
     keep(
@@ -134,7 +136,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     );
   }
 
-  /** One attempt for all who ask at the same time; a failure waits before the next. */
+  /** One attempt shared by concurrent callers; after a failure the next one waits. */
   function signOnce(): Promise<void> {
     signing ??= sign()
       .then(
@@ -160,7 +162,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
   });
 
   return {
-    /** Signs the hour's proof once it is due. A failure is tried again at the next tick. */
+    /** Signs the hour's proof once it is due. After a failure the next tick retries. */
     async onCron(): Promise<void> {
       const proof = stored();
       if (!signer.holdsBitcoinKey || p.stop() || (proof && !isDue(proof))) return;
@@ -178,13 +180,16 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
       if (!signer.holdsBitcoinKey) return refuse(WATCH_ONLY);
       return refuse({
         code: 'UPSTREAM_FAILED',
-        message: 'No proof can be signed now: the chains cannot be read, or signing is stopped.',
+        message: 'No proof can be signed now, because the chains cannot be read or signing is stopped.',
         retryAfterSeconds: RETRY_MS / 1_000,
         details: { reason: why ?? failure ?? 'unknown' },
       });
     },
 
-    /** The text for an offline signature; the same one until it is signed, outdated or a newer proof exists. */
+    /**
+     * The text for an offline signature. It stays the same until it is signed, expires or a newer proof
+     * exists.
+     */
     async draft(): Promise<ProofDraft> {
       const why = p.stop();
       if (why)
@@ -204,13 +209,13 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
       if (!text || !isCurrent(text, previous)) {
         return refuse({
           code: 'NOT_FOUND',
-          message: 'There is no current draft; ask for the message first.',
+          message: 'There is no current draft. Request the message first.',
         });
       }
       const checked = verifyMessage({ address: p.bitcoinAddress, message: text, signature });
       if (checked.verdict !== 'valid' || !checked.scheme) {
         const reason = checked.verdict === 'valid' ? 'scheme' : checked.reason;
-        const message = `This is no signature of the draft by ${p.bitcoinAddress}.`;
+        const message = `This is not a signature of the draft by ${p.bitcoinAddress}.`;
         return refuse({ code: 'INVALID_INPUT', message, details: { reason } });
       }
       const why = p.stop();
@@ -229,7 +234,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
       if (!keep(proof, previous)) {
         return refuse({
           code: 'NOT_FOUND',
-          message: 'Another proof was kept meanwhile; ask for the message again.',
+          message: 'Another proof was stored in the meantime. Request the message again.',
         });
       }
       journal.setMeta(DRAFT, '');
@@ -253,7 +258,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
 /** Rows of the archive in one read. */
 const ARCHIVE_PAGE = 1_000;
 
-/** The newest proof that the mirror holds; their ids are times, so the last in order is it. */
+/** The newest proof in the mirror. Ids are times, so the last id is the newest. */
 export async function archivedProof(mirror: Pick<Mirror, 'recordsAfter'>): Promise<ProofRecord | undefined> {
   let newest: string | undefined;
   for (let after = ''; ; ) {
@@ -274,7 +279,10 @@ const WATCH_ONLY: Refusal = {
   details: { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true },
 };
 
-/** BIP-322 simple as it is written since 2026 and as older verifiers read it; any other scheme has one spelling. */
+/**
+ * The two encodings of a BIP-322 simple signature: the form written since 2026 and the form for older
+ * verifiers. Any other scheme has one encoding.
+ */
 function spellings(scheme: string, signature: string): { signature: string; unprefixed: string | null } {
   if (scheme !== 'bip322-simple') return { signature, unprefixed: null };
   const bare = signature.replace(/^smp/, '');

@@ -1,5 +1,5 @@
 /**
- * The reserve as upstreams show it, each of them asked for itself: mint and proof decide what they agree on.
+ * The reserve as shown by each upstream separately. The mint and the proof compare the views.
  * @module
  */
 import { decodeMint } from '../../chain/solana/mint.ts';
@@ -30,17 +30,20 @@ export function createReservePorts(p: {
   }
 
   return {
-    /** One view an index, those that answer. */
+    /** One view per index; failing indexes are left out. */
     reserveViews: (depth: number): Promise<ReserveView[]> =>
       answered(p.indexes.map((index) => readReserveView(index, p.bitcoinAddress, depth))),
 
-    /** One view a node, those that answer. */
+    /** One view per node; failing nodes are left out. */
     supplyViews: async (): Promise<SupplyView[]> => {
       const { absrMint } = p;
       return absrMint === null ? [] : answered(p.nodes.map((node) => readSupply(node, absrMint)));
     },
 
-    /** All from the node that is furthest, nothing of it older than the blockhash. @throws AppError UPSTREAM_FAILED */
+    /**
+     * All figures are from the node at the highest slot and at least as new as the blockhash. @throws
+     * AppError UPSTREAM_FAILED
+     */
     solanaFigures: async (): Promise<SolanaFigures> => {
       const { node, tip } = await newest();
       const [balance, supply] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * What a swap's row says to its caller. The answer to a create is a function of the row alone, so a repeat of the call
- * reads the same answer for as long as the row exists.
+ * The public answers about a swap's row. The answer to a create is a function of the row alone, so a repeated
+ * call gets the same answer for as long as the row exists.
  * @module
  */
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
@@ -17,7 +17,7 @@ const text = (facts: Facts, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** Null before it is signed: until then it has no id. */
+/** Null before it is signed, because it has no id until then. */
 export function swapView(op: Operation): SwapView | null {
   if (!op.signing) return null;
   const sats = text(op.outcome, 'btcSats');
@@ -35,10 +35,10 @@ export function swapView(op: Operation): SwapView | null {
   };
 }
 
-/** The answer to the create that made this row; undefined while it is not decided. */
+/** The answer to the create call that made this row; undefined while the outcome is open. */
 export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | undefined {
   const swap = swapView(op);
-  // As it was at creation, whatever has become of it since.
+  // The swap as it was at creation, regardless of later changes.
   if (swap)
     return { type: 'created', replayed, swap: { ...swap, status: 'waiting', detail: 'sent', reason: null } };
   return op.state === 'failed' ? { type: 'refused', replayed, refusal: refusalOfRow(op) } : undefined;
@@ -49,40 +49,40 @@ const refusalOfRow = ({ reason, outcome, createdAt }: Operation): Refusal =>
     ? costDayRefusal(Number(outcome.availableAt), createdAt)
     : refusalOf(reason ?? 'unknown');
 
-/** The day's costs leave no room until then. Unix milliseconds. */
+/** The refusal when the day's costs have reached their limit. `availableAt` in Unix milliseconds. */
 export const costDayRefusal = (availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
-  message: "The day's limit on costs leaves no room for what this amount would cost.",
+  message: 'The daily limit on costs has no room for the cost of this amount.',
   retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
   details: { limit: COST_DAY, nextAvailableAt: new Date(availableAt).toISOString() },
 });
 
-/** Reasons that any smaller amount would meet as well. */
+/** Reasons that would apply to any smaller amount as well. */
 export const isTooSmall = (reason: string | null): boolean =>
   reason === 'amount_too_low' || reason === 'amount_below_cost';
 
-/** A reason of the journal as the caller sees it. */
+/** The refusal for a reason stored in the journal. */
 export function refusalOf(reason: string): Refusal {
   const withoutQuote = withoutQuoteRefusal(reason);
   if (withoutQuote) return { ...withoutQuote, details: { reason } };
   if (reason === 'amount_below_cost') {
     return {
       code: 'AMOUNT_TOO_SMALL',
-      message: "The bridge's fixed cost would take too large a part of this amount; see GET /api/swap/min.",
+      message: "The bridge's fixed cost would be too large a part of this amount. See GET /api/swap/min.",
       details: { reason },
     };
   }
   if (reason === 'quote_too_expensive') {
     return {
       code: 'QUOTE_REFUSED',
-      message: 'The quote costs more than our limit against an independent price.',
+      message: "The quote's cost against an independent price is above our limit.",
       details: { reason },
     };
   }
   if (reason.startsWith('price_')) {
     return {
       code: 'PRICE_UNAVAILABLE',
-      message: 'No two price sources agree, so the quote cannot be judged.',
+      message: 'No two price sources agree, so the quote cannot be checked.',
       details: { reason },
     };
   }
@@ -95,14 +95,14 @@ export function refusalOf(reason: string): Refusal {
   };
 }
 
-/** Swaps are off for now. */
+/** Swaps are stopped for now. */
 export const stopped = (why: string): Refusal => ({
   ...signingStopped(why),
   code: 'SWAPS_PAUSED',
   message: 'Swaps are paused. Nothing was reserved or signed.',
 });
 
-/** Why the spending limits refuse a swap, with the codes of swaps. */
+/** The refusal for a verdict of the spending limits, with the codes of swaps. */
 export function limitRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
   const refusal = spendingRefusal(verdict, now);
   if (verdict.code === 'LIMIT_REACHED') return { ...refusal, code: 'SWAP_LIMIT_REACHED' };

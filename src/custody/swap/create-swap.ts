@@ -1,5 +1,6 @@
 /**
- * Takes swap requests: who may ask, what may be spent, and the intent row that makes a request count once.
+ * Accepts swap requests: checks the client's quota and the spending limits, and stores the intent row that
+ * makes a request count once.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -33,24 +34,27 @@ export type SwapCreationPorts = {
   readonly maxCreatesPerClientHour: number;
   readonly now: () => number;
   readonly randomId: () => string;
-  /** Why no swap may start now: frozen, paused, the mirror down. */
+  /** Reason why no swap may begin now: frozen, paused, mirror unavailable. */
   readonly stop: () => Promise<string | undefined>;
-  /** The outcome of work, or undefined when it takes longer than so many milliseconds; the work goes on. */
+  /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 };
 
-/** Bridge quotes of creates in the window, and those of dry runs; reads have a budget of their own. */
+/** Bridge quotes per window, for creates and for dry runs; reads have their own budget. */
 const QUOTES_PER_WINDOW = CALL_LIMITS.create_quotes.quota;
 const PREVIEWS_PER_WINDOW = CALL_LIMITS.dry_run_quotes.quota;
 const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
-/** Calls of all clients together are counted under this name. */
+/** Counts the calls of all clients together. */
 const ALL = '*';
-/** For so long an amount that was too small for the bridge is not asked about again: each question costs a quote. */
+/**
+ * An amount that was too small for the bridge is refused without a new quote for this time, because each
+ * quote uses the budget.
+ */
 const SMALL_KNOWN_MS = 600_000;
 
 const IN_PROGRESS: Refusal = {
   code: 'IDEMPOTENCY_IN_PROGRESS',
-  message: 'This swap is still being prepared; repeat the call with the same Idempotency-Key.',
+  message: 'This swap is still being prepared. Repeat the call with the same Idempotency-Key.',
   retryAfterSeconds: 5,
 };
 
@@ -59,7 +63,7 @@ export function createSwaps(p: SwapCreationPorts) {
   let small: { until: number; amount: bigint } | undefined;
   let costly: { until: number; amount: bigint } | undefined;
 
-  /** A full window answers when its oldest call leaves it. */
+  /** The refusal of a full window; it names the time when its oldest call leaves it. */
   function quotaRefusal(
     purpose: string,
     client: string,
@@ -82,14 +86,14 @@ export function createSwaps(p: SwapCreationPorts) {
     const retryAfterSeconds = creates ?? keys;
     if (retryAfterSeconds === undefined) return undefined;
     const limit = creates === undefined ? 'keys_per_client_hour' : 'creates_per_client_hour';
-    const message = 'Too many swaps were asked for from this address; wait and try again.';
+    const message = 'Too many swap requests from this address. Wait and try again.';
     return { code: 'RATE_LIMITED', message, retryAfterSeconds, details: { limit } };
   }
 
   const budgetRefusal = (): Refusal | undefined =>
     spentRefusal('create_quotes', quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW));
 
-  /** The budget of dry runs, of which one client and its networks have a fair share only. */
+  /** Checks the budget of dry runs. One client and its networks get only a fair share. */
   function previewRefusal(client: string): Refusal | undefined {
     const used = journal.calls('preview', ALL, now() - QUOTE_WINDOW_MS).length;
     const waits = networksOf(client).map(({ network, times }) => {
@@ -104,7 +108,10 @@ export function createSwaps(p: SwapCreationPorts) {
     );
   }
 
-  /** A create that failed for reasons that are not the caller's does not count, as often as it may create at all. */
+  /**
+   * Returns the quota of a create that failed through no fault of the caller, up to the number of creates
+   * allowed.
+   */
   function giveBack(client: string, { state, reason }: Operation): void {
     if (state !== 'failed' || isTooSmall(reason) || reason === 'limit_cost_day') return;
     if (journal.calls('returned', client, now() - HOUR_MS).length >= p.maxCreatesPerClientHour) return;
@@ -124,7 +131,7 @@ export function createSwaps(p: SwapCreationPorts) {
       now: now(),
     });
 
-  /** The one place where a swap begins. Synchronous: no other call reads or writes in between. */
+  /** The only place where a swap begins. Synchronous: no other call reads or writes in between. */
   function reserve(
     request: SwapRequest,
     amount: Lamports,
@@ -155,7 +162,7 @@ export function createSwaps(p: SwapCreationPorts) {
     });
   }
 
-  /** What is known beforehand of an amount, so that no quote is spent to hear it again. */
+  /** The refusal that is already known for an amount, so that no quote is spent on it. */
   function knownRefusal(amount: bigint): Refusal | undefined {
     if (small && small.until > now() && amount <= small.amount) return refusalOf('amount_below_cost');
     if (!costly || costly.until <= now() || amount < costly.amount) return undefined;
@@ -174,19 +181,19 @@ export function createSwaps(p: SwapCreationPorts) {
     }
   }
 
-  /** The stored answer of a key, once it is there. */
+  /** The stored answer of a key, once it exists. */
   async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
-    // The row itself remembers its key, so a journal rebuilt from the mirror still does.
+    // The row itself stores its key, so a journal rebuilt from the mirror still has it.
     const known = journal.get(swapId(key.keyHash));
     if (!known) return undefined;
     if (known.plan.bodyHash !== key.bodyHash) {
-      const message = 'This Idempotency-Key was used before with another request.';
+      const message = 'This Idempotency-Key was already used with a different request.';
       return { type: 'refused', replayed: false, refusal: { code: 'IDEMPOTENCY_KEY_REUSED', message } };
     }
     return answer(known.id, true);
   }
 
-  /** Drives the operation until its answer is decided, at most as long as a caller may wait. */
+  /** Drives the operation until its answer is decided, for at most a caller's longest wait. */
   async function answer(id: string, replayed: boolean, client?: string): Promise<SwapAnswer> {
     const known = journal.get(id);
     if (known?.state === 'planned') await p.within(p.executor.drive(id), MAX_WAIT_MS);
@@ -202,14 +209,14 @@ export function createSwaps(p: SwapCreationPorts) {
     return { type: 'refused', replayed: false, refusal: IN_PROGRESS };
   }
 
-  /** The answer of a swap that has begun, or why none has. */
+  /** The answer of a swap that has begun, or the refusal. */
   async function begin(request: SwapRequest): Promise<SwapAnswer | Refusal> {
     const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal();
     if (early) return early;
     const why = await p.stop();
     if (why) return stopped(why);
     const amount = lamports(request.amountLamports);
-    // A balance may grow old while it is read: another operation may be released in between.
+    // A balance may become outdated while it is read: another operation may be released meanwhile.
     for (let reads = 0; reads < 3; reads++) {
       let balance: Balance;
       try {
@@ -225,11 +232,11 @@ export function createSwaps(p: SwapCreationPorts) {
   }
 
   return {
-    /** Whether a swap has begun under the key of this call. */
+    /** Whether a swap has begun with the key of this call. */
     knows: ({ key }: SwapRequest): boolean =>
       key !== undefined && journal.get(swapId(key.keyHash)) !== undefined,
 
-    /** The answer of a swap that has begun, now or earlier under the same key; a refusal when none has. */
+    /** The answer of a swap that began now or earlier with the same key, or a refusal. */
     createSwap: async (request: SwapRequest): Promise<SwapAnswer | Refusal> =>
       (request.key && (await replay(request.key))) || begin(request),
 

@@ -1,12 +1,12 @@
 /**
- * What swaps may spend: one swap, an hour, a day, what is sent and not yet arrived, and the cost of a day.
+ * Spending limits of swaps: one swap, an hour, a day, the amount in transit, and the cost of a day.
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { Budget, Cap } from '../kernel/spending-limits.ts';
 
-/** From configuration; lamports unless said otherwise. */
+/** From the configuration; lamports unless said otherwise. */
 export type SwapLimits = {
   readonly maxOperation: Lamports;
   readonly maxHour: Lamports;
@@ -17,7 +17,7 @@ export type SwapLimits = {
   readonly maxCostBps: number;
 };
 
-/** The cap that is checked again right before the signature, when the quote has shown the cost. */
+/** The cap that is checked again immediately before the signature, when the quote's cost is known. */
 export const COST_DAY = 'cost_day';
 
 /** @param keeps lamports that swaps must leave in the reserve */
@@ -42,7 +42,7 @@ export function swapBudget(limits: SwapLimits, keeps: () => bigint): Budget {
         unit: 'lamports',
         windowMs: null,
         maximum: limits.maxUnsettled,
-        // A planned swap becomes unsettled with its signature: counting it now closes the gap between the two.
+        // A planned swap becomes unsettled when it is signed. Counting it now leaves no gap between the two.
         of: ({ state, amount, unsettled }) => (state === 'planned' ? amount : unsettled),
         adds: ({ amount }) => amount,
       },

@@ -1,6 +1,6 @@
 /**
- * Reserve SOL into BTC: one System transfer to the bridge's one-time address, or a third party's transaction that the
- * transaction policy has approved; then the wait for the Bitcoin payment.
+ * Swaps reserve SOL into BTC: one System transfer to the bridge's one-time address, or a third party's
+ * transaction that the policy has approved. It then waits for the Bitcoin payment.
  * @module
  */
 import { type SwapQuote, withoutQuoteRefusal } from '../../bridges/route.ts';
@@ -25,25 +25,30 @@ export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false
 
 export type SwapPorts = SettlementPorts & {
   readonly maxCostBps: number;
-  /** Every source that answered in time; never a cached price. */
+  /** The answers of all sources in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
-  /** Judges what a third party has built; without it no such payment is made. */
+  /** Checks a third party's transaction; without it, such payments are not made. */
   readonly checkThirdParty?: CheckThirdParty;
-  /** Lamports that may leave beside the amount on the dearest route; the fee of our own transfer without it. */
+  /**
+   * Lamports that may leave in addition to the amount on the most expensive route; absent: the fee of our own
+   * transfer.
+   */
   readonly overhead?: bigint;
 };
 
-/** What quotes come from and are held against. */
+/** The sources of quotes and of the prices that they are compared with. */
 export type QuotePorts = Pick<
   SwapPorts,
   'routes' | 'readPrices' | 'maxCostBps' | 'checkThirdParty' | 'overhead'
 >;
 
-/** @param key the caller's key hash, or a random one: it is kept as long as the row, so a key never pays twice */
+/** @param key the caller's key hash, or a random one. The row keeps it, so a key never pays twice. */
 export const swapId = (key: string): string => `swap:${key}`;
 
-/** The intent of a swap. `bodyHash` is what the caller's key stands for; null without a key. */
+/**
+ * The intent of a swap. `bodyHash` is the hash of the request made with the caller's key; null without a key.
+ */
 export const planSwap = (p: {
   id: string;
   bodyHash: string | null;
@@ -60,7 +65,7 @@ export const planSwap = (p: {
     now: p.now,
   });
 
-/** All that may leave the reserve for a swap: the amount, and what the chain takes for carrying it. */
+/** All lamports that may leave the reserve for a swap: the amount and its costs on the chain. */
 export const swapDebit = (amount: Lamports, overhead: bigint = TRANSFER_FEE): Lamports =>
   lamports(amount + overhead);
 
@@ -73,7 +78,7 @@ export type PricedQuote =
     }
   | { readonly ok: false; readonly reason: string };
 
-/** Holds a quote's guaranteed output against an independent price. */
+/** Compares a quote's guaranteed output with an independent price. */
 export function priceQuote(
   quote: SwapQuote,
   prices: readonly PriceReport[],
@@ -88,7 +93,7 @@ export function priceQuote(
   const isTooMuch = (cost: Lamports) => cost * 10_000n > quote.amount * BigInt(maxCostBps);
   const cost = costOf(quote.minimumSats);
   if (isTooMuch(cost)) {
-    // Without its fixed fee the quote would pass: a larger amount will.
+    // The quote would pass without its fixed fee, so a larger amount would pass.
     const small = !isTooMuch(costOf(sats(quote.minimumSats + (quote.fixedFeeSats ?? 0n))));
     return { ok: false, reason: small ? 'amount_below_cost' : 'quote_too_expensive' };
   }
@@ -106,7 +111,7 @@ export type QuotedSwap =
     }
   | { readonly ok: false; readonly reason: string };
 
-/** The first route with a quote that passes; else why the last one did not. Nothing is signed here. */
+/** The first route whose quote passes, else the reason of the last refusal. Signs nothing. */
 export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): Promise<QuotedSwap> {
   const prices = p.readPrices();
   prices.catch(() => undefined);
@@ -117,13 +122,13 @@ export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): 
       const verdict = await route.quote({ amount, dry });
       const passed = verdict.ok ? await judged(p, verdict.quote, await prices) : verdict;
       if (passed.ok) return passed;
-      // That one route has none says less than another route's reason.
+      // `no_route` tells the caller less than another route's reason, so it does not replace one.
       if (passed.reason !== 'no_route') refusal = passed.reason;
     } catch (error) {
       failure = error;
     }
   }
-  // The route that failed might have taken what the other one has no quote for.
+  // The failed route might have served the amount that the other route does not.
   if (failure && withoutQuoteRefusal(refusal)) throw failure;
   return { ok: false, reason: refusal };
 }
@@ -137,7 +142,7 @@ async function judged(p: QuotePorts, quote: SwapQuote, prices: readonly PriceRep
   const floorSats = sats((fair * BigInt(10_000 - p.maxCostBps)) / 10_000n);
   const approved = await p.checkThirdParty(quote.thirdParty, { amount: quote.amount, floorSats });
   if (!approved.ok) return approved;
-  // Fees and rent of bytes that we did not choose are part of what they cost us.
+  // Fees and rent of a third party's bytes are part of their cost.
   const cost = lamports(priced.cost + approved.spend - quote.amount);
   return cost * 10_000n > quote.amount * BigInt(p.maxCostBps)
     ? { ok: false, reason: 'quote_too_expensive' }
@@ -150,7 +155,7 @@ export function createSwapKind(ports: SwapPorts): OperationKind {
     if (approved) return approved;
     const { depositAddress, minimumSats, amount } = quote;
     if (depositAddress === null) return undefined;
-    // Read last: its life starts when it is made, and the quote may have taken seconds.
+    // Read last: the blockhash ages from here, and the quote may have taken seconds.
     const lifetime = await ports.latestBlockhash();
     const message = transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime });
     return {

@@ -1,6 +1,6 @@
 /**
- * The slot in which each program that a third party's transaction may call was last deployed, as first trusted. A program
- * that was deployed again since is refused until the operator trusts it.
+ * The slot in which each program that a third party's transaction may call was last deployed, as first
+ * trusted. A redeployed program is refused until the operator trusts it.
  * @module
  */
 import type { Journal } from '../kernel/journal.ts';
@@ -23,10 +23,10 @@ export function programMemory(journal: Pick<Journal, 'getMeta' | 'setMeta'>): Pr
   };
 }
 
-/** The operator's command: the next swap that passes records each program as it is deployed then. */
+/** The operator's command: the next swap that passes stores each program's current deployment. */
 export const trustPrograms =
   (journal: Pick<Journal, 'setMeta'>): NonNullable<CustodyModule['commands']>[string] =>
   async () => {
     for (const program of UPGRADEABLE) journal.setMeta(keyOf(program), '');
-    return { ok: true, message: 'The programs of the LI.FI route are trusted as they are deployed now.' };
+    return { ok: true, message: 'The programs of the LI.FI route are trusted as currently deployed.' };
   };

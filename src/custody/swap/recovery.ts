@@ -1,5 +1,5 @@
 /**
- * Books a transaction that the reserve signed and that no row and no module recognizes.
+ * Books a reserve transaction that has no row and that no module recognizes.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
@@ -8,8 +8,9 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { type Operation, plannedOperation } from '../kernel/operation.ts';
 
 /**
- * A transaction that gave all it took to a single account looks like a swap: it stays unsettled under that deposit
- * address until the bridge or the operator explains it. Any other is booked as failed, so that its cost is known.
+ * A transaction that paid everything to a single account may be a swap. It stays unsettled under that deposit
+ * address until the bridge or the operator explains it. Any other transaction is booked as failed, so that
+ * its cost is known.
  *
  * @param now Unix milliseconds, for a transaction without a block time
  */

@@ -1,6 +1,6 @@
 /**
- * What became of a swap that has left Solana. The bridge only says where to look: delivery is believed when our own
- * view of the Bitcoin chain shows it, a refund when the Solana chain does.
+ * The outcome of a swap that has left Solana. The bridge only indicates where to check: a delivery counts
+ * when our own view of the Bitcoin chain shows it, a refund when the Solana chain does.
  * @module
  */
 import type { BridgeReport, SentSwap, SwapRoute } from '../../bridges/route.ts';
@@ -19,7 +19,7 @@ export type SettlementPorts = {
   readonly bitcoinAddress: string;
   /** In order of preference. */
   readonly routes: readonly SwapRoute[];
-  /** One answer a Bitcoin index: the transaction, null when it knows none, or its failure. */
+  /** One answer per Bitcoin index: the transaction, null when it has none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   readonly history: History;
   transaction(signature: string): Promise<ChainTransaction | null>;
@@ -28,12 +28,17 @@ export type SettlementPorts = {
 type IsTaken = (name: string) => boolean;
 
 const TXID = /^[0-9a-f]{64}$/;
-/** Transactions of a report that are looked up: one pays a swap, and each costs a call to every index. */
+/** Transactions of a report that are checked: one pays a swap, and each costs a call to every index. */
 const MAX_TXIDS = 5;
-/** A block's own time may lie this far beside the true one: consensus takes blocks two hours ahead. Seconds. */
+/**
+ * Seconds by which a block's time may differ from the true time: consensus accepts blocks two hours ahead.
+ */
 const BLOCK_TIME_SKEW = 7_200;
 
-/** Signatures of one page that is listed for a refund, pages of one check, and transactions that it reads of all lists. */
+/**
+ * Limits of the search for a refund: signatures per page, pages per check, and transactions read of all
+ * lists.
+ */
 const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
 const REFUND_READS = 10;
@@ -63,7 +68,7 @@ export function createSwapSettlement(ports: SettlementPorts) {
           claims: [claimOf(enough.txid, enough)],
         };
     }
-    // Partial is final, so nothing that may hold the whole payment is left unseen.
+    // `partial` is a final state, so every transaction that may hold the whole payment is checked first.
     const part = undecided ? undefined : largest(free);
     if (!part) return pending('settling');
     return {
@@ -72,7 +77,10 @@ export function createSwapSettlement(ports: SettlementPorts) {
     };
   }
 
-  /** Never complete: the bridge itself says that it is less. What it is may be another token, which no view of ours shows. */
+  /**
+   * Never complete, because the bridge itself reports a smaller amount. It may be another token, which our
+   * views do not show.
+   */
   async function findPart(
     txids: readonly string[],
     operation: Operation,
@@ -87,7 +95,7 @@ export function createSwapSettlement(ports: SettlementPorts) {
   }
 
   /**
-   * All that a node lists of the reserve after one transaction, newest first, however many are dust.
+   * A node's list of the reserve's transactions after a given one, newest first, including all dust.
    * @throws AppError UPSTREAM_FAILED; the next check lists them again
    */
   async function signaturesSince(node: HistoryNode, until: string): Promise<SignatureEntry[]> {
@@ -102,7 +110,7 @@ export function createSwapSettlement(ports: SettlementPorts) {
     throw upstreamFailed('solana-rpc', 'history_too_long');
   }
 
-  /** The finalized credit to the reserve that the bridge speaks of. */
+  /** The finalized credit to the reserve that the bridge reports. */
   async function findRefund(
     report: Extract<BridgeReport, { state: 'refunded' }>,
     operation: Operation,
@@ -112,13 +120,14 @@ export function createSwapSettlement(ports: SettlementPorts) {
     if (!until) return pending('refunding');
     // One list is enough: a refund that is not found is searched again.
     const lists = await readLists(ports.history, 1, (node) => signaturesSince(node, until));
-    // Each list has its own share, so that a node that invents transactions hides none that another lists.
+    // Each list has its own share, so a node that invents transactions does not hide those of another list.
     const share = Math.ceil(REFUND_READS / lists.length);
     const candidates = lists.flatMap((list) => {
       const open = list
         .filter(({ signature, err }) => err === null && !isTaken(`payment:${signature}`))
         .toReversed();
-      // Dust can fill a list: each check reads a few, oldest first, and the next one continues after them.
+      // Dust can fill a list: each check reads a few entries, oldest first, and the next one continues after
+      // them.
       const start = open.length > share ? (operation.looks * share) % open.length : 0;
       return open.slice(start, start + share).map(({ signature }) => signature);
     });
@@ -186,7 +195,7 @@ const outcomeOf = ({ txid, vout, value }: Paid & { readonly txid: string }) => (
   btcSats: value.toString(),
 });
 
-/** Of a batch, the output that fits best: a larger one was meant for a larger swap. */
+/** The smallest sufficient output of a batch: a larger one belongs to a larger swap. */
 const smallest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value <= one.value ? best : one), undefined);
 
@@ -194,8 +203,8 @@ const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
 
 /**
- * Part of the announced sum by which its payment may fall short, in percent: some bridges announce it before they take
- * their refund fee. Where no sum was announced, part of the amount.
+ * Percentage by which a payment may be below the announced sum: some bridges announce it before they deduct
+ * their refund fee. Without an announced sum, the percentage applies to the amount.
  */
 const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
 
@@ -206,9 +215,9 @@ function isRefundOf(credit: bigint, announced: bigint | null, amount: bigint): b
 }
 
 /**
- * Outputs to `address` of a transaction that every index which answered shows in a block; undefined while one of them
- * does not know it yet or shows other outputs. An index that fails is left out. A block from before `since`, in Unix
- * seconds, holds a payment for something else.
+ * Outputs to `address` of a transaction that every answering index shows in a block. Undefined while one of
+ * them lacks it or shows other outputs; failing indexes are left out. A block from before `since`, in Unix
+ * seconds, belongs to another payment.
  */
 export function confirmedOutputs(
   views: readonly (BitcoinTx | null | Error)[],

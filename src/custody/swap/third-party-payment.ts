@@ -1,6 +1,7 @@
 /**
- * Reads the evidence for a third party's transaction and applies the transaction policy to it. Nothing that a single node or the third
- * party says alone counts: tables and programs are read from every node, the destination from the bridge itself.
+ * Reads the evidence for a third party's transaction and applies the transaction policy to it. A statement of
+ * a single node or of the third party never counts alone. Tables and programs are read from every node; the
+ * destination is read from the bridge itself.
  * @module
  */
 import type { ThirdPartyOffer } from '../../bridges/route.ts';
@@ -25,7 +26,7 @@ export type ThirdPartyPorts = {
   readonly terms: PolicyTerms;
   /** Pinned key of 1Click. */
   readonly quoteKey: string;
-  /** Two at least, run by different people. */
+  /** At least two, with different operators. */
   readonly nodes: readonly PolicyNode[];
   /** The first node that answers. @throws AppError UPSTREAM_FAILED */
   first<T>(read: (node: PolicyNode) => Promise<T>): Promise<T>;
@@ -37,7 +38,7 @@ export type ThirdPartyPorts = {
   readonly log: Log;
 };
 
-/** Slots in which programs were last deployed, as they were when we first trusted them. */
+/** Slots in which programs were last deployed when they were first trusted. */
 export type ProgramMemory = {
   recorded(program: string): bigint | null;
   record(program: string, slot: bigint): void;
@@ -54,22 +55,24 @@ export type ApprovedPayment = {
   readonly plan: Facts;
 };
 
-/** @param order `floorSats` is what an independent price demands at the least. @throws AppError UPSTREAM_FAILED */
+/**
+ * @param order `floorSats` is the minimum output at an independent price. @throws AppError UPSTREAM_FAILED
+ */
 export type CheckThirdParty = (
   offer: ThirdPartyOffer,
   order: { readonly amount: Lamports; readonly floorSats: Sats },
 ) => Promise<ApprovedPayment | { readonly ok: false; readonly reason: string }>;
 
-/** A deposit address may be younger than its status: so often it is asked for again, a second apart. */
+/** A deposit address may exist before its status does: retries, one second apart. */
 const STATUS_RETRIES = 3;
 const STATUS_RETRY_MS = 1_000;
-/** Account type and slot of a program's data; the code behind them is not ours to read. */
+/** Account type and slot at the start of a program's data; the code after them is not read. */
 const DEPLOYMENT_HEAD = { offset: 0, length: 45 };
 
 export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory): CheckThirdParty {
   const { terms, log, now } = p;
 
-  /** Views of the nodes that answer: the policy needs two that agree. */
+  /** The views of all answering nodes; the policy needs two that agree. */
   async function everyView<T>(read: (node: PolicyNode) => Promise<T>): Promise<T[]> {
     const answers = await Promise.allSettled(p.nodes.map(read));
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
@@ -99,13 +102,13 @@ export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory)
     );
   }
 
-  /** Without signatures: a node that held a signed transaction could send it before it is stored. */
+  /** Without signatures: a node that received a signed transaction could send it before it is stored. */
   async function simulate(unsigned: Uint8Array, keys: readonly string[]): Promise<SimulationResult> {
     const watched = [terms.reserveAddress, ...terms.ownAccounts];
     const wire = btoa(String.fromCharCode(...unsigned));
     return p.first(async (node) => {
       const before = (await node.accounts(watched, 'confirmed')).accounts;
-      // A node shows no more accounts of a simulation than the transaction itself has.
+      // A node returns at most as many accounts of a simulation as the transaction has.
       const parts = Array.from({ length: Math.ceil(watched.length / keys.length) }, (_, part) =>
         watched.slice(part * keys.length, (part + 1) * keys.length),
       );
@@ -133,7 +136,7 @@ export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory)
       try {
         return await p.nearStatus(depositAddress);
       } catch (error) {
-        // LI.FI's own word never takes its place.
+        // A statement by LI.FI never replaces it.
         if (failureReason(error) !== 'deposit_unknown' || tries >= STATUS_RETRIES) return null;
         await p.sleep(STATUS_RETRY_MS);
       }

@@ -1,6 +1,6 @@
 /**
- * The creation of a paid token: one transaction, signed by the reserve and by the mint's own key. The key follows from
- * the invoice, so however often this is tried, the chain refuses a second mint.
+ * The creation of a paid token: one transaction, signed by the reserve and by the mint's own key. The key is
+ * derived from the invoice, so the chain refuses a second mint however often this is retried.
  * @module
  */
 import { SYSTEM_PROGRAM } from '../../chain/solana/system-program.ts';
@@ -29,8 +29,8 @@ export const TOKEN_RULES: KindRules = {
 export const creationId = (requestId: string): string => `token:${requestId}`;
 
 /**
- * Plans the creation of a paid request and reserves its cost: from then on no other operation can take it. Inside the
- * storage transaction that books the payment.
+ * Plans the creation of a paid request and reserves its cost, which no other operation can use from then on.
+ * Call inside the storage transaction that books the payment.
  * @param cost lamports that may leave the reserve: rent and fees
  */
 export function planCreation(
@@ -45,7 +45,7 @@ export function planCreation(
   journal.insert(plannedOperation({ id: creationId(id), kind: 'token', ...amounts, plan, now }));
 }
 
-/** An account as the chain shows it, as far as it matters here. */
+/** The members of an account on the chain that the creation checks. */
 export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };
 
 export type TokenPorts = {
@@ -54,11 +54,11 @@ export type TokenPorts = {
   /** Lamports that exempt an account of so many bytes from rent. */
   rentExemption(bytes: number): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
-  /** The mint at an address at finalized; null when nothing is there. */
+  /** The mint at an address at finalized; null if nothing exists there. */
   findMint(address: string): Promise<FoundMint | null>;
 };
 
-/** The design in an invoice's subject, which is plain JSON. */
+/** The design from an invoice's subject, which is plain JSON. */
 export function designOf(subject: Readonly<Record<string, unknown>>): TokenDesign {
   return {
     program: subject.program === 'token' ? 'token' : 'token-2022',
@@ -84,9 +84,10 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const mint = String(operation.plan.mint);
       const invoiceId = String(operation.plan.invoiceId);
       const found = await ports.findMint(mint);
-      // Anybody can send lamports to an address that he knows; then the chain refuses to make an account there.
+      // Anyone can send lamports to a known address; the chain then refuses to create an account there.
       if (found?.owner === SYSTEM_PROGRAM) return { ok: false, reason: 'mint_address_funded' };
-      // Only its own key can put a mint there, and only our creation does: this attempt has been made already.
+      // Only the mint's own key can create it, and only our creation uses this key: an earlier attempt
+      // succeeded.
       if (found)
         return matches(found, design)
           ? { ok: false, found: { mint } }
@@ -95,7 +96,8 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
         ports.rentExemption(creationSpaces(design).mint),
         ports.latestBlockhash(),
       ]);
-      // What a node says of rent is what we would give away: no more than was set aside with the payment.
+      // A node's rent figure would leave the reserve, so it may not exceed the amount set aside with the
+      // payment.
       if (mintRent + CREATION_FEE > operation.reserved) throw upstreamFailed('solana-rpc', 'rent_unexpected');
       const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
       const cosignatures = [ports.signMint(invoiceId, message)];
@@ -106,7 +108,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
   };
 }
 
-/** Its creator may have minted more since, where that is allowed, and any holder may burn. */
+/** The creator may have minted more since, if allowed, and any holder may burn. */
 const matches = (found: FoundMint, design: TokenDesign): boolean =>
   found.owner === tokenProgramOf(design) &&
   found.decimals === design.decimals &&

@@ -1,5 +1,5 @@
 /**
- * Paid tokens, each with its number.
+ * D1 rows of paid tokens, each with its number.
  * @module
  */
 import type { OpenRequest } from '../api.ts';
@@ -14,7 +14,7 @@ type Rows = {
   readonly now: number;
 };
 
-/** A token row for what was made or listed; its number. Inside a transaction. */
+/** Creates the row of a created or listed token and returns its number. Call inside a transaction. */
 export function listToken({ store, journal, now }: Rows, request: PaymentRequest): number {
   const mint = String(request.subject.mint);
   const known = store.tokenByMint(mint);
@@ -31,7 +31,7 @@ export function listToken({ store, journal, now }: Rows, request: PaymentRequest
   return token.tokenId;
 }
 
-/** A token made elsewhere gets its number with the first request for its listing. */
+/** A token created elsewhere gets its number with the first request to list it. */
 export function externalToken(
   { store, journal, now }: Rows,
   subject: OpenRequest['subject'],

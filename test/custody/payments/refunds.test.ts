@@ -90,7 +90,7 @@ describe('a refund', () => {
     const [first, second] = [await overpaid(world, 60_000_000n), await overpaid(world, 60_000_000n)];
     expect(await outcomes(world, first.request.id)).toEqual(['paid']);
     expect(await outcomes(world, second.request.id)).toEqual([
-      "not paid: REFUND_LIMIT_REACHED: The day's limit of refunds leaves 0.04 SOL.",
+      'not paid: REFUND_LIMIT_REACHED: The daily limit on refunds leaves 0.04 SOL.',
     ]);
     world.state.now += 25 * 3_600_000;
     expect(await outcomes(world, second.request.id)).toEqual(['paid']);
@@ -201,7 +201,7 @@ describe('nothing is paid back', () => {
         });
         return request;
       },
-      'several paid: send it by hand',
+      'several accounts paid: send it by hand',
     ],
     [
       "to an exchange's wallet",
@@ -213,16 +213,16 @@ describe('nothing is paid back', () => {
         });
         return request;
       },
-      "an exchange's wallet paid: ask the customer, send it by hand",
+      "an exchange's wallet paid: ask the customer and send it by hand",
     ],
     [
-      'that is less than its transaction is worth',
+      'that is less than the cost of its transaction',
       (world: PaymentWorld) => {
         const request = world.open();
         world.pay(9_000n, [request.reference]);
         return request;
       },
-      'less than its transaction is worth',
+      'less than the cost of its transaction',
     ],
   ])('%s', async (_name, make, outcome) => {
     const world = createPaymentWorld({ heldPayers: ['exchange'] });
@@ -235,8 +235,12 @@ describe('nothing is paid back', () => {
   });
 
   it.each([
-    ['another payer', { payer: 'thief' }, 'not paid: the chain shows another payer'],
-    ['a larger amount', { lamports: '900000000' }, 'not paid: more is recorded as owed than was paid'],
+    ['another payer', { payer: 'thief' }, 'not paid: the chain shows a different payer'],
+    [
+      'a larger amount',
+      { lamports: '900000000' },
+      'not paid: the recorded refund is larger than the payment',
+    ],
     ['another payment', { signature: signature(77) }, 'not paid: the chain does not show this payment'],
   ])('on the word of a row with %s than the chain shows', async (_name, forged, outcome) => {
     const world = createPaymentWorld();
