@@ -59,6 +59,7 @@ export default defineConfig({
           name: 'workers',
           include: [inWorkers],
           exclude: otherSuite,
+          globalSetup: ['./test/workers/write-documents.ts'],
           setupFiles: ['./test/workers/setup.ts'],
           isolate: false,
           testTimeout: PATIENCE_MS,

@@ -1,6 +1,6 @@
 /**
  * `npm run build:site`, which is also wrangler's custom build: no wrangler command publishes an empty or outdated site.
- * Builds the site and writes its version and commit. For `wrangler dev` it also migrates the local D1 databases.
+ * Builds the site and the API documents, and writes the version and commit. For `wrangler dev` it also migrates the local D1 databases.
  * Fails when an environment of wrangler.toml uses a resource of production, so that no such deployment is possible.
  * @module
  */
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
 import { currentCommit } from './current-commit.ts';
 import { databasesOf, sharedResources } from './doctor/check-environments.ts';
+import { writeDocuments } from './documents/write-documents.ts';
 
 const toml = readFileSync('wrangler.toml', 'utf8');
 for (const { environment, shared } of sharedResources(toml)) {
@@ -18,6 +19,7 @@ for (const { environment, shared } of sharedResources(toml)) {
 }
 
 const made = await buildSite();
+writeDocuments(SITE_FOLDER);
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 writeFileSync(join(SITE_FOLDER, 'build.json'), `${JSON.stringify({ version, commit: currentCommit() })}\n`);
 console.log(`${SITE_FOLDER}: ${made ? 'built' : 'up to date'}`);

@@ -14,8 +14,6 @@ import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
 import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
 import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
-import { apiDocument } from './features/openapi/api-document.ts';
-import { EXAMPLES } from './features/openapi/examples.ts';
 import { type OpenApiDeps, openApiRoutes } from './features/openapi/routes.ts';
 import { OPS_ERRORS } from './features/ops/errors.ts';
 import { OPS_PATH, type OpsDeps, opsRoutes } from './features/ops/routes.ts';
@@ -108,10 +106,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', poolsRoutes);
   app.route('/api', nostrFeedRoutes);
 
-  app.route(
-    '/',
-    openApiRoutes((origin) => apiDocument(app, ERRORS, EXAMPLES, origin)),
-  );
+  app.route('/', openApiRoutes);
 
   app.route(OPS_PATH, opsRoutes);
 

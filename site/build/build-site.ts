@@ -15,8 +15,8 @@ import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
 const SITE = join(import.meta.dirname, '..');
 const ROOT = join(SITE, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/sluice-site');
-/** Kept in git, so that the folder exists in a fresh clone. */
-const KEPT = '.assetsignore';
+/** Kept in git, so that the folder exists in a fresh clone; and the documents of the API, which another step writes. */
+const KEPT = /^(\.assetsignore$|api\/)/;
 const STAMP = 'build-stamp';
 
 export const SITE_FOLDER = join(SITE, 'dist');
@@ -65,7 +65,7 @@ function publish(from: string): void {
   cpSync(from, SITE_FOLDER, { recursive: true });
   for (const file of filesIn(SITE_FOLDER)) {
     const name = relative(SITE_FOLDER, file);
-    if (name !== KEPT && !existsSync(join(from, name))) rmSync(file);
+    if (!KEPT.test(name) && !existsSync(join(from, name))) rmSync(file);
   }
 }
 

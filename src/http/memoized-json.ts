@@ -13,9 +13,12 @@ export type Tagged = { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: s
 /** Hexadecimal digits of a SHA-256 that make an entity tag. */
 const TAG_LENGTH = 40;
 
+/** @param digest SHA-256 of the body */
+export const asEntityTag = (digest: Uint8Array): string => `"${bytesToHex(digest).slice(0, TAG_LENGTH)}"`;
+
 export function tagged(text: string): Tagged {
   const bytes = new Uint8Array(utf8ToBytes(text));
-  return { bytes, etag: `"${bytesToHex(sha256(bytes)).slice(0, TAG_LENGTH)}"` };
+  return { bytes, etag: asEntityTag(sha256(bytes)) };
 }
 
 /** The answer 200 with a body that was made before. */

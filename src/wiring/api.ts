@@ -14,6 +14,7 @@ import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
+import { documentReader } from '../features/openapi/stored-documents.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { createAbsrStore } from '../features/reserves/absr-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
@@ -118,6 +119,7 @@ function buildApiDeps(env: Env): Deps {
     finalSwaps: new Map(),
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
+    documents: documentReader(env.ASSETS, config.PUBLIC_BASE_URL ?? ''),
     securityContact: config.SECURITY_CONTACT,
     memory,
     waiting: createWaiting({

@@ -33,7 +33,7 @@ it('has no dependency, and its license', () => {
 });
 
 it('has the version of the API', async () => {
-  const { API_VERSION } = await import('../../src/features/openapi/api-document.ts');
+  const { API_VERSION } = await import('../../src/features/openapi/routes.ts');
   expect(JSON.parse(read('package.json'))).toMatchObject({ version: API_VERSION });
 });
 

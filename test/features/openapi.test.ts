@@ -12,10 +12,13 @@ import {
 } from '../../src/features/openapi/api-document.ts';
 import { SCALAR_SCRIPT } from '../../src/features/openapi/docs-page.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { documentReader } from '../../src/features/openapi/stored-documents.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';
+import { documentsFor } from './stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';
-const app = createApp(() => ({ publicBaseUrl: ORIGIN, log: () => undefined }) as Partial<Deps> as Deps);
+const deps = { publicBaseUrl: ORIGIN, documents: documentsFor(ORIGIN), log: () => undefined };
+const app = createApp(() => deps as Partial<Deps> as Deps);
 const served = await app.request('/api/openapi.json');
 const document = (await served.clone().json()) as ApiDocument;
 const operations = operationsOf(document);
@@ -53,6 +56,27 @@ describe('the document', () => {
       .filter(({ method, path }) => method !== 'ALL' && !path.includes('*'))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^}]*\})?/g, '{$1}')}`);
     expect(named.map(([name]) => name).sort()).toEqual([...new Set(mounted)].sort());
+  });
+
+  it('has relative links and no contact URL where no origin is configured', async () => {
+    const without = createApp(() => ({ ...deps, documents: documentsFor('') }) as Partial<Deps> as Deps);
+    const text = await (await without.request('/api/openapi.json')).text();
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
+  });
+
+  it('answers an error and reads again when the site did not have it', async () => {
+    let failures = 1;
+    const documents: Deps['documents'] = documentReader(
+      {
+        fetch: async () =>
+          failures-- > 0 ? new Response(null, { status: 404 }) : new Response('{"openapi":"3.0.3"}'),
+      },
+      ORIGIN,
+    );
+    const late = createApp(() => ({ ...deps, documents }) as Partial<Deps> as Deps);
+    const first = await late.request('/api/openapi.json');
+    expect([first.status, await first.json()]).toMatchObject([500, { error_code: 'INTERNAL' }]);
+    expect((await late.request('/api/openapi.json')).status).toBe(200);
   });
 
   it('gives each operation an id of its own', () => {

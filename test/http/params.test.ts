@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createApp, type Deps } from '../../src/app.ts';
-import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { apiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
 
 const deps = { publicBaseUrl: 'https://sluice.example', log: () => undefined } as Partial<Deps> as Deps;
 const app = createApp(() => deps);
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
-const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument;
+const document = apiDocument(app, ERRORS, {}, '');
 
 /** Every integer that a query can carry, and whatever else its route cannot do without. */
 const integers = operationsOf(document).flatMap(({ path, operation }) => {

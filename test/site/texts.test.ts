@@ -4,12 +4,17 @@ import { PAGES } from '../../site/prerender.tsx';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
 import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
 import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { documentsFor } from '../features/stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const appWith = (deps: Partial<Deps>) =>
   createApp(() => ({ log: () => undefined, now: () => NOW, ...deps }) as Partial<Deps> as Deps);
-const app = appWith({ publicBaseUrl: ORIGIN, securityContact: 'mailto:security@sluice.example' });
+const app = appWith({
+  publicBaseUrl: ORIGIN,
+  documents: documentsFor(ORIGIN),
+  securityContact: 'mailto:security@sluice.example',
+});
 
 describe('/sitemap.xml', () => {
   it('lists every page of the site that stands for itself, and the API reference', async () => {

@@ -7,6 +7,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { ERROR_ACTIONS, type ErrorTable } from '../../core/errors.ts';
 import { problemSchema } from '../../http/router.ts';
 import type { Examples } from './examples.ts';
+import { API_VERSION } from './routes.ts';
 
 /** @throws Error when two routes cannot stand in one document */
 type Describe = OpenAPIHono['getOpenAPIDocument'];
@@ -17,7 +18,6 @@ type Responses = Operation['responses'];
 type Schemas = NonNullable<NonNullable<ApiDocument['components']>['schemas']>;
 type ResponseEntry = Exclude<Responses[string], { $ref: string }>;
 
-export const API_VERSION = '1.1.0';
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
 

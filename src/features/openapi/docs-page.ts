@@ -8,19 +8,6 @@ import { type ApiDocument, codesOf, type Method, type Operation, operationsOf } 
 /** Below site/public; the file carries Scalar's version and license. */
 export const SCALAR_SCRIPT = '/vendor/scalar-1.46.4.js';
 
-/** Scalar styles itself with inline styles and embeds its icons. */
-export const DOCS_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const SETTINGS = {
   withDefaultFonts: false,
   telemetry: false,

@@ -1,13 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
-import { keptBody, type Tagged, tagged } from '../../http/memoized-json.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import { API_VERSION, type ApiDocument } from './api-document.ts';
-import { DOCS_POLICY, docsPage } from './docs-page.ts';
-import { EXAMPLES } from './examples.ts';
-import { llmsFullText, llmsText } from './llms-text.ts';
-import { asOpenApi31 } from './openapi-31.ts';
+import type { Tagged } from '../../http/memoized-json.ts';
+import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
 import { securityText, sitemap } from './site-texts.ts';
+import type { DocumentName } from './stored-documents.ts';
 
 export type OpenApiDeps = {
   /** Origin of absolute links; empty where none is configured. */
@@ -15,9 +12,26 @@ export type OpenApiDeps = {
   /** `mailto:` or `https:` URL; undefined where none is configured. */
   readonly securityContact: string | undefined;
   readonly now: () => number;
+  /** A text that the build made. @throws Error when the site does not have it */
+  readonly documents: (name: DocumentName) => Promise<Tagged>;
 };
 
+export const API_VERSION = '1.1.0';
+
 const CACHE_CONTROL = 'public, max-age=300';
+
+/** Scalar styles itself with inline styles and embeds its icons. */
+const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 const documentRoute = createRoute({
   method: 'get',
@@ -109,69 +123,51 @@ const securityRoute = createRoute({
   },
 });
 
-/** @param describe the document of the whole app, for an origin; asked once an origin */
-export function openApiRoutes(describe: (origin: string) => ApiDocument) {
-  const made = new Map<string, Readonly<Record<'json' | 'json31' | 'docs' | 'llms' | 'llmsFull', Tagged>>>();
+/** Its documents are made by the build, not by the Worker; the descriptions only take their place in the document. */
+const described = [
+  documentRoute,
+  document31Route,
+  docsRoute,
+  llmsRoute,
+  llmsFullRoute,
+  sitemapRoute,
+  securityRoute,
+];
 
-  function texts(origin: string) {
-    const known = made.get(origin);
-    if (known) return known;
-    const document = describe(origin);
-    const fresh = {
-      json31: tagged(JSON.stringify(asOpenApi31(document))),
-      json: tagged(JSON.stringify(document)),
-      docs: tagged(docsPage(origin, document)),
-      llms: tagged(llmsText(document, EXAMPLES)),
-      llmsFull: tagged(llmsFullText(document, EXAMPLES)),
-    };
-    made.set(origin, fresh);
-    return fresh;
-  }
+const router = newRouter<OpenApiDeps>();
+for (const route of described) router.openAPIRegistry.registerPath(route);
 
-  const router = newRouter<OpenApiDeps>();
-  // Described, but not answered through the descriptions: the texts are not made anew for each answer.
-  const described = [
-    documentRoute,
-    document31Route,
-    docsRoute,
-    llmsRoute,
-    llmsFullRoute,
-    sitemapRoute,
-    securityRoute,
-  ];
-  for (const route of described) router.openAPIRegistry.registerPath(route);
-  return router
-    .get(documentRoute.getRoutingPath(), (c) => {
-      c.header('Cache-Control', CACHE_CONTROL);
-      return keptBody(c, texts(c.var.deps.publicBaseUrl).json, 'application/json');
-    })
-    .get(document31Route.getRoutingPath(), (c) => {
-      c.header('Cache-Control', CACHE_CONTROL);
-      return keptBody(c, texts(c.var.deps.publicBaseUrl).json31, 'application/json');
-    })
-    .get(docsRoute.getRoutingPath(), (c) => {
-      c.header('Cache-Control', CACHE_CONTROL);
-      c.header('Content-Security-Policy', DOCS_POLICY);
-      return keptBody(c, texts(c.var.deps.publicBaseUrl).docs, 'text/html; charset=UTF-8');
-    })
-    .get(llmsRoute.getRoutingPath(), (c) => {
-      c.header('Cache-Control', CACHE_CONTROL);
-      return keptBody(c, texts(c.var.deps.publicBaseUrl).llms, 'text/plain; charset=UTF-8');
-    })
-    .get(llmsFullRoute.getRoutingPath(), (c) => {
-      c.header('Cache-Control', CACHE_CONTROL);
-      return keptBody(c, texts(c.var.deps.publicBaseUrl).llmsFull, 'text/plain; charset=UTF-8');
-    })
-    .get(sitemapRoute.getRoutingPath(), (c) => {
-      c.header('Cache-Control', CACHE_CONTROL);
-      const text = sitemap(c.var.deps.publicBaseUrl || new URL(c.req.url).origin);
-      return c.body(text, 200, { 'Content-Type': 'application/xml' });
-    })
-    .get(securityRoute.getRoutingPath(), (c) => {
-      const { publicBaseUrl, securityContact, now } = c.var.deps;
-      if (securityContact === undefined) throw notConfigured(['SECURITY_CONTACT']);
-      c.header('Cache-Control', CACHE_CONTROL);
-      const text = securityText(publicBaseUrl || new URL(c.req.url).origin, securityContact, now());
-      return c.body(text, 200, { 'Content-Type': 'text/plain; charset=UTF-8' });
-    });
-}
+/** Serves a stored document. */
+const stored =
+  (name: DocumentName, headers: Readonly<Record<string, string>>) =>
+  async (c: Context<RouterEnv<OpenApiDeps>>): Promise<Response> => {
+    const { bytes, etag } = await c.var.deps.documents(name);
+    return c.body(bytes, 200, { ETag: etag, 'Cache-Control': CACHE_CONTROL, ...headers });
+  };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const TEXT_TYPE = { 'Content-Type': 'text/plain; charset=UTF-8' };
+
+export const openApiRoutes = router
+  .get(documentRoute.getRoutingPath(), stored('openapi.json', JSON_TYPE))
+  .get(document31Route.getRoutingPath(), stored('openapi-3.1.json', JSON_TYPE))
+  .get(
+    docsRoute.getRoutingPath(),
+    stored('docs-page.txt', {
+      'Content-Type': 'text/html; charset=UTF-8',
+      'Content-Security-Policy': DOCS_POLICY,
+    }),
+  )
+  .get(llmsRoute.getRoutingPath(), stored('llms.txt', TEXT_TYPE))
+  .get(llmsFullRoute.getRoutingPath(), stored('llms-full.txt', TEXT_TYPE))
+  .get(sitemapRoute.getRoutingPath(), (c) => {
+    c.header('Cache-Control', CACHE_CONTROL);
+    const text = sitemap(c.var.deps.publicBaseUrl || new URL(c.req.url).origin);
+    return c.body(text, 200, { 'Content-Type': 'application/xml' });
+  })
+  .get(securityRoute.getRoutingPath(), (c) => {
+    const { publicBaseUrl, securityContact, now } = c.var.deps;
+    if (securityContact === undefined) throw notConfigured(['SECURITY_CONTACT']);
+    c.header('Cache-Control', CACHE_CONTROL);
+    const text = securityText(publicBaseUrl || new URL(c.req.url).origin, securityContact, now());
+    return c.body(text, 200, { 'Content-Type': 'text/plain; charset=UTF-8' });
+  });

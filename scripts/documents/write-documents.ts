@@ -1,0 +1,54 @@
+/**
+ * Makes the API document in its formats from the routes of the service, and writes them where the Worker reads them.
+ * @module
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { apiDocument } from '../../src/features/openapi/api-document.ts';
+import { docsPage } from '../../src/features/openapi/docs-page.ts';
+import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { llmsFullText, llmsText } from '../../src/features/openapi/llms-text.ts';
+import { asOpenApi31 } from '../../src/features/openapi/openapi-31.ts';
+import {
+  DOCUMENTS,
+  type DocumentName,
+  folderOf,
+  ORIGIN_PLACEHOLDER,
+} from '../../src/features/openapi/stored-documents.ts';
+
+/** @param origin of absolute links; empty for none */
+export function makeDocuments(origin: string): Readonly<Record<DocumentName, string>> {
+  const app = createApp((): Deps => {
+    throw new Error('routes are listed, not called');
+  });
+  const document = apiDocument(app, ERRORS, EXAMPLES, origin);
+  return {
+    'openapi.json': JSON.stringify(document),
+    'openapi-3.1.json': JSON.stringify(asOpenApi31(document)),
+    'docs-page.txt': docsPage(origin, document),
+    'llms.txt': llmsText(document, EXAMPLES),
+    'llms-full.txt': llmsFullText(document, EXAMPLES),
+  };
+}
+
+/** The files of the documents by their path below the site. */
+export function documentFiles(): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const origin of [ORIGIN_PLACEHOLDER, '']) {
+    const texts = makeDocuments(origin);
+    for (const name of DOCUMENTS) files.set(`${folderOf(origin !== '')}/${name}`, texts[name]);
+  }
+  return files;
+}
+
+/** Replaces a file only when its text differs, and by a rename, because a running Worker may read it meanwhile. */
+export function writeDocuments(site: string): void {
+  for (const [path, text] of documentFiles()) {
+    const file = join(site, path);
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(`${file}.${process.pid}`, text);
+    renameSync(`${file}.${process.pid}`, file);
+  }
+}
