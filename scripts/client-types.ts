@@ -8,7 +8,7 @@ import {
   meaningOf,
   type Operation,
   operationsOf,
-} from '../src/features/openapi/api-document.ts';
+} from './documents/api-document.ts';
 
 type Schema = {
   readonly $ref?: string;

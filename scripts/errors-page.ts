@@ -1,6 +1,6 @@
 /** docs/errors.md as text, made from the table of codes and the API document. */
 import { ERROR_ACTIONS, type ErrorTable } from '../src/core/errors.ts';
-import { type ApiDocument, codesOf, operationsOf } from '../src/features/openapi/api-document.ts';
+import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
 
 const HEAD = `# Errors
 

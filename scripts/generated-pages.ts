@@ -1,7 +1,7 @@
 import { createApp, type Deps, ERRORS } from '../src/app.ts';
-import { apiDocument } from '../src/features/openapi/api-document.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationPage, exampleSettings } from './configuration-page.ts';
+import { apiDocument } from './documents/api-document.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';

@@ -4,13 +4,13 @@
  */
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import type { ApiDocument } from '../src/features/openapi/api-document.ts';
 import { requestArbitraries } from '../test/e2e/request-arbitraries.ts';
 import { knownTexts, tourService } from '../test/e2e/service-tour.ts';
 import { isUpstream } from '../test/world/bindings.ts';
 import { startWorld } from '../test/world/world.ts';
+import type { ApiDocument } from './documents/api-document.ts';
 
-const FILE = 'src/features/openapi/examples.json';
+const FILE = 'scripts/documents/examples.json';
 /** Where the examples say that the service is. */
 const ORIGIN = 'https://sluice.example';
 const SEED = 7;

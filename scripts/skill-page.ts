@@ -1,7 +1,7 @@
 /** SKILL.md as text: the swap flow for an agent that has a shell, its paths and codes taken from the API document. */
 import type { ErrorTable } from '../src/core/errors.ts';
-import { type ApiDocument, codesOf, operationsOf } from '../src/features/openapi/api-document.ts';
 import { nextStep } from '../src/mcp/failure.ts';
+import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
 
 /** Words of `detail` in GET /api/swap/status/{id}, and what to tell the user. */
 export const SWAP_DETAILS: Readonly<Record<string, readonly [status: string, meaning: string]>> = {

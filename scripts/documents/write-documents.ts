@@ -5,17 +5,17 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { apiDocument } from '../../src/features/openapi/api-document.ts';
-import { docsPage } from '../../src/features/openapi/docs-page.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
-import { llmsFullText, llmsText } from '../../src/features/openapi/llms-text.ts';
-import { asOpenApi31 } from '../../src/features/openapi/openapi-31.ts';
 import {
   DOCUMENTS,
   type DocumentName,
   folderOf,
   ORIGIN_PLACEHOLDER,
 } from '../../src/features/openapi/stored-documents.ts';
+import { apiDocument } from './api-document.ts';
+import { docsPage } from './docs-page.ts';
+import { EXAMPLES } from './examples.ts';
+import { llmsFullText, llmsText } from './llms-text.ts';
+import { asOpenApi31 } from './openapi-31.ts';
 
 /** @param origin of absolute links; empty for none */
 export function makeDocuments(origin: string): Readonly<Record<DocumentName, string>> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Client, createClient, type Failure, memoryKeys } from '../../packages/client/src/index.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
 type Reply = {

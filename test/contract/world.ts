@@ -1,4 +1,4 @@
-import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { tourService, type Visit } from '../e2e/service-tour.ts';
 import { type Answer, type Body, read } from '../e2e/swap-desk.ts';
 import { startWorld, type World } from '../world/world.ts';

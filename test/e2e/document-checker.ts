@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { type ApiDocument, type Operation, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { type ApiDocument, type Operation, operationsOf } from '../../scripts/documents/api-document.ts';
 
 /** A request as it was sent, and what came back. */
 export interface Exchange {

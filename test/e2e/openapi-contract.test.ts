@@ -1,8 +1,8 @@
 /** @module-tag deep */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { type ApiDocument, apiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
 import { isUpstream } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createDocumentChecker, type DocumentChecker } from './document-checker.ts';

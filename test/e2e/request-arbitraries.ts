@@ -4,7 +4,7 @@ import {
   type Method,
   type Operation,
   operationsOf,
-} from '../../src/features/openapi/api-document.ts';
+} from '../../scripts/documents/api-document.ts';
 
 /** One request of an operation, ready to be sent. */
 export interface ApiRequest {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
+import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createExtensionMint } from '../world/extension-mint.ts';
 import type { World } from '../world/world.ts';
 import { until } from './swap-desk.ts';

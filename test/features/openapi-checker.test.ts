@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { apiDocument } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { apiDocument } from '../../src/features/openapi/api-document.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';
 
 const noDeps = (): Deps => {

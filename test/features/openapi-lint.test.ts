@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { type ApiDocument, apiDocument } from '../../scripts/documents/api-document.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { asOpenApi31 } from '../../scripts/documents/openapi-31.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { type ApiDocument, apiDocument } from '../../src/features/openapi/api-document.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
-import { asOpenApi31 } from '../../src/features/openapi/openapi-31.ts';
 
 const run = promisify(execFile);
 const noDeps = (): Deps => {

@@ -2,16 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { ERROR_ACTIONS } from '../../src/core/errors.ts';
 import {
   type ApiDocument,
   apiDocument,
   codesOf,
   operationsOf,
-} from '../../src/features/openapi/api-document.ts';
-import { SCALAR_SCRIPT } from '../../src/features/openapi/docs-page.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+} from '../../scripts/documents/api-document.ts';
+import { SCALAR_SCRIPT } from '../../scripts/documents/docs-page.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { ERROR_ACTIONS } from '../../src/core/errors.ts';
 import { documentReader } from '../../src/features/openapi/stored-documents.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';
 import { documentsFor } from './stored-documents.ts';

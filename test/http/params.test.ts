@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { apiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
 
 const deps = { publicBaseUrl: 'https://sluice.example', log: () => undefined } as Partial<Deps> as Deps;
 const app = createApp(() => deps);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { openLegacy, type StdioProcess, startApi, startStdio, strayOutput } from './stdio-process.ts';
 

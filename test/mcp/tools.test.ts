@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { memoryKeys } from '../../packages/client/src/index.ts';
+import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { apiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 import { API_VERSION } from '../../src/features/openapi/routes.ts';
 import { createApi, keysOf } from '../../src/mcp/api-client.ts';
 import { nextStep } from '../../src/mcp/failure.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { checkService, schemaOf } from '../../scripts/doctor/check-service.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { failureOf } from '../../site/api/call.ts';
 import { Identifier } from '../../site/parts/copyable.tsx';
 import { Away, BitcoinTransaction, SolanaTransaction } from '../../site/parts/explorer-links.tsx';
@@ -12,7 +13,6 @@ import { TokenPreview } from '../../site/parts/token-form.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
 import { Foreign, Initial } from '../../site/parts/token-text.tsx';
 import { VisitorReport } from '../../site/parts/visitors-live.tsx';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
 
 const post = (text: string): Post => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { InvoiceNotice, invoiceSteps, restOf } from '../../site/parts/invoice-panel.tsx';
 import { PaymentCard, PaymentTerms } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 import { readCode } from './read-code.ts';
 
 const attribute = (html: string, name: string): string =>

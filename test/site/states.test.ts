@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
@@ -7,7 +8,6 @@ import { levelsOf, ServiceFacts, together } from '../../site/parts/overview-live
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { entitlementOf } from '../../src/custody/asry/reward-curve.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { PAGES } from '../../site/prerender.tsx';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { type ApiDocument, operationsOf } from '../../src/features/openapi/api-document.ts';
-import { EXAMPLES } from '../../src/features/openapi/examples.ts';
 import { documentsFor } from '../features/stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';

@@ -4,10 +4,10 @@
  * @module
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { ERROR_ACTIONS, type ErrorTable } from '../../core/errors.ts';
-import { problemSchema } from '../../http/router.ts';
+import { ERROR_ACTIONS, type ErrorTable } from '../../src/core/errors.ts';
+import { API_VERSION } from '../../src/features/openapi/routes.ts';
+import { problemSchema } from '../../src/http/router.ts';
 import type { Examples } from './examples.ts';
-import { API_VERSION } from './routes.ts';
 
 /** @throws Error when two routes cannot stand in one document */
 type Describe = OpenAPIHono['getOpenAPIDocument'];
