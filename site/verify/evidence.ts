@@ -9,7 +9,7 @@ import {
   checkBitcoin,
   checkProof,
   checkSolana,
-  type ExplorerWord,
+  type ExplorerReport,
   type PublishedProof,
 } from '../../src/chain/bitcoin/proof-check.ts';
 import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
@@ -99,7 +99,7 @@ async function gainedSince(base: string, address: string, height: number): Promi
 async function explorerWord(
   base: string,
   { bitcoinAddress, bitcoinTip }: ProofMessage,
-): Promise<ExplorerWord> {
+): Promise<ExplorerReport> {
   const name = new URL(base).host;
   try {
     const [satsNow, gained, hash] = await Promise.all([
@@ -107,9 +107,9 @@ async function explorerWord(
       gainedSince(base, bitcoinAddress, bitcoinTip.height),
       ask(`${base}/block-height/${bitcoinTip.height}`),
     ]);
-    return { name, says: { satsAtProof: satsNow - gained, satsNow, blockHash: hash.trim() } };
+    return { name, figures: { satsAtProof: satsNow - gained, satsNow, blockHash: hash.trim() } };
   } catch {
-    return { name, says: null };
+    return { name, figures: null };
   }
 }
 

@@ -11,7 +11,7 @@ import { addressSeed, programAddress } from '../chain/solana/program-address.ts'
 import { SYSTEM_PROGRAM } from '../chain/solana/system-program.ts';
 import { type Sats, sats } from '../core/amount.ts';
 
-/** Mainnet. The IDL file carries the id of a local network. */
+/** Mainnet. The IDL file contains the id of a local network. */
 export const SWAP_ENDPOINT_PROGRAM = 'J88B7gmadHzTNGiy54c9Ms8BsEXNdB2fntFyhKpk3qoT';
 
 /** Program-derived, as published: "data" of the endpoint, "data" of the vault, "swap_endpoint_native_vault". */
@@ -103,7 +103,7 @@ function readSwap(read: ByteReader): VaultSwap {
   const destinationChain = read.u32();
   const destination = read.bytes(bounded(read.u32(), MAX_ADDRESS_BYTES));
   const destinationToken = read.u32();
-  // Bitcoin runs no messages.
+  // Bitcoin cannot execute messages.
   if (read.u8() !== 0) refuse('chainflip_ccm');
   const parameters = createByteReader(read.bytes(read.u32()));
   const order = readParameters(parameters);

@@ -16,7 +16,7 @@ export type NearExpectation = {
   readonly amount: Lamports;
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
-  /** The larger of our own floor and of what LI.FI's quote guarantees. */
+  /** The larger of our own floor and the guarantee of LI.FI's quote. */
   readonly minimumSats: Sats;
   /** Pinned `ed25519:` key of 1Click. */
   readonly quoteKey: string;

@@ -34,7 +34,7 @@ export type LifiExpectation = {
   readonly slippageBps: number;
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
-  /** LI.FI's fee lines, of what goes in and of what comes out. */
+  /** LI.FI's fee lines, on the input and on the output. */
   readonly maxFeeBps: number;
 };
 

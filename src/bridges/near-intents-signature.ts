@@ -60,7 +60,7 @@ const QUOTE_WHEN_SET = [
   'withdrawFee',
 ] as const;
 
-/** The signed text of a quote whose asset ids are spelled as they were signed. */
+/** The signed text of a quote whose asset ids are spelled as in the signed text. */
 export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote): string {
   const fields: Record<string, unknown> = { timestamp };
   for (const key of REQUEST_ALWAYS) fields[key] = quoteRequest[key];
@@ -71,7 +71,7 @@ export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote)
   return base58.encode(sha256(utf8ToBytes(JSON.stringify(sorted))));
 }
 
-/** The quote with every BTC id spelled one way, once for each spelling. One entry if the quote has no BTC. */
+/** The quote with every BTC id replaced, once for each spelling. One entry if the quote has no BTC. */
 function spellings(quote: OneClickQuote): readonly OneClickQuote[] {
   const { originAsset, destinationAsset } = quote.quoteRequest;
   const isBtc = (id: string): boolean => BTC_ASSET_IDS.includes(id);

@@ -23,21 +23,26 @@ const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
 /** Upper bound of the sum of `appFees`, in basis points. */
 export const MAX_APP_FEES_BPS = 25;
-/** What 1Click adds to `appFees` of callers without a JWT or an API key, in basis points (recorded 2026-09-30). */
+/**
+ * The fee that 1Click adds to `appFees` for callers without a JWT or an API key, in basis points (recorded
+ * 2026-09-30).
+ */
 export const KEYLESS_FEE_BPS = 20;
 
 type Options = {
   readonly provider: NearIntents;
   /** Pinned `ed25519:` key of the service. */
   readonly quoteKey: string;
-  /** Where refunds must go: the reserve. */
+  /** Required refund address: the reserve. */
   readonly reserveAddress: string;
-  /** Where the BTC must go. */
+  /** Required destination of the BTC. */
   readonly bitcoinAddress: string;
   readonly now: () => number;
-  /** Called with level `alarm` when the fees of a quote pass our cap, which stops all swaps of this route. */
+  /**
+   * Called with level `alarm` when the fees of a quote exceed our cap, which stops all swaps of this route.
+   */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
-  /** Called for each quote that was judged up to its fees. */
+  /** Called for each quote whose checks reached its fees. */
   readonly onFees?: (isOverCap: boolean) => void;
 };
 
@@ -156,7 +161,7 @@ export async function judgeQuote(
 const isSameAsset = (a: string, b: string): boolean =>
   a === b || (BTC_ASSET_IDS.includes(a) && BTC_ASSET_IDS.includes(b));
 
-/** The earlier of the two ends of the deposit address in Unix ms; undefined if it is too near or malformed. */
+/** The earlier expiry of the deposit address in Unix ms; undefined if it is too near or malformed. */
 function expiry(quote: OneClickQuote['quote'], now: number): number | undefined {
   const ends = [quote.deadline, quote.timeWhenInactive]
     .filter((text) => typeof text === 'string')
@@ -166,7 +171,10 @@ function expiry(quote: OneClickQuote['quote'], now: number): number | undefined 
   return end > now + MINIMUM_LIFE_MS ? end : undefined;
 }
 
-/** The deposit address if a plain transfer can reach it: on the curve, so no program's account, and not our own. */
+/**
+ * The deposit address, if a plain transfer can reach it: on the curve, so not a program's account, and not
+ * our own.
+ */
 function depositOf(address: string | null | undefined, request: OneClickRequest): string | undefined {
   if (!address || !isAddress(address) || !isOnCurve(address) || address === request.refundTo)
     return undefined;

@@ -37,7 +37,7 @@ export type QuoteVerdict =
   | { readonly ok: true; readonly quote: SwapQuote }
   | { readonly ok: false; readonly reason: string };
 
-/** The bridge's report of a swap. Money counts only once our own view of the chains shows it. */
+/** The bridge's report of a swap. Money counts only when our own view of the chains shows it. */
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
@@ -51,7 +51,7 @@ export type SentSwap = {
   readonly signature: string;
   /** The one-time address that was paid; null for a payment that names its receiver itself. */
   readonly depositAddress: string | null;
-  /** Of a route with more than one. */
+  /** For a route with several tools. */
   readonly tool: string | null;
 };
 
@@ -63,7 +63,7 @@ export type SwapRoute = {
   report(swap: SentSwap): Promise<BridgeReport>;
 };
 
-/** Reasons of bridges that are up and have no quote, and what the caller reads for each. */
+/** Refusals of bridges that are available but have no quote, and their messages. */
 const WITHOUT_QUOTE: Readonly<
   Record<string, { readonly code: string; readonly message: string; readonly retryAfterSeconds?: number }>
 > = {
@@ -73,7 +73,7 @@ const WITHOUT_QUOTE: Readonly<
   },
   amount_too_high: {
     code: 'AMOUNT_TOO_LARGE',
-    message: 'The amount is above what the bridge takes now. Request a smaller one.',
+    message: "The amount is above the bridge's current maximum. Request a smaller one.",
   },
   no_route: {
     code: 'QUOTE_REFUSED',

@@ -1,8 +1,10 @@
 /**
- * Ed25519 signatures, checked by the platform's own code: the curve arithmetic takes JavaScript a millisecond and more.
+ * Ed25519 signatures, verified by the platform: the curve arithmetic takes a millisecond or more in
+ * JavaScript.
  *
- * Platforms leave open which public keys they take, so a key is judged here before it becomes one. Of signatures every
- * platform takes those alone that RFC 8032 allows without the cofactor: s below the group's order, and R to the byte.
+ * Platforms differ in the public keys that they accept, so a key is checked here before its import. All
+ * platforms accept the same signatures: those that RFC 8032 allows without the cofactor, with s below the
+ * group's order and R in its exact encoding.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -10,8 +12,8 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 const SIGNATURE_BYTES = 64;
 
 /**
- * A key to check signatures with. Undefined unless the 32 bytes are a point, written in the one way that there is, and
- * not one of the few under which a signature fits any message.
+ * A key for verifying signatures. Undefined unless the 32 bytes are the canonical encoding of a point outside
+ * the small subgroup; for a key in it, one signature fits any message.
  */
 export async function verifyingKey(publicKey: Uint8Array): Promise<CryptoKey | undefined> {
   return isSound(publicKey)
@@ -27,7 +29,7 @@ function isSound(publicKey: Uint8Array): boolean {
   }
 }
 
-/** A signature of another length passes nowhere; one platform says so by an exception. */
+/** A signature of another length is never valid; one platform throws for it. */
 export const isSignedBy = async (
   key: CryptoKey,
   message: Uint8Array,

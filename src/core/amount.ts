@@ -1,5 +1,5 @@
 /**
- * Amounts are bigint atoms with the unit in the type; decimals exist only as text at the border.
+ * Amounts are bigint atoms with the unit in the type; decimals exist only as text at the API's edge.
  * @module
  */
 declare const unit: unique symbol;
@@ -21,7 +21,7 @@ export type ParsedAmount =
   | { ok: false; reason: 'not_a_decimal' | 'too_many_digits' | 'too_large' };
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
-/** No amount of any asset here needs more; longer text is an attack on BigInt's quadratic parser. */
+/** No amount of any asset here needs more; longer text would exploit BigInt's quadratic parser. */
 const MAX_TEXT = 64;
 
 /**
@@ -40,14 +40,15 @@ export function parseAmount(text: string, decimals: number): ParsedAmount {
   return { ok: true, atoms: BigInt((match[1] ?? '') + fraction.padEnd(decimals, '0')) };
 }
 
-/** A decimal as JSON and JavaScript write it: `5e-1`, `1E+3`, `1e-7`. */
+/** A decimal in the notation of JSON and JavaScript: `5e-1`, `1E+3`, `1e-7`. */
 const WRITTEN = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /**
  * Exact atoms of a caller's number, which may have an exponent. A sign is refused.
  *
- * @param excess what happens to digits beyond the unit: `drop` rounds down to the atom, because a sum of doubles such as
- *               `0.30000000000000004` carries digits that its caller never meant; `refuse` is for amounts that are compared
+ * @param excess treatment of digits beyond the unit. `drop` rounds down to the atom, because a sum of doubles
+ * such as
+ * `0.30000000000000004` has digits that the caller did not intend; `refuse` is for amounts that are compared
  */
 export function parseWrittenAmount(text: string, decimals: number, excess: 'drop' | 'refuse'): ParsedAmount {
   if (text.length > MAX_TEXT) return { ok: false, reason: /^\d/.test(text) ? 'too_large' : 'not_a_decimal' };
@@ -56,7 +57,7 @@ export function parseWrittenAmount(text: string, decimals: number, excess: 'drop
   const [, whole = '', fraction = '', exponent = '0'] = match;
   const digits = whole + fraction;
   if (/^0+$/.test(digits)) return { ok: true, atoms: 0n };
-  // Digits before the point, once the atoms are the unit.
+  // Digits before the point when the unit is the atom.
   const length = whole.length + Number(exponent) + decimals;
   if (length > 2 * MAX_TEXT) return { ok: false, reason: 'too_large' };
   if (excess === 'refuse' && /[1-9]/.test(digits.slice(Math.max(length, 0))))
@@ -73,12 +74,12 @@ export function formatAmount(atoms: bigint, decimals: number): string {
 }
 
 /**
- * The nearest JSON number, for the contract's numeric fields. Callers who must not lose a digit read the
- * string of atoms beside it.
+ * The nearest JSON number, for the contract's numeric fields. The string of atoms in the same answer is
+ * exact.
  */
 export const toNumber = (atoms: bigint, decimals: number): number => Number(formatAmount(atoms, decimals));
 
-/** ceil(amount * bps / 10,000): what a fee takes, never less. */
+/** ceil(amount * bps / 10,000): a fee, rounded up. */
 export const bpsOf = (amount: bigint, bps: number): bigint => (amount * BigInt(bps) + 9_999n) / 10_000n;
 
 /** Rounded down to `digits` significant digits: 123456 at 3 is 123000. */

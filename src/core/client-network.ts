@@ -1,15 +1,15 @@
 /**
- * Networks that a client is counted under. One subscriber owns a whole IPv6 prefix, and one customer of a host many
- * addresses, so a limit on the address alone does not hold for such a client.
+ * Networks that a client is counted under. A subscriber owns a whole IPv6 prefix, and a hosting customer may
+ * own many addresses, so a limit per address alone would not bound such a client.
  * @module
  */
 
-/** The network's name and how many times the limit of one client it has. */
+/** The network's name, and its limit as a multiple of one client's. */
 export type NetworkLevel = { readonly network: string; readonly times: number };
 
 /**
  * The networks of a client, the narrowest first: IPv4 by address and /24, IPv6 by /64, /56 and /48.
- * @param client as `clientKey` names it: an IPv4 address or an IPv6 /64
+ * @param client key from `clientKey`: an IPv4 address or an IPv6 /64
  */
 export function networksOf(client: string): NetworkLevel[] {
   if (/^\d+\.\d+\.\d+\.\d+$/.test(client)) {
@@ -29,14 +29,14 @@ export function networksOf(client: string): NetworkLevel[] {
   ];
 }
 
-/** Clients that a shared budget is meant for at the same time. */
+/** Number of concurrent clients that a shared budget is sized for. */
 const SHARES = 8;
 const LEAST_SHARE = 2;
 
 /**
- * What one client may use of a budget that all share: an eighth of what others have left, and never less than two.
- * @param used by all, the client included
- * @param own  used by the client
+ * The share of one client in a common budget: an eighth of what the others have left, but at least two.
+ * @param used by all clients, including this one
+ * @param own  used by this client
  */
 export const fairShare = (maximum: number, used: number, own: number): number =>
   Math.max(LEAST_SHARE, Math.floor((maximum - used + own) / SHARES));

@@ -1,6 +1,6 @@
 /**
- * JSON without losing digits. A number token that a double cannot hold as written becomes an `ExactNumber`,
- * which keeps its source text.
+ * JSON without losing digits. A number that a double cannot represent exactly becomes an `ExactNumber`, which
+ * keeps its source text.
  * @module
  */
 import { MAX_JSON_DEPTH, MAX_JSON_KEYS } from './limits.ts';
@@ -30,7 +30,7 @@ function parseKeeping(text: string, keepsText: (value: number, source: string) =
   return JSON.parse(text, revive);
 }
 
-/** The text of a number as it was written, or undefined for anything that is not a number or text. */
+/** The source text of a number; undefined for anything except a number or text. */
 export function numberText(value: unknown): string | undefined {
   if (value instanceof ExactNumber) return value.source;
   if (typeof value === 'number') return String(value);

@@ -1,6 +1,6 @@
-/** Bounds shared by more than one part of the service. A bound with one user stands beside that user. */
+/** Bounds shared by several parts of the service. A bound with a single user is defined in that file. */
 
-/** Largest request body in bytes; every JSON body of the contract fits many times over. */
+/** Largest request body in bytes; every JSON body of the contract is much smaller. */
 export const MAX_BODY_BYTES = 16 * 1024;
 /** Deepest nesting and most members of a request body. */
 export const MAX_JSON_DEPTH = 8;
@@ -10,7 +10,7 @@ export const MAX_JSON_KEYS = 64;
 export const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
 export const UPSTREAM_TIMEOUT_MS = 8_000;
 
-/** How long a call may wait for the outcome of work that runs elsewhere before it answers that the caller should retry. */
+/** How long a call may wait for work elsewhere before its answer asks the caller to retry. */
 export const MAX_WAIT_MS = 25_000;
 
 export const HOUR_MS = 3_600_000;
@@ -22,27 +22,27 @@ export const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 /** A limit on calls, as the `RateLimit-Policy` header shows it. */
 export type CallLimit = {
   readonly quota: number;
-  /** Absent where the limit is not one of time. */
+  /** Absent if the limit does not depend on time. */
   readonly windowSeconds?: number;
-  /** Of the quota; requests where absent. */
+  /** Unit of the quota; requests if absent. */
   readonly unit?: 'concurrent-requests';
 };
 
 const HOUR_SECONDS = HOUR_MS / 1_000;
 const QUOTE_WINDOW_SECONDS = QUOTE_WINDOW_MS / 1_000;
 
-/** Limits on calls under the names of `details.limit` and of the `RateLimit` headers. */
+/** Limits on calls, by the names in `details.limit` and in the `RateLimit` headers. */
 export const CALL_LIMITS = {
-  /** Of one client and group of routes; equal to LIMITER in wrangler.toml. */
+  /** For one client and group of routes; equal to LIMITER in wrangler.toml. */
   requests_per_minute: { quota: 600, windowSeconds: 60 },
   /** New idempotency keys of one client. */
   keys_per_client_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
-  /** Exchanges that one client opens. */
+  /** Exchanges opened by one client. */
   exchanges_per_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
-  /** Requests of one client that wait for a payment. */
+  /** Requests of one client that await payment. */
   open_requests: { quota: 10, unit: 'concurrent-requests' },
-  // All clients share about 200 quotes of the bridge in two hours; 20 are slack. Of reads and dry runs one client gets a
-  // fair share only.
+  // All clients share about 200 bridge quotes in two hours; 20 of them are a reserve. Reads and dry runs of
+  // one client get only a fair share.
   read_quotes: { quota: 80, windowSeconds: QUOTE_WINDOW_SECONDS },
   create_quotes: { quota: 60, windowSeconds: QUOTE_WINDOW_SECONDS },
   dry_run_quotes: { quota: 40, windowSeconds: QUOTE_WINDOW_SECONDS },

@@ -1,13 +1,13 @@
 /**
- * Prices as integers: micro-dollars (1e-6 USD) per whole coin. Agreement of independent sources is decided here.
+ * Prices as integers: micro-dollars (1e-6 USD) per whole coin. Decides when independent sources agree.
  * @module
  */
 import { type Lamports, lamports, parseAmount, type Sats, sats } from './amount.ts';
 
-/** Digits after the point that a price keeps. */
+/** Digits after the point of a price. */
 export const USD_DECIMALS = 6;
 
-/** What one source says, in micro-dollars per coin. */
+/** One source's prices, in micro-dollars per coin. */
 export type PriceReport = { readonly source: string; readonly btcUsd: bigint; readonly solUsd: bigint };
 
 /** Micro-dollars of a venue's decimal text, further digits dropped; undefined for anything else or for zero. */
@@ -23,7 +23,7 @@ export function divergenceBps(a: bigint, b: bigint): bigint {
   return low <= 0n ? 1_000_000n : ((high - low) * 10_000n + low - 1n) / low;
 }
 
-/** Two venues may differ by so much and still tell one price: a perpetual's mid and a spot price differ by a few bps. */
+/** Tolerated difference of two venues: a perpetual's mid and a spot price differ by a few bps. */
 export const MAX_DIVERGENCE_BPS = 100n;
 
 export type AgreedPrice =
@@ -31,8 +31,8 @@ export type AgreedPrice =
   | { ok: false; reason: 'price_unavailable' | 'price_divergent' };
 
 /**
- * The first report that a second one confirms on both coins within `maxDivergenceBps`. One source alone is no
- * agreement: it could make any quote look fair.
+ * The first report that a second one confirms for both coins within `maxDivergenceBps`. A single source is
+ * not enough, because it could make any quote look fair.
  */
 export function agreePrices(reports: readonly PriceReport[], maxDivergenceBps: bigint): AgreedPrice {
   for (const [index, price] of reports.entries()) {
@@ -47,7 +47,7 @@ export function agreePrices(reports: readonly PriceReport[], maxDivergenceBps: b
   return { ok: false, reason: reports.length < 2 ? 'price_unavailable' : 'price_divergent' };
 }
 
-/** Sats worth `amount` lamports, rounded up: what a fair swap without any cost would pay. */
+/** Sats worth `amount` lamports, rounded up: the output of a fair swap without any cost. */
 export function fairSats(amount: Lamports, price: PriceReport): Sats {
   const numerator = amount * price.solUsd * 100_000_000n;
   const denominator = price.btcUsd * 1_000_000_000n;

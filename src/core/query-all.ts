@@ -1,5 +1,5 @@
 /**
- * Several sources asked for the same thing at once. A slow one must not hold up what the others have said.
+ * Queries several sources in parallel. After the first answer the rest get `graceMs` to reply.
  * @module
  */
 
@@ -12,8 +12,8 @@ export type SourceAnswer<T> = { readonly name: string } & (
 );
 
 /**
- * What each source answers, in their order. Once one has answered the others have `graceMs` left, in milliseconds;
- * while none has, all are waited for.
+ * The answers of all sources, in their order. After the first answer the others have `graceMs` left, in
+ * milliseconds; before that, all are awaited.
  */
 export async function queryAll<T>(
   sources: readonly Source<T>[],
@@ -33,6 +33,6 @@ export async function queryAll<T>(
   return [...answers];
 }
 
-/** The failure to show when no source has answered: the first one's. */
+/** The failure to report when no source has answered: the first one's. */
 export const failureOf = (answers: readonly SourceAnswer<unknown>[]): unknown =>
   answers.map((answer) => (answer.ok ? undefined : answer.error)).find((error) => error !== undefined);

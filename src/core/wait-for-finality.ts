@@ -1,9 +1,9 @@
 /**
- * Waits in a request, not in the custodian: the custodian only reads what is already finalized.
+ * Waits inside a request, not in the custodian: the custodian only reads what is already finalized.
  * @module
  */
 
-/** The most that any node knows of a transaction. */
+/** The most advanced status that any node reports for a transaction. */
 export type TransactionStatus = 'unknown' | 'pending' | 'final';
 
 export type FinalityPorts = {
@@ -16,10 +16,10 @@ export type FinalityPorts = {
 export const POLL_MS = 800;
 
 /**
- * Polls until a transaction is final or the time is up; its last status.
+ * Polls until a transaction is final or the time is up; returns its last status.
  *
- * @param unknownMs longest wait for a transaction that every node denies, or while no node answers
- * @param pendingMs longest wait in all
+ * @param unknownMs longest wait while no node has the transaction, or no node answers
+ * @param pendingMs longest wait in total
  * @throws AppError UPSTREAM_FAILED when the last poll of that time failed
  */
 export async function waitForFinality(

@@ -1,5 +1,5 @@
 /**
- * Request bodies: counted while they are read, JSON only, numbers kept as they were written.
+ * Request bodies: counted while they are read, JSON only, numbers kept in their source form.
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
@@ -8,12 +8,13 @@ import { ExactNumber, isShallow, parseJson } from '../core/json.ts';
 import { MAX_BODY_BYTES } from '../core/limits.ts';
 
 /**
- * `curl -d` announces a form; a body that parses as JSON is taken at its word. Everything else that is not JSON is
- * refused. No cookie or other ambient credential exists, so a form post from a foreign page gains nothing.
+ * `curl -d` sends a form content type; a body that parses as JSON is accepted with it. All other types except
+ * JSON are refused. There are no cookies or other ambient credentials, so a form post from another site gains
+ * nothing.
  */
 const ACCEPTED = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)|^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-/** Reads the body, drops members that are null, and hands the rest to the route's validator. */
+/** Reads the body, drops members that are null, and passes the rest to the route's validator. */
 export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
   const text = await readText(c);
   const type = c.req.header('content-type');
@@ -33,11 +34,11 @@ function jsonHeaders(headers: Headers): Headers {
   return copy;
 }
 
-/** A member that is null counts as absent: forms send null for what was left empty. */
+/** A member that is null counts as absent: forms send null for empty fields. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof ExactNumber)
     return value;
-  // `fromEntries` defines members, so that one named __proto__ stays a member.
+  // `fromEntries` defines members, so one named __proto__ stays a plain member.
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
@@ -53,7 +54,7 @@ function parse(text: string): unknown {
   return value;
 }
 
-/** The announced length is only a hint: what counts is what arrives. */
+/** The announced length is only a hint; the received bytes are counted. */
 async function readText(c: Context): Promise<string> {
   const tooLarge = () => new AppError('BODY_TOO_LARGE', `The body is over ${MAX_BODY_BYTES} bytes.`);
   if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();

@@ -1,24 +1,25 @@
 /**
- * Reads of slow or scarce upstreams: served from memory, then KV, refreshed in the background, one load at a time.
- * Freshness is judged by the time inside the value, never by where it was found. A failed load is never stored.
+ * Reads of slow or scarce upstreams: served from memory, then KV, refreshed in the background, with one load
+ * at a time. Freshness depends on the time inside the value, never on where it was found. A failed load is
+ * never stored.
  * @module
  */
 import { stringifyJson } from '../core/json.ts';
 
 export type CachePolicy = {
-  /** Served without a look at the upstream for so long, in milliseconds. */
+  /** Milliseconds for which a value is served without contacting the upstream. */
   readonly freshMs: number;
-  /** For so long after that it is still served at once while a refresh runs. */
+  /** Milliseconds after that for which it is still served at once while a refresh runs. */
   readonly revalidateMs: number;
-  /** The oldest value that may be served, marked stale, while the upstream fails. */
+  /** Maximum age of a value that is served, marked stale, while the upstream fails. */
   readonly staleMs: number;
-  /** Unix ms. A value that was read earlier is read again, however young it is. */
+  /** Unix ms. A value read before this time is read again, regardless of its age. */
   readonly notBefore?: number;
 };
 
 /**
- * `asOf` in Unix milliseconds: when the value was read from its source. What is not stale is the same object for every
- * reader until it is read anew.
+ * `asOf` in Unix milliseconds: when the value was read from its source. While a value is fresh, all readers
+ * receive the same object.
  */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
@@ -28,15 +29,15 @@ type CacheOptions = {
   /** Values must survive JSON: atoms are decimal text. */
   readonly kv: Pick<KVNamespace, 'get' | 'put'> | undefined;
   readonly now: () => number;
-  /** Keeps a background promise alive after the answer has gone. */
+  /** Keeps a background promise alive after the response was sent. */
   readonly defer: (work: Promise<unknown>) => void;
 };
 
-/** After a failed load the upstream is left alone for so long. */
+/** After a failed load the upstream is not contacted for this time. */
 const FAILURE_PAUSE_MS = 2_000;
-/** KV refuses a shorter life. */
+/** KV rejects a shorter lifetime. */
 const KV_MINIMUM_SECONDS = 60;
-/** Bound on what one isolate remembers; the oldest goes first. */
+/** Maximum entries in one isolate's memory; the oldest is evicted first. */
 const MAX_ENTRIES = 500;
 
 export type Cache = ReturnType<typeof createCache>;
@@ -76,7 +77,7 @@ export function createCache({ kv, now, defer }: CacheOptions) {
     }
   }
 
-  /** Joins the load of this key that is under way, from any caller. */
+  /** Joins a running load of this key. */
   function loadOnce(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
     const running = loading.get(key);
     if (running) return running;
@@ -88,8 +89,8 @@ export function createCache({ kv, now, defer }: CacheOptions) {
 
   return {
     /**
-     * The value under a key, not older than the policy allows.
-     * @throws what `read` threw, when nothing young enough is known
+     * The value of a key, not older than the policy allows.
+     * @throws what `read` threw, when no recent enough value exists
      */
     async read<T>(key: string, policy: CachePolicy, read: () => Promise<T>): Promise<Cached<T>> {
       const { notBefore = 0 } = policy;

@@ -31,7 +31,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const grouped = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** Sizes of texts count characters; every other size is the number itself. */
+/** Sizes of texts count characters; other sizes are the number itself. */
 function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): string {
   const bound = issue.code === 'too_big' ? issue.maximum : issue.minimum;
   const most = issue.code === 'too_big' ? 'at most' : 'at least';
@@ -41,7 +41,7 @@ function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): st
   return `is ${grouped(issue.input.length)} characters long; ${most} ${grouped(bound)}`;
 }
 
-/** Undefined leaves zod's own message, for issues that no request can raise. */
+/** Undefined keeps zod's own message, for issues that no request can raise. */
 export function inCallerWords(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -65,6 +65,6 @@ export function inCallerWords(issue: RawIssue): string | undefined {
   }
 }
 
-/** What is too long in bytes of UTF-8, as wallets and the chain count it. */
+/** The message for a text that is too long in bytes of UTF-8, the unit of wallets and the chain. */
 export const tooManyBytes = (text: string, maximum: number): string =>
   `is ${grouped(utf8ToBytes(text.toWellFormed()).length)} bytes long; at most ${grouped(maximum)}`;

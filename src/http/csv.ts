@@ -21,7 +21,7 @@ export function wantsCsv(c: Context): boolean {
   return type === 'text/csv';
 }
 
-/** A list in both forms. Its type is that of the JSON form, which typed clients ask for. */
+/** A list in both forms. Its type is that of the JSON form, which typed clients request. */
 export function listResponse<S extends z.ZodType>(schema: S, description: string) {
   const json = jsonResponse(schema, description);
   const content = { ...json.content, 'text/csv': { schema: z.string() } };
@@ -33,15 +33,15 @@ const cellText = (value: Cell): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** A header row with the members' names, then a line a row. Null is an empty cell. */
+/** A header row with the members' names, then one line per row. Null is an empty cell. */
 export function toCsv(rows: readonly Readonly<Record<string, Cell>>[], columns: readonly string[]): string {
   const lines = rows.map((row) => columns.map((column) => cellText(row[column] ?? null)).join(','));
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
 /**
- * @param name of the file, as a browser saves it
- * @param next cursor of the next page, which the header `Link` carries
+ * @param name of the file that a browser saves
+ * @param next cursor of the next page, sent in the `Link` header
  */
 export function csvList(
   c: Context,

@@ -1,7 +1,7 @@
 /**
- * What every response carries, in one middleware: request id, CORS, security headers, entity tag and the log line. One
- * middleware, because each further one costs a warm read several percent, and headers are set once, on the response
- * that the route made, because Hono copies all of them when some exist before it.
+ * The common parts of every response: request id, CORS, security headers, entity tag and the log line. They
+ * are one middleware, because each further one slows a warm read by several percent. Headers are set once, on
+ * the route's finished response: Hono copies all headers if some exist before it.
  * @module
  */
 import type { Context, Next } from 'hono';
@@ -49,7 +49,7 @@ const DEFAULTS = [
   ['Cache-Control', 'no-store'],
 ] as const;
 
-/** Hashes the body where the route made no entity tag, and answers 304 where the caller holds the same one. */
+/** Hashes the body if the route set no entity tag, and returns 304 if the caller's copy has the same tag. */
 const addEtag = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
@@ -63,7 +63,7 @@ const addEtag = etag({
 
 const MAX_REQUEST_ID_LENGTH = 255;
 
-/** The caller's id where it is plain ASCII of a bounded length: it is logged and sent back. */
+/** The caller's id if it is plain ASCII of a bounded length, because it is logged and sent back. */
 function requestIdOf(c: Context): string {
   const sent = c.req.header('x-request-id');
   return sent && sent.length <= MAX_REQUEST_ID_LENGTH && !/[^\w\-=]/.test(sent) ? sent : crypto.randomUUID();

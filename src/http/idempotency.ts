@@ -1,6 +1,6 @@
 /**
- * The Idempotency-Key header: what it may be, and what is kept of it. The key itself is never stored or logged, since
- * a caller that knows it can read the answer that it guards.
+ * The Idempotency-Key header: its form, and what is stored of it. The key itself is never stored or logged,
+ * because it gives access to the protected answer.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -26,11 +26,12 @@ export function idempotencyKey(c: Context): string | undefined {
 export type RequestFingerprint = { readonly keyHash: string; readonly bodyHash: string };
 
 /**
- * What is stored of a guarded request.
+ * The stored fingerprint of a request with a key.
  *
- * @param route a constant such as `exchange/create`: one key on two routes is two keys
+ * @param route a constant such as `exchange/create`: the same key on two routes counts as two keys
  * @param key   from `idempotencyKey`
- * @param body  the validated body; the order of its members does not count, bigint counts as its decimal text
+ * @param body  the validated body; the order of its members does not matter, bigint counts as its decimal
+ * text
  */
 export const requestFingerprint = (route: string, key: string, body: unknown): RequestFingerprint => ({
   keyHash: hash(`${route}\n${key}`),
@@ -43,7 +44,7 @@ function ordered(value: unknown): unknown {
   if (value instanceof ExactNumber) return value.source;
   if (Array.isArray(value)) return value.map(ordered);
   if (typeof value !== 'object' || value === null) return value;
-  // Entries, not an object: a member named __proto__ or 1 keeps its place.
+  // Entries, not an object: a member named __proto__ or 1 keeps its position.
   return Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))

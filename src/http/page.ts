@@ -1,6 +1,6 @@
 /**
- * Pages of lists: `limit`, an opaque `cursor`, and `next_cursor`. A cursor holds the sort key of the last row shown, so
- * that rows which arrive meanwhile neither repeat a row nor hide one, and every page costs the same.
+ * Pages of lists: `limit`, an opaque `cursor`, and `next_cursor`. A cursor contains the sort key of the last
+ * row shown. New rows therefore neither repeat nor hide a row, and every page costs the same.
  * @module
  */
 import { z } from '@hono/zod-openapi';
@@ -39,13 +39,13 @@ export const nextCursor = z
 
 export type CursorKey = readonly (string | number)[];
 
-/** @param list name of the list, so that a cursor of another one is refused */
+/** @param list name of the list, so that a cursor of a different list is refused */
 export const encodeCursor = (list: string, key: CursorKey): string =>
   base64urlnopad.encode(new TextEncoder().encode(JSON.stringify([list, ...key])));
 
 /**
- * The sort key in a cursor, null without one.
- * @param key what the list's cursors hold
+ * The sort key in a cursor; null without a cursor.
+ * @param key shape of the list's sort key
  * @throws AppError INVALID_INPUT for text that this list did not issue
  */
 export function decodeCursor<K extends CursorKey>(
@@ -79,7 +79,7 @@ function decoded(text: string): unknown {
 export type Page<Row> = { readonly rows: readonly Row[]; readonly next: string | null };
 
 /**
- * A page of rows that were read with one more than its limit, which tells whether there is a next page.
+ * A page from rows that were read with one more than its limit, which shows whether there is a next page.
  * @param keyOf sort key of a row
  */
 export function pageOf<Row>(
@@ -93,7 +93,7 @@ export function pageOf<Row>(
   return { rows, next: read.length > limit && last ? encodeCursor(list, keyOf(last)) : null };
 }
 
-/** Puts the next page into `Link`, for bodies that have no room for `next_cursor`. */
+/** Adds the next page to the `Link` header, for bodies without `next_cursor`. */
 export function linkNext(c: Context, next: string | null): void {
   if (next === null) return;
   const url = new URL(c.req.url);

@@ -17,13 +17,13 @@ type AmountRules = {
   readonly decimals: number;
   /** Smallest amount accepted, in atoms. */
   readonly minimum: bigint;
-  /** What happens to digits beyond the unit. */
+  /** Treatment of digits beyond the unit. */
   readonly excess: 'drop' | 'refuse';
   readonly description: string;
   readonly example: string;
 };
 
-/** An amount as a JSON number or decimal text, read from its source digits into atoms. */
+/** An amount as a JSON number or decimal text, converted from its source digits into atoms. */
 export function amountParam({ decimals, minimum, excess, description, example }: AmountRules) {
   return z
     .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: 'must be a number' })
@@ -38,7 +38,7 @@ export function amountParam({ decimals, minimum, excess, description, example }:
     .openapi({ type: 'number', description, example: Number(example) });
 }
 
-/** An integer of a body: a JSON number however it is written (`6`, `6.0`, `6e0`), or the same as text. */
+/** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as text. */
 export const integerMember = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) =>
   z
     .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: 'must be an integer' })
@@ -58,8 +58,8 @@ export const integerMember = (minimum: number, maximum: number = Number.MAX_SAFE
     .openapi({ type: 'integer', minimum, ...(maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }) });
 
 /**
- * An integer of a query, in plain digits and refused outside its range, never clamped. Coercion would also take `0x1`,
- * `1e1` and blanks. The route describes it.
+ * An integer in a query: plain digits, refused outside its range and never clamped. Coercion would also
+ * accept `0x1`, `1e1` and blanks. The route describes it.
  */
 export const integerParam = (minimum: number, maximum = 999_999_999_999_999) =>
   z

@@ -6,7 +6,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 
-/** Longest wait that a call may ask for, in seconds: proxies and clients commonly give up after 60. */
+/** Longest wait that a call may request, in seconds: proxies and clients commonly give up after 60. */
 export const MAX_PREFERRED_WAIT_SECONDS = 55;
 
 const prefer = (description: string) =>
@@ -24,8 +24,8 @@ export const preferChangeHeaders = prefer(
 const WAIT = /^wait\s*=\s*(?:"(\d{1,9})"|(\d{1,9}))\s*(?:;|$)/i;
 
 /**
- * Milliseconds that the caller wants to wait. The first `wait` counts; a malformed one is ignored, since a preference is
- * never an error.
+ * Milliseconds that the caller wants to wait. The first `wait` counts; a malformed one is ignored, because a
+ * preference is never an error.
  *
  * @param header         the `Prefer` header, lists joined by commas
  * @param defaultSeconds used without a valid `wait`
@@ -45,11 +45,13 @@ function statedWaitMs(header: string | undefined): number | undefined {
   return undefined;
 }
 
-/** `Preference-Applied` of a granted wait. @param waitMs as `preferredWaitMs` returned it */
+/** `Preference-Applied` of a granted wait. @param waitMs from `preferredWaitMs` */
 export const grantWait = (c: Context, waitMs: number): void =>
   c.header('Preference-Applied', `wait=${waitMs / 1_000}`);
 
-/** Milliseconds that a call may wait, the longest wait by default. Grants a wait that the caller stated. */
+/**
+ * Milliseconds that a call may wait; the longest wait by default. Grants a wait that the caller requested.
+ */
 export function grantedWaitMs(c: Context): number {
   const stated = statedWaitMs(c.req.header('prefer'));
   if (stated !== undefined) grantWait(c, stated);

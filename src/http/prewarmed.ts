@@ -1,20 +1,26 @@
 /**
- * Reads that the cron does anew each minute, so that every isolate lives on what is in KV and asks no upstream itself.
+ * Reads that the cron repeats each minute, so that isolates are served from KV and do not contact an
+ * upstream.
  * @module
  */
 import type { CachePolicy } from './cached.ts';
 
-/** A minute and the time that a cron tick may take; then an isolate helps itself, in the background at first. */
+/**
+ * One minute plus the time of a cron tick; after that an isolate reads the source itself, at first in the
+ * background.
+ */
 export const prewarmed = (staleMs: number): CachePolicy => ({
   freshMs: 75_000,
   revalidateMs: 45_000,
   staleMs,
 });
 
-/** True: read anew. A time in Unix ms: read anew what was read before it. */
+/** True: read again. A time in Unix ms: read again if the value is from before it. */
 export type Refresh = boolean | number;
 
-/** The same policy with a refresh. The last good value is still served, marked stale, while the source fails. */
+/**
+ * The same policy with a refresh. The last good value is still served, marked stale, while the source fails.
+ */
 export const refreshing = (policy: CachePolicy, refresh: Refresh): CachePolicy =>
   typeof refresh === 'number'
     ? { ...policy, notBefore: refresh }

@@ -1,5 +1,5 @@
 /**
- * The error body: one shape for every failure, and the one place where a failure becomes an answer.
+ * The error body: one shape for every failure, and the only place that turns a failure into a response.
  * @module
  */
 import type { Context } from 'hono';
@@ -24,7 +24,7 @@ export type ProblemBody = {
   details?: Readonly<Record<string, unknown>>;
 };
 
-/** Merges the tables of the features with the shared one. @throws Error when two define one code */
+/** Merges the features' tables with the shared one. @throws Error when two tables define the same code */
 export function mergeErrorTables(...tables: ErrorTable[]): ErrorTable {
   const merged: Record<string, ErrorEntry> = {};
   for (const [code, entry] of tables.flatMap((table) => Object.entries(table))) {
@@ -37,15 +37,17 @@ export function mergeErrorTables(...tables: ErrorTable[]): ErrorTable {
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
 /**
- * D1 marks its errors only in their text. One with an SQLite code is a defect of a statement, except a missing table:
- * then the migrations were not applied to this database.
+ * D1 marks its errors only in their text. An error with an SQLite code is a faulty statement, except a
+ * missing table: the migrations were then not applied to this database.
  */
 const isDatabaseDown = (thrown: unknown): boolean =>
   thrown instanceof Error &&
   /^D1_ERROR|\bD1 DB\b/.test(thrown.message) &&
   (!/SQLITE_/.test(thrown.message) || /\bno such table\b/.test(thrown.message));
 
-/** What a thrown value may show: an expected failure as it is, anything else only as INTERNAL. */
+/**
+ * The error that a caller sees for a thrown value: an expected failure unchanged, anything else as INTERNAL.
+ */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseDown(thrown)) return databaseUnavailable('The database does not answer.', thrown);
@@ -55,7 +57,7 @@ export function asAppError(thrown: unknown): AppError {
   return INTERNAL;
 }
 
-/** Refusals by a limit on calls; `details.limit` names it. Other limits are of money. */
+/** Refusals by a limit on calls; `details.limit` names it. Other limits concern money. */
 const CALL_LIMIT_CODES = ['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'];
 
 export function problemResponse(c: Context, error: AppError, table: ErrorTable): Response {

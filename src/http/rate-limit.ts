@@ -1,7 +1,7 @@
 /**
- * Rejects floods before any work is done, and shows every limit on calls in the `RateLimit` headers.
- * The platform counts per location and approximately, so nothing that costs money depends on it: the custodian has exact
- * limits of its own.
+ * Rejects floods before any work is done, and shows every limit on calls in the `RateLimit` headers. The
+ * platform counts per location and approximately, so nothing that costs money depends on it: the custodian
+ * has exact limits of its own.
  * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
  * @module
  */
@@ -15,13 +15,13 @@ export type CallLimits = Readonly<Record<string, CallLimit>>;
 
 const REQUESTS = 'requests_per_minute';
 const { quota: QUOTA, windowSeconds: PERIOD_SECONDS } = CALL_LIMITS[REQUESTS];
-/** Clients whose requests one isolate counts in a period. */
+/** Maximum clients whose requests one isolate counts per period. */
 const MAX_COUNTED = 10_000;
 
-/** The caller's requests of this period that this isolate has seen; the platform does not tell its own count. */
+/** The callers' requests in this period and isolate; the platform does not expose its own count. */
 const counted = { period: 0, requests: new Map<string, number>() };
 
-/** `RateLimit` of the requests that are left, an upper bound: other isolates may have served more of them. */
+/** `RateLimit` with the remaining requests: an upper bound, because other isolates may have served more. */
 function remaining(key: string): string {
   const seconds = Date.now() / 1_000;
   const period = Math.floor(seconds / PERIOD_SECONDS);
@@ -46,7 +46,7 @@ const policyOf = (limits: CallLimits): string =>
     )
     .join(', ');
 
-/** Sets `RateLimit` of a limit that is used up. @param limit its name; @param seconds until it has room again */
+/** Sets `RateLimit` of an exhausted limit. @param limit its name; @param seconds until it has room again */
 export const showExhausted = (c: Context, limit: string, seconds: number): void =>
   c.header('RateLimit', `"${limit}";r=0;t=${seconds}`);
 
@@ -54,7 +54,7 @@ export const showExhausted = (c: Context, limit: string, seconds: number): void 
  * Counts requests of one client and shows the limits of the route.
  *
  * @param group   routes that share one count
- * @param further limits that the route itself enforces, by name; from its dependencies where they are configured
+ * @param further limits that the route itself enforces, by name; from its dependencies if they are configured
  */
 export function rateLimit<Deps>(
   group: string,
@@ -74,7 +74,7 @@ export function rateLimit<Deps>(
       });
     }
     await next();
-    // On the response that exists: headers that are set before it was made cost a copy of all of them.
+    // Set on the finished response: headers set before it exists cost a copy of all of them.
     const { headers } = c.res;
     headers.set('RateLimit-Policy', policy);
     headers.append('RateLimit', remaining(key));

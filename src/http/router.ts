@@ -1,5 +1,5 @@
 /**
- * What every feature's router shares: typed dependencies, one shape for refused input, error answers in OpenAPI.
+ * Shared by all features' routers: typed dependencies, one shape for refused input, error answers in OpenAPI.
  * @module
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
@@ -9,7 +9,7 @@ import { inCallerWords } from './caller-words.ts';
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
 export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
 
-/** Issues that one answer lists, because a body may have thousands of bad members. */
+/** Maximum issues in one answer, because a body may have thousands of invalid members. */
 const MAX_ISSUES = 10;
 
 z.config({ customError: inCallerWords });
@@ -31,7 +31,7 @@ export const newRouter = <Deps>() =>
     },
   });
 
-/** The error answers of a route, grouped by status, with exactly the codes it can send. */
+/** The error answers of a route, grouped by status, with exactly the codes that it can send. */
 export function errorResponses(...tables: ErrorTable[]) {
   const byStatus = new Map<number, string[]>();
   for (const [code, entry] of tables.flatMap((table) => Object.entries(table))) {
@@ -48,19 +48,19 @@ export function errorResponses(...tables: ErrorTable[]) {
 export const Problem = z
   .object({
     error_code: z.string().openapi({ description: 'Stable machine-readable code' }),
-    error: z.string().openapi({ description: 'What happened, for people' }),
+    error: z.string().openapi({ description: 'What happened, for display' }),
     action: z.string().optional().openapi({ description: 'What to do next' }),
-    request_id: z.string().openapi({ description: 'As in the header X-Request-Id' }),
-    retryable: z.boolean().openapi({ description: 'The same request can succeed later' }),
-    retry_after_s: z.int().optional().openapi({ description: 'Seconds to wait, as in Retry-After' }),
+    request_id: z.string().openapi({ description: 'Same as the X-Request-Id header' }),
+    retryable: z.boolean().openapi({ description: 'Whether the same request can succeed later' }),
+    retry_after_s: z.int().optional().openapi({ description: 'Seconds to wait, same as Retry-After' }),
     details: z
       .record(z.string(), z.unknown())
       .optional()
-      .openapi({ description: 'What the meaning of the code promises' }),
+      .openapi({ description: "The details described by the code's meaning" }),
   })
   .openapi('Problem');
 
-/** As JSON Schema: nothing is validated by it, and a hundred zod schemas would be made anew in every isolate. */
+/** As JSON Schema: it validates nothing, and every isolate would have to create a hundred zod schemas. */
 export const problemSchema = (codes: readonly string[]) => ({
   allOf: [
     { $ref: '#/components/schemas/Problem' },
@@ -68,11 +68,11 @@ export const problemSchema = (codes: readonly string[]) => ({
   ],
 });
 
-/** The entries of a table under these codes. */
+/** The entries of a table with these codes. */
 export const pickErrors = <T extends ErrorTable>(table: T, ...codes: (keyof T & string)[]): ErrorTable =>
   Object.fromEntries(Object.entries(table).filter(([code]) => codes.includes(code)));
 
-/** The JSON body of a route that cannot do without one. */
+/** The required JSON body of a route. */
 export const jsonRequest = <S extends z.ZodType>(schema: S) => ({
   required: true as const,
   content: { 'application/json': { schema } },

@@ -1,18 +1,21 @@
 /**
- * Long polling: a read with `Prefer: wait=N` returns when the state of its record changes or the time is over.
+ * Long polling: a read with `Prefer: wait=N` returns when its record's state changes or the time is over.
  * @module
  */
 import type { Context } from 'hono';
 import type { Cache } from './cached.ts';
 import { grantWait, preferredWaitMs } from './prefer.ts';
 
-/** Waiting requests of one isolate. A further one gets the current state at once, without `Preference-Applied`. */
+/**
+ * Maximum waiting requests of one isolate. A further one gets the current state at once, without
+ * `Preference-Applied`.
+ */
 export const MAX_WAITING = 512;
 
 export type Waiting = ReturnType<typeof createWaiting>;
 
 type WaitOptions = {
-  /** Holds each read for `pollMs`, so that all requests that wait for one record share one read. */
+  /** Caches each read for `pollMs`, so that all requests that wait for one record share it. */
   readonly memory: Pick<Cache, 'read'>;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -20,20 +23,20 @@ type WaitOptions = {
 };
 
 export type Poll<T> = {
-  /** Of the record, unique among all records that can be waited for. */
+  /** Key of the record, unique among all records that can be waited for. */
   readonly key: string;
-  /** Between two reads of the record, however many requests wait for it. */
+  /** Interval between reads of the record, regardless of the number of waiting requests. */
   readonly pollMs: number;
-  /** @throws AppError which only the first read of a request passes on */
+  /** @throws AppError; only the first read of a request passes it on */
   readonly read: () => Promise<T>;
-  /** What a change is measured by; null when the state is final. */
+  /** The value that a change is measured by; null when the state is final. */
   readonly stateOf: (value: T) => string | null;
 };
 
 export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: WaitOptions) {
   /**
-   * One entry for each waiting request. The runtime destroys a request whose caller has gone without running its
-   * `finally`; the deadline releases such an entry.
+   * One entry per waiting request. If the caller disconnects, the runtime destroys the request without
+   * running its `finally`; the deadline then releases the entry.
    */
   const waiting = new Set<{ readonly until: number }>();
 
@@ -65,7 +68,8 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
       let value = first;
       while (stateOf(value) === state && now() < until) {
         await sleep(Math.min(pollMs, until - now()));
-        // A failed read is no change: the caller keeps waiting and gets the last known state at the end.
+        // A failed read does not count as a change: the caller keeps waiting and gets the last known state at
+        // the end.
         value = await shared().catch(() => value);
       }
       return { value, applied: true };

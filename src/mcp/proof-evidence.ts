@@ -3,7 +3,7 @@
  * @module
  */
 import { netEffect } from '../chain/bitcoin/net-effect.ts';
-import type { ExplorerWord, ProofEvidence } from '../chain/bitcoin/proof-check.ts';
+import type { ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-check.ts';
 import type { ProofMessage } from '../chain/bitcoin/proof-message.ts';
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
@@ -41,16 +41,19 @@ export async function collectEvidence(
 async function explorerReport(
   explorer: Esplora,
   { bitcoinAddress, bitcoinTip }: ProofMessage,
-): Promise<ExplorerWord> {
+): Promise<ExplorerReport> {
   try {
     const { confirmed } = await explorer.balance(bitcoinAddress);
     const [gained, blockHash] = await Promise.all([
       gainedSince(explorer, bitcoinAddress, bitcoinTip.height),
       explorer.blockHash(bitcoinTip.height),
     ]);
-    return { name: explorer.name, says: { satsAtProof: confirmed - gained, satsNow: confirmed, blockHash } };
+    return {
+      name: explorer.name,
+      figures: { satsAtProof: confirmed - gained, satsNow: confirmed, blockHash },
+    };
   } catch {
-    return { name: explorer.name, says: null };
+    return { name: explorer.name, figures: null };
   }
 }
 

@@ -101,24 +101,24 @@ The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s
 |---|---|---|
 | \`AMOUNT_TOO_LARGE\` | Above the cap of one swap, which details.maxAmountLamports holds, or above what the bridge takes now. | \`fix_request\` |
 | \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the minimum of the bridge. | \`fix_request\` |
-| \`BODY_TOO_LARGE\` | The body is over 16 KiB. | \`fix_request\` |
+| \`BODY_TOO_LARGE\` | The body is larger than 16 KiB. | \`fix_request\` |
 | \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
-| \`DATABASE_UNAVAILABLE\` | The database of records does not answer. Nothing was lost; reads from cache still work. | \`retry_later\` |
-| \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running; repeat it with the same key. | \`retry_with_same_key\` |
-| \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was used before with another request. | \`retry_with_new_key\` |
+| \`DATABASE_UNAVAILABLE\` | The database is not available. Nothing was lost; cached reads still work. | \`retry_later\` |
+| \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running. Repeat the request with the same key. | \`retry_with_same_key\` |
+| \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was already used with a different request. | \`retry_with_new_key\` |
 | \`INSUFFICIENT_BALANCE\` | The reserve SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
-| \`INTERNAL\` | An unexpected failure; report the request_id. | \`report_request_id\` |
+| \`INTERNAL\` | An unexpected failure. Report the request_id. | \`report_request_id\` |
 | \`INVALID_IDEMPOTENCY_KEY\` | Idempotency-Key must be 16 to 128 visible ASCII characters. | \`fix_request\` |
 | \`INVALID_INPUT\` | A parameter or body member is missing, malformed or out of range; details.issues names it. | \`fix_request\` |
 | \`INVALID_JSON\` | The body is not valid JSON. | \`fix_request\` |
-| \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables names what is missing. | \`contact_operator\` |
-| \`NOT_FOUND\` | No record has this id. | \`check_id\` |
+| \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables lists the missing variables. | \`contact_operator\` |
+| \`NOT_FOUND\` | There is no record with this id. | \`check_id\` |
 | \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be judged. Nothing was signed. | \`retry_with_new_key\` |
 | \`QUOTE_BUDGET_SPENT\` | The share of the routing provider's quote quota is used up for now. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
-| \`RATE_LIMITED\` | Too many requests from this address; wait for Retry-After seconds. | \`retry_later\` |
+| \`RATE_LIMITED\` | Too many requests from this address. Wait for Retry-After seconds. | \`retry_later\` |
 | \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells which. | \`retry_later\` |
 | \`SWAP_LIMIT_REACHED\` | A cap leaves no room: details.limit is hour, day, unsettled or cost_day; Retry-After tells when to come back. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
-| \`UPSTREAM_FAILED\` | A service that the answer depends on failed or answered nonsense; details.upstream names it. | \`retry_later\` |
+| \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream names it. | \`retry_later\` |
 `;

@@ -1,6 +1,7 @@
 /**
- * ChangeNOW v2 (documenter.getpostman.com/view/8180765/SVfTPnM8). An asset is a ticker on a network; amounts leave here
- * as 1e-18 coin and are sent as decimal text. Creating has no idempotency key upstream: it is asked once, ever.
+ * ChangeNOW v2 (documenter.getpostman.com/view/8180765/SVfTPnM8). An asset is a ticker on a network. Amounts
+ * are 1e-18 coin here and decimal text upstream. Creating an exchange has no idempotency key upstream, so it
+ * is requested only once, ever.
  * @module
  */
 import * as z from 'zod';
@@ -11,7 +12,7 @@ import { type AttoCoins, COIN_DECIMALS, readCoins } from './coin-amount.ts';
 import { type Answer, ask, type Fetch } from './http.ts';
 
 const UPSTREAM = 'changenow';
-/** The provider answers a create late when its own wallets are; 15 to 20 s is what its clients wait. */
+/** The provider is slow to create an exchange when its own wallets are; its clients wait 15 to 20 s. */
 const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);
@@ -85,10 +86,12 @@ export type ExchangeOrder = Pair & {
   readonly refundExtraId?: string | undefined;
 };
 
-/** A read that the provider answered: with the value, or with its own error code such as `pair_is_inactive`. */
+/**
+ * A read that the provider answered: the value, or the provider's own error code such as `pair_is_inactive`.
+ */
 export type Read<T> = { ok: true; value: T } | { ok: false; code: string };
 
-/** `refused` is certain: no exchange exists. `unknown`: one may exist. */
+/** `refused`: certainly no exchange exists. `unknown`: one may exist. */
 export type CreateOutcome =
   | { outcome: 'created'; exchange: CreatedExchange }
   | { outcome: 'refused'; code: string }
@@ -113,7 +116,7 @@ export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: 
   }
 
   return {
-    /** Every currency that can be exchanged now. Rows in an unknown shape are left out. */
+    /** Every currency that can be exchanged now. Rows of an unknown shape are left out. */
     async currencies(): Promise<Currency[]> {
       const rows = await read(
         '/exchange/currencies',
@@ -129,7 +132,7 @@ export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: 
     range: (pair: Pair): Promise<Read<Range>> =>
       read('/exchange/range', { ...assetsOf(pair), flow: 'standard' }, Range),
 
-    /** What `amount` of `from` would bring, fees deducted. Not a lock. */
+    /** The output for `amount` of `from`, after fees. Not binding. */
     estimate: (pair: Pair, amount: AttoCoins): Promise<Read<Estimate>> =>
       read(
         '/exchange/estimated-amount',
@@ -141,7 +144,7 @@ export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: 
     status: (exchangeId: string): Promise<Read<ExchangeState>> =>
       read('/exchange/by-id', { id: exchangeId }, Status),
 
-    /** Opens an exchange. Never throws for what the network does: an answer that is missing is an outcome. */
+    /** Opens an exchange. Never throws on network failures: a missing answer is an outcome. */
     async create(order: ExchangeOrder): Promise<CreateOutcome> {
       const body = {
         ...assetsOf(order),
@@ -180,8 +183,9 @@ const assetsOf = ({ from, to }: Pair) => ({
 });
 
 /**
- * The provider's own code when it refused, or one of ours: `rate_limited`, `invalid_api_key`, `status_4xx`. Refusals come
- * with status 400 to 403, sometimes with 200. Its message is dropped: it is free text, and may quote the key.
+ * The provider's own code for a refusal, or one of ours: `rate_limited`, `invalid_api_key`, `status_4xx`.
+ * Refusals have status 400 to 403, sometimes 200. The provider's message is dropped: it is free text and may
+ * quote the key.
  */
 function refusalOf(answer: Answer): string | undefined {
   if (answer.status === 429) return 'rate_limited';

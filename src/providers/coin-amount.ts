@@ -1,5 +1,5 @@
 /**
- * Amounts of an upstream that counts in whole coins and names no decimals: exact integers of 1e-18 coin.
+ * Amounts of an upstream that uses whole coins and names no decimals: exact integers of 1e-18 coin.
  * @module
  */
 import { numberText } from '../core/json.ts';
@@ -13,9 +13,9 @@ export type AttoCoins = bigint;
 const NUMBER = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /**
- * An amount from parsed JSON, as number, exact number or decimal text; undefined for anything else.
+ * An amount from parsed JSON: a number, an exact number or decimal text; undefined for anything else.
  *
- * @param rounding of digits beyond the 18th: `up` for what must not be undercut
+ * @param rounding of digits beyond the 18th; `up` for minimum amounts
  */
 export function readCoins(value: unknown, rounding: 'down' | 'up' = 'down'): AttoCoins | undefined {
   const match = NUMBER.exec(numberText(value) ?? '');

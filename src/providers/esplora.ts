@@ -1,6 +1,7 @@
 /**
- * Esplora REST client (Blockstream/esplora API.md). Read-only. Amounts leave as sats; times as Unix seconds.
- * mempool.space and blockstream.info differ in page sizes and may repeat rows: callers get each txid of a page once.
+ * Esplora REST client (Blockstream/esplora API.md). Read-only. Amounts are sats; times are Unix seconds.
+ * mempool.space and blockstream.info differ in page sizes and may repeat rows: callers get each txid of a
+ * page once.
  * @module
  */
 import * as z from 'zod';
@@ -70,8 +71,8 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
     name: opts.name,
 
     /**
-     * Confirmed balance and number of confirmed transactions, in one answer. `pendingDelta` is what the mempool would
-     * add, and may be negative; `pendingSpent` is what it would take, change not deducted.
+     * Confirmed balance and number of confirmed transactions, in one answer. `pendingDelta` is the mempool's
+     * net effect and may be negative; `pendingSpent` is the sum that it spends, with change not deducted.
      */
     async balance(address: string) {
       const info = await getJson(at(`/address/${encodeURIComponent(address)}`), AddressInfo);
@@ -84,7 +85,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
       };
     },
 
-    /** The height of the best block, which this API answers as bare text. */
+    /** The height of the best block; this API returns it as bare text. */
     async tipHeight(): Promise<number> {
       const answer = await ask(at('/blocks/tip/height'));
       if (answer.status !== 200 || !/^\d{1,9}$/.test(answer.text)) {
@@ -95,27 +96,30 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
 
     tipHash: async (): Promise<string> => blockHashOf(opts.name, await ask(at('/blocks/tip/hash'))),
 
-    /** One transaction, or null when this index does not know it. */
+    /** One transaction, or null when this index does not have it. */
     async tx(txid: string): Promise<BitcoinTx | null> {
       const answer = await ask(at(`/tx/${encodeURIComponent(txid)}`));
       if (answer.status === 404) return null;
       const row = shaped(opts.name, answer, Tx);
-      // An index that answers with another transaction would let any payment stand for ours.
+      // Without this check, an index could present any payment as the requested one.
       if (row.txid !== txid) throw upstreamFailed(opts.name, 'other_txid');
       return bitcoinTx(row);
     },
 
-    /** Unconfirmed transactions of the address, at most 50: the index gives no more. */
+    /** Unconfirmed transactions of the address, at most 50: the index returns no more. */
     mempoolTxs: (address: string): Promise<BitcoinTx[]> =>
       list(`/address/${encodeURIComponent(address)}/txs/mempool`),
 
-    /** Confirmed transactions of the address, newest first, about 25 a page; older ones after `lastSeenTxid`. */
+    /**
+     * Confirmed transactions of the address, newest first, about 25 per page; older ones after
+     * `lastSeenTxid`.
+     */
     chainTxs(address: string, lastSeenTxid?: string): Promise<BitcoinTx[]> {
       const page = lastSeenTxid ? `/${encodeURIComponent(lastSeenTxid)}` : '';
       return list(`/address/${encodeURIComponent(address)}/txs/chain${page}`);
     },
 
-    /** The hash of the best chain's block at a height, or null when it is not that high. */
+    /** The hash of the best chain's block at a height, or null above its tip. */
     async blockHash(height: number): Promise<string | null> {
       const answer = await ask(at(`/block-height/${height}`));
       return answer.status === 404 ? null : blockHashOf(opts.name, answer);

@@ -1,4 +1,4 @@
-/** The next source is started if the previous one has not answered for so long (hedged read). */
+/** The next source starts if the previous one has not answered within this time (hedged read). */
 const PATIENCE_MS = 1_500;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * Requests to upstreams: bounded in time and size, without redirects, with one retry of idempotent reads. Network, status,
- * timeout and shape failures are UPSTREAM_FAILED. No error holds the URL, which may contain a key.
+ * Requests to upstreams: bounded in time and size, without redirects, with one retry of idempotent reads.
+ * Network, status, timeout and shape failures are UPSTREAM_FAILED. An error never contains the URL, which may
+ * include a key.
  * @module
  */
 import type { ZodType } from 'zod';
@@ -24,7 +25,7 @@ type Ask = {
   readonly timeoutMs?: number;
 };
 
-/** The HTTP answer as text, whatever its status. @throws AppError UPSTREAM_FAILED if it is late or too large */
+/** The HTTP answer as text, with any status. @throws AppError UPSTREAM_FAILED if it is late or too large */
 export async function ask(p: Ask): Promise<Answer> {
   const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
   const init: RequestInit = {
@@ -52,7 +53,7 @@ export async function ask(p: Ask): Promise<Answer> {
 async function readCapped(response: Response, upstream: string, signal: AbortSignal): Promise<string> {
   if (!response.body) return '';
   const reader = response.body.getReader();
-  // Some runtimes stop the abort signal once the headers are there, so a slow body is cancelled here.
+  // Some runtimes stop the abort signal once the headers have arrived, so a slow body is cancelled here.
   const stop = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener('abort', stop);
   const decoder = new TextDecoder();
@@ -96,7 +97,8 @@ export async function getJson<T>(p: Ask, schema: ZodType<T>): Promise<T> {
   try {
     return shaped(p.upstream, await ask(p), schema);
   } catch (error) {
-    // No retry after a slow failure, since the caller waits, nor after a rate limit, which would only be hit again.
+    // No retry after a slow failure, because the caller is waiting, nor after a rate limit, which the retry
+    // would hit again.
     const reason = error instanceof AppError ? error.details?.reason : undefined;
     const passing = reason === 'unreachable' || reason === 'not_json' || /^status_5/.test(String(reason));
     if (!passing || Date.now() - started > 1_000) throw error;

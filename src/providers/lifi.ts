@@ -1,6 +1,7 @@
 /**
- * LI.FI: quotes that hold a transaction, and the status of a swap. Unchecked: the transaction policy decides.
- * @see https://docs.li.fi/api-reference, lifinance/types src/{api,step,errors}.ts; amounts are integer text in atoms
+ * LI.FI: quotes with a transaction, and the status of a swap. Unchecked: the transaction policy decides.
+ * @see https://docs.li.fi/api-reference, lifinance/types src/{api,step,errors}.ts; amounts are integer text
+ * in atoms
  * @module
  */
 import * as z from 'zod';
@@ -101,7 +102,10 @@ export function createLifi(opts: { baseUrl: string; apiKey?: string | undefined;
   const common = { fetch: opts.fetch, upstream: UPSTREAM, headers };
 
   return {
-    /** @throws AppError UPSTREAM_FAILED; `details.reason` is `amount_too_low` or `no_route` when LI.FI has none */
+    /**
+     * @throws AppError UPSTREAM_FAILED; `details.reason` is `amount_too_low` or `no_route` when LI.FI has no
+     * quote
+     */
     async quote(request: LifiRequest): Promise<LifiQuote> {
       const query = new URLSearchParams({
         fromChain: String(SOLANA_CHAIN_ID),
@@ -144,7 +148,7 @@ function refusalOf(answer: Answer): AppError {
   }
   if (answer.status !== 404) return upstreamFailed(UPSTREAM, `status_${answer.status}`);
   const codes = toolCodes(answer.text);
-  // The amount is too low only if every tool says so: another tool may take it later.
+  // The amount is too low only if every tool reports it: another tool may accept it later.
   const isTooLow = codes.length > 0 && codes.every((code) => TOO_LOW.has(code));
   return upstreamFailed(UPSTREAM, isTooLow ? 'amount_too_low' : 'no_route');
 }

@@ -101,7 +101,7 @@ export type OneClickRequest = {
 
 const Refusal = z.object({ message: z.union([text, z.array(text)]) });
 
-/** Why the service is up and has no quote. */
+/** Reasons why the service is available but has no quote. */
 export type NoQuoteReason = 'amount_too_low' | 'amount_too_high' | 'no_route';
 
 /**
@@ -126,7 +126,7 @@ function noQuoteReason({ status, text: body }: Answer): NoQuoteReason | undefine
   return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];
 }
 
-/** The reason of a failed quote, if it is that the service has none. */
+/** The reason of a failed quote, if the service has none. */
 export function noQuoteReasonOf(error: unknown): NoQuoteReason | undefined {
   const reason = error instanceof AppError ? error.details?.reason : undefined;
   return NO_QUOTE.find(([name]) => name === reason)?.[0];

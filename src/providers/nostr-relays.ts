@@ -1,6 +1,6 @@
 /**
- * Reads from Nostr relays over WebSocket. A relay can be late, send without end, forge, or answer another question;
- * what leaves here is authentic, matches the filter, and came within the deadline.
+ * Reads from Nostr relays over WebSocket. A relay can be late, send without end, forge events, or answer a
+ * different query. Returned events are authentic, match the filter, and arrived within the deadline.
  * @see https://github.com/nostr-protocol/nips/blob/master/01.md
  * @module
  */
@@ -18,34 +18,34 @@ import {
 
 /** From the handshake to the last answer. */
 export const RELAY_DEADLINE_MS = 4_000;
-/** Relays that are asked; the platform allows six connections at once. */
+/** Maximum number of relays; the platform allows six connections at once. */
 const MAX_RELAYS = 5;
 const MAX_RELAY_BYTES = 2 * 1024 * 1024;
 const MAX_EVENT_BYTES = 64 * 1024;
-/** Events that were verified before; a schnorr check takes half a millisecond. */
+/** Maximum remembered events that were already verified; a schnorr check takes half a millisecond. */
 const MAX_VERIFIED = 5_000;
-/** Each costs as much to refuse as a good one to accept: a relay that sends more is not read on. */
+/** Rejecting an event costs as much as accepting one, so reading stops at this number. */
 const MAX_REJECTED = 20;
 
 /**
- * How an answer ended. `eose`: the relay said that it has no more, or the limit was reached; only this one is whole.
- * `closed`: it refused. The others: no connection, a broken one, the deadline, the byte bound, too many events that were
- * forged or not asked for.
+ * How an answer ended. `eose`: the relay has no more events, or the limit was reached; only this answer is
+ * complete. `closed`: the relay refused. The others: no connection, a broken one, the deadline, the byte
+ * limit, too many events that were forged or did not match.
  */
 export type RelayEnd = 'eose' | 'closed' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
 
 export type RelayAnswer = {
-  /** In the order they came; at most the filter's limit. */
+  /** In order of arrival; at most the filter's limit. */
   readonly events: readonly NostrEvent[];
   readonly end: RelayEnd;
-  /** Events sent, refused and oversized ones included: what the relay's own bound is measured in. */
+  /** Events sent, including rejected and oversized ones; the relay's own limit counts all of them. */
   readonly received: number;
-  /** Events that were forged, malformed or not asked for. */
+  /** Events that were forged, malformed or did not match. */
   readonly rejected: number;
 };
 
 export type RelaySession = {
-  /** One at a time. Never throws: whatever goes wrong is the answer's end. */
+  /** One query at a time. Never throws: a failure is the answer's end. */
   query(filter: Filter): Promise<RelayAnswer>;
   close(): void;
 };
@@ -73,7 +73,7 @@ export function createNostrRelays({ urls, connect, deadlineMs = RELAY_DEADLINE_M
 
   return {
     urls: urls.slice(0, MAX_RELAYS),
-    /** A connection that lives until it is closed or its deadline passes. */
+    /** A connection that stays open until it is closed or its deadline passes. */
     open: (url: string): RelaySession => openSession(() => connect(url), deadlineMs, isGenuine),
   };
 }

@@ -1,13 +1,12 @@
 /**
- * Orca's public API, version 2. Pools are handed on as they come, so nothing is parsed here; the shape of its errors
- * is undocumented.
+ * Orca's public API, version 2. Pools are passed on unparsed; the shape of its errors is undocumented.
  * @see https://docs.orca.so/api-reference
  * @module
  */
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
 import { type Answer, ask, type Fetch } from './http.ts';
 
-/** The chain is asked when Orca is late, so the wait is shorter than elsewhere. */
+/** The chain is read when Orca is late, so the timeout is shorter than elsewhere. */
 const TIMEOUT_MS = 5_000;
 
 export type Orca = ReturnType<typeof createOrca>;
@@ -17,9 +16,9 @@ type Options = { baseUrl: string; fetch: Fetch; timeoutMs?: number };
 export function createOrca({ baseUrl, fetch, timeoutMs = TIMEOUT_MS }: Options) {
   return {
     /**
-     * Whatever is answered about a pool, of any status.
-     * @throws AppError UPSTREAM_FAILED when nothing came in time or it is too large
-     * @throws RangeError when the text is no address: only re-encoded bytes enter the path
+     * Orca's answer about a pool, with any status.
+     * @throws AppError UPSTREAM_FAILED when the answer is late or too large
+     * @throws RangeError for a malformed address: only re-encoded bytes enter the path
      */
     async pool(address: string): Promise<Answer> {
       const bytes = decodeBase58(address, 32);

@@ -1,5 +1,5 @@
 /**
- * Spot prices of BTC and SOL from three venues that do not depend on each other. Each answers both coins.
+ * Spot prices of BTC and SOL from three independent venues. Each returns both coins.
  * @module
  */
 import * as z from 'zod';
@@ -7,7 +7,7 @@ import { upstreamFailed } from '../core/errors.ts';
 import { type PriceReport, parsePrice } from '../core/price.ts';
 import { type Fetch, getJson, postJson } from './http.ts';
 
-/** A price that comes later than this is no help to a caller who waits. */
+/** A later price is of no use to a waiting caller. */
 const TIMEOUT_MS = 4_000;
 
 export type PriceVenue = { readonly name: string; read(): Promise<PriceReport> };
@@ -38,7 +38,7 @@ export function createHyperliquid({ baseUrl, fetch }: Options): PriceVenue {
   };
 }
 
-/** `GET /v2/prices/{pair}/spot`, one call a pair. */
+/** `GET /v2/prices/{pair}/spot`, one call per pair. */
 export function createCoinbase({ baseUrl, fetch }: Options): PriceVenue {
   const name = 'coinbase';
   const Spot = z.object({ data: z.object({ amount: z.string() }) });
@@ -55,7 +55,7 @@ export function createCoinbase({ baseUrl, fetch }: Options): PriceVenue {
   };
 }
 
-/** `GET /0/public/Ticker`: errors come with status 200, and XBTUSD is answered under another name. */
+/** `GET /0/public/Ticker`: errors have status 200, and XBTUSD is returned under a different name. */
 export function createKraken({ baseUrl, fetch }: Options): PriceVenue {
   const name = 'kraken';
   const Ticker = z.object({

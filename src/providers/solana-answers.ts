@@ -1,5 +1,6 @@
 /**
- * What Solana nodes answer, as far as it is read. Integers leave as bigint, whatever form they came in.
+ * Schemas for the members of Solana nodes' answers that are used here. Integers become bigint, whatever their
+ * form.
  * @see https://solana.com/docs/rpc
  * @module
  */
@@ -28,10 +29,10 @@ const Status = z.object({
   slot: uint,
   err: z.unknown(),
   confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
-  // Nodes with Alpenglow (Agave 4.3) may leave it out.
+  // Nodes with Alpenglow (Agave 4.3) may omit it.
   confirmations: z.number().nullish(),
 });
-/** One row a signature asked: an empty list says nothing of it, least of all that it is unknown. */
+/** One row per requested signature. An empty list is no evidence that the signature is unknown. */
 export const Statuses = withContext(z.array(Status.nullable()).length(1));
 export const Signatures = z.array(
   z.object({
@@ -69,7 +70,7 @@ export const TokenBalance = z.object({
   programId: z.string().nullish(),
   uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
 });
-/** Read before the rest: a version of the future may have another shape. */
+/** Parsed before the rest: a future version may have a different shape. */
 export const Version = z.object({ version: z.unknown() });
 /** Versions legacy, 0 and 1. Version 1 has no lookup tables, so its `loadedAddresses` are empty or absent. */
 export const Transaction = z.object({

@@ -1,7 +1,7 @@
 /**
- * Solana JSON-RPC over a list of nodes. Plain reads use the first node that answers. What proves that a transaction landed
- * or expired is read from each node separately, since answers of different nodes do not add up to a proof.
- * Amounts are bigint, and the commitment is always explicit.
+ * Solana JSON-RPC over a list of nodes. Plain reads use the first node that answers. The evidence that a
+ * transaction landed or expired is read from each node separately, because answers of different nodes do not
+ * combine into a proof. Amounts are bigint, and the commitment is always explicit.
  * @see https://solana.com/docs/rpc
  * @module
  */
@@ -36,7 +36,7 @@ import { type InnerCall, innerCalls } from './solana-simulation.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** An account as a node has it. */
+/** An account as shown by a node. */
 export type ChainAccount = {
   /** Address of the program that owns it. */
   readonly owner: string;
@@ -44,7 +44,7 @@ export type ChainAccount = {
   readonly data: Uint8Array;
 };
 
-/** A transaction as it changed the chain. Balances are indexed like `accounts`. */
+/** The effects of a transaction. Balances are indexed like `accounts`. */
 export type ChainTransaction = {
   /** The first signature: the transaction's id. */
   readonly signature: string;
@@ -55,11 +55,11 @@ export type ChainTransaction = {
   readonly fee: bigint;
   /** Static keys, then loaded writable, then loaded readonly ones. */
   readonly accounts: readonly string[];
-  /** The first so many accounts signed. */
+  /** The accounts at the start of the list that signed. */
   readonly signers: readonly string[];
   readonly preLamports: readonly bigint[];
   readonly postLamports: readonly bigint[];
-  /** Null when the node keeps no token balances. */
+  /** Null when the node stores no token balances. */
   readonly preTokens: readonly TokenRow[] | null;
   readonly postTokens: readonly TokenRow[] | null;
 };
@@ -129,7 +129,7 @@ export type SignatureEntry = {
 export type SolanaRpc = ReturnType<typeof createSolanaRpc>;
 export type SolanaNode = SolanaRpc['nodes'][number];
 
-/** A JSON-RPC error answer, with the code of anza-xyz/agave `custom_error.rs`. */
+/** A JSON-RPC error answer, with a code from anza-xyz/agave `custom_error.rs`. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal';
   readonly code: number;
@@ -141,12 +141,15 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The code of a node that refuses to show a transaction whose version is above the requested maximum. */
+/** The error code for a transaction whose version is above the requested maximum. */
 const UNSUPPORTED_VERSION = -32_015;
 /** The newest transaction version whose JSON form this file reads (SIMD-0385). */
 const NEWEST_VERSION = 1;
 
-/** Some nodes return a JSON-RPC error under HTTP 400 or 500. Its code says more than the status; 429 stays a 429. */
+/**
+ * Some nodes return a JSON-RPC error with HTTP status 400 or 500. Its code is more specific than the status;
+ * 429 stays a 429.
+ */
 function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEnvelope> | undefined {
   if ((status >= 200 && status <= 299) || status === 429) return undefined;
   try {
@@ -159,7 +162,7 @@ function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEn
 export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
   const nodes = opts.urls.map((url, index) => createNode(url, `solana-rpc-${index + 1}`, opts.fetch));
 
-  /** The answer of the first node that gives one. @throws the primary's failure if none does */
+  /** The answer of the first node that returns one. @throws the first node's failure if all fail */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
     return hedged(nodes, read).catch((failure: unknown) => {
@@ -186,7 +189,10 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
   return {
     name,
-    /** Names the node whatever its place in the list; it does not show the URL, which may hold a key. */
+    /**
+     * Identifies the node independently of its position in the list. It does not reveal the URL, which may
+     * contain a key.
+     */
     id: bytesToHex(sha256(utf8ToBytes(url))).slice(0, 12),
     call,
 
@@ -216,7 +222,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
     epoch: async (commitment: Commitment) => (await call('getEpochInfo', [{ commitment }], Epoch)).epoch,
 
-    /** Searches the whole history: the recent cache alone forgets after about 150 blocks. */
+    /** Searches the whole history: the recent cache covers only about 150 blocks. */
     async signatureStatus(signature: string): Promise<{ slot: bigint; status: SignatureStatus | null }> {
       const options = { searchTransactionHistory: true };
       const { context, value } = await call('getSignatureStatuses', [[signature], options], Statuses);
@@ -227,7 +233,9 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
     firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
 
-    /** Sends without preflight: the transaction was checked before, and a node that is behind must not refuse it. */
+    /**
+     * Sends without preflight: the transaction was checked before, and a node that lags must not refuse it.
+     */
     send: (wireBase64: string) =>
       call(
         'sendTransaction',
@@ -238,7 +246,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
         z.string(),
       ),
 
-    /** Accounts of one slot, in the order asked, null where there is none; at most 100 addresses a call. */
+    /** Accounts of one slot, in the given order, null if absent; at most 100 addresses per call. */
     async accounts(
       addresses: readonly string[],
       commitment: Commitment,
@@ -255,7 +263,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
     /** Lamports that exempt an account of this size in bytes from rent. */
     rentExemption: (bytes: number) => call('getMinimumBalanceForRentExemption', [bytes], uint),
 
-    /** Simulates a message without signatures. `err` is the node's error, or null if it would pass. */
+    /** Simulates a message without signatures. `err` is the node's error, or null on success. */
     async simulate(wireBase64: string): Promise<{ err: unknown; units: bigint }> {
       const options = {
         encoding: 'base64',
@@ -268,8 +276,8 @@ function createNode(url: string, name: string, fetch: Fetch) {
     },
 
     /**
-     * Runs a message without signatures, on its own blockhash: the accounts as it would leave them, in the order asked,
-     * and what programs would call.
+     * Simulates a message without signatures on its own blockhash. Returns the resulting accounts, in the
+     * given order, and the calls made by programs.
      * @param keys of the transaction, loaded ones last
      */
     async simulateChange(
@@ -305,7 +313,8 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
     /**
      * A transaction at this commitment, or null while the node does not have it.
-     * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it in spite of the maximum
+     * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it despite the
+     * maximum
      */
     async transaction(
       signature: string,
@@ -339,7 +348,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
   };
 }
 
-/** The failure of one node in the form that callers of the service may see. */
+/** A node's failure in the form that callers of the service may see. */
 export const asUpstreamFailure = (error: unknown): unknown =>
   error instanceof RpcRefusal ? upstreamFailed('solana-rpc', `rpc_${error.code}`, error) : error;
 
@@ -351,7 +360,10 @@ export function isAlreadyProcessed(error: unknown): boolean {
   return err === 'AlreadyProcessed' || /already been processed/i.test(error.message);
 }
 
-/** Whether a transaction could not be read because its version is newer than this file. Our own never are. */
+/**
+ * Whether a read failed because the transaction's version is unsupported. Our own transactions never have
+ * such a version.
+ */
 export const isUnsupportedVersion = (error: unknown): boolean =>
   failureReason(error) === `rpc_${UNSUPPORTED_VERSION}`;
 

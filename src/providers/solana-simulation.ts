@@ -1,6 +1,6 @@
 /**
- * The calls that programs would make, out of a simulation's answer. Nodes write them down in three ways: by places in
- * the key list, in plain addresses, or parsed where they can parse them.
+ * The calls that programs make in a simulation. Nodes report them in three forms: by index into the key list,
+ * with plain addresses, or parsed if they can parse them.
  * @see https://solana.com/docs/rpc/http/simulatetransaction (`innerInstructions`)
  * @module
  */
@@ -11,15 +11,15 @@ import { upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
 
 export type InnerCall = {
-  /** Place of the transaction's own instruction that calls, from 0. */
+  /** Index of the transaction's own calling instruction, from 0. */
   readonly instruction: number;
   readonly program: string;
   readonly accounts: readonly string[];
-  /** Empty for a call that no rule of ours could let pass. */
+  /** Empty for a call that no rule allows. */
   readonly data: Uint8Array;
 };
 
-/** base58 takes a time that grows with the square of its length, and no call that we know is longer. */
+/** The time to decode base58 grows with the square of its length, and no known call is longer. */
 const MAX_DATA_TEXT = 200;
 
 const data = z.string();
@@ -54,7 +54,7 @@ const CreateAccount = z.object({
 
 /**
  * @param keys of the transaction, loaded ones last
- * @throws AppError UPSTREAM_FAILED for what cannot be read
+ * @throws AppError UPSTREAM_FAILED for an unreadable answer
  */
 export function innerCalls(
   inner: z.infer<typeof InnerInstructions>,
@@ -90,7 +90,7 @@ const UNREAD = { accounts: [], data: new Uint8Array() };
 const bytesOf = (text: string): Uint8Array =>
   text.length > MAX_DATA_TEXT ? new Uint8Array() : base58.decode(text);
 
-/** The bytes that a node has parsed. */
+/** The instruction data of a call that a node returned in parsed form. */
 function systemCall(parsed: unknown): Pick<InnerCall, 'accounts' | 'data'> {
   const transfer = Transfer.safeParse(parsed);
   if (transfer.success) {

@@ -20,7 +20,10 @@ export type Keychain = {
 };
 
 export type VaultTransit = Keychain & {
-  /** Addresses of the key's versions, oldest first; none when it is no ed25519 key. @throws AppError UPSTREAM_FAILED */
+  /**
+   * Addresses of the key's versions, oldest first; none unless it is an ed25519 key. @throws AppError
+   * UPSTREAM_FAILED
+   */
   addresses(): Promise<string[]>;
 };
 
@@ -60,7 +63,9 @@ export function createVaultTransit(p: {
     headers,
     timeoutMs: TIMEOUT_MS,
   });
-  /** The key's version whose public key is `address`. Named in each request, so that a rotation changes nothing. */
+  /**
+   * The key's version whose public key is `address`. Each request names it, so a rotation changes nothing.
+   */
   let version: number | undefined;
 
   async function versions(): Promise<{ version: number; address: string }[]> {
@@ -81,7 +86,7 @@ export function createVaultTransit(p: {
 
     async isAvailable() {
       version = (await versions()).find(({ address }) => address === p.address)?.version;
-      // A periodic token lives on for as long as it is renewed; one that cannot be renewed works until it expires.
+      // A periodic token lives as long as it is renewed; one that cannot be renewed works until it expires.
       await ask({ ...request('auth/token/renew-self'), method: 'POST', body: {} }).catch(() => undefined);
       return version !== undefined;
     },

@@ -1,5 +1,6 @@
 /**
- * The operator's webhook. The URL is a secret, because it is all that a post needs; no error shows it.
+ * The operator's webhook. The URL is a secret, because it is the only credential for a post; no error
+ * contains it.
  * @module
  */
 import { upstreamFailed } from '../core/errors.ts';
@@ -7,7 +8,7 @@ import type { Fetch } from './http.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** @returns posts one JSON message. @throws AppError UPSTREAM_FAILED */
+/** @returns a function that posts one JSON message. @throws AppError UPSTREAM_FAILED */
 export const createWebhook =
   ({ url, fetch }: { url: string; fetch: Fetch }) =>
   async (message: unknown): Promise<void> => {

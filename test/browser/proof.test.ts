@@ -144,6 +144,6 @@ it('an explorer that does not answer is told as that', async () => {
     ),
   );
   expect(green).toEqual(['bitcoin_signature', 'solana_signature', 'supply']);
-  expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('does not answer');
+  expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('did not answer');
   expect(await visited?.page.locator('.verify').innerText()).toContain('try again first');
 });

@@ -1026,16 +1026,16 @@ export type Pool = {
 
 export type Problem = {
   error_code: ErrorCode;
-  /** What happened, for people */
+  /** What happened, for display */
   error: string;
   action?: ErrorAction;
-  /** As in the header X-Request-Id */
+  /** Same as the X-Request-Id header */
   request_id: string;
-  /** The same request can succeed later */
+  /** Whether the same request can succeed later */
   retryable: boolean;
-  /** Seconds to wait, as in Retry-After */
+  /** Seconds to wait, same as Retry-After */
   retry_after_s?: number;
-  /** What the meaning of the code promises */
+  /** The details described by the code's meaning */
   details?: Record<string, unknown>;
 };
 

@@ -1,6 +1,7 @@
 /**
- * Mainnet Bitcoin addresses as scriptPubKeys: base58check (P2PKH, P2SH), bech32 for witness version 0 (BIP-173)
- * and bech32m for version 1 (BIP-350). Everything here compares scripts, never text: bech32 has two spellings.
+ * Mainnet Bitcoin addresses as scriptPubKeys: base58check (P2PKH, P2SH), bech32 for witness version 0
+ * (BIP-173) and bech32m for version 1 (BIP-350). All comparisons use scripts, never text, because bech32 has
+ * two spellings.
  * @module
  */
 import { Address, OutScript, p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
@@ -18,15 +19,15 @@ export type KeyAddressType = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr';
 const isKnown = (type: string): type is keyof typeof TYPES => Object.hasOwn(TYPES, type);
 
 /**
- * @throws RangeError for anything but a mainnet address of the five types. A taproot key that is not on the curve
- * is refused too: its checksum may be right, but no key can ever spend from it.
+ * @throws RangeError for anything except a mainnet address of the five types. A taproot key that is not on
+ * the curve is refused too: its checksum may be right, but no key can ever spend from it.
  */
 export function decodeAddress(text: string): BitcoinAddress {
   try {
     const output = MAINNET.decode(text);
     if (isKnown(output.type)) return { type: TYPES[output.type], scriptPubKey: OutScript.encode(output) };
   } catch {
-    // The library's message quotes the input; ours must not.
+    // The library's message quotes the input; this one must not.
   }
   throw new RangeError('not a Bitcoin mainnet address');
 }
@@ -40,11 +41,11 @@ export function isBitcoinAddress(text: string): boolean {
   }
 }
 
-/** The address that pays this script, bech32 in lower case, or null where no address of the five types does. */
+/** The address of this script, bech32 in lower case; null for a script that is none of the five types. */
 export function encodeAddress(scriptPubKey: Uint8Array): string | null {
   try {
     const output = OutScript.decode(scriptPubKey);
-    // The library reads an over-long push as the same script. It hashes to another address, so it is not the same.
+    // The library decodes an over-long push as the same script, but its hash gives a different address.
     if (!isKnown(output.type) || !equalBytes(OutScript.encode(output), scriptPubKey)) return null;
     return MAINNET.encode(output);
   } catch {

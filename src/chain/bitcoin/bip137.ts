@@ -1,7 +1,8 @@
 /**
- * BIP-137 signed messages: a recoverable compact ECDSA signature of 65 bytes in base64. The first byte names the kind
- * of address (27-30 P2PKH of an uncompressed key, 31-34 P2PKH, 35-38 P2SH-P2WPKH, 39-42 P2WPKH) and the recovery id.
- * Only `1...` and `3...` are served: bech32 addresses have BIP-322, and wallets never agreed on 39-42.
+ * BIP-137 signed messages: a recoverable compact ECDSA signature of 65 bytes in base64. The first byte
+ * encodes the address type (27-30 P2PKH of an uncompressed key, 31-34 P2PKH, 35-38 P2SH-P2WPKH, 39-42 P2WPKH)
+ * and the recovery id. Only `1...` and `3...` are supported: bech32 addresses have BIP-322, and wallets never
+ * agreed on 39-42.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0137.mediawiki
  * @module
  */
@@ -30,10 +31,13 @@ export function signBip137(key: BitcoinKey, type: Bip137Type, message: string): 
   return base64.encode(signature);
 }
 
-/** Strict: the header must be that of the address's own type, and S must be low, so that one signature has one form. */
+/**
+ * Strict: the header must match the address's own type, and S must be low, so that a signature has exactly
+ * one encoding.
+ */
 export function verifyBip137(address: BitcoinAddress, message: string, signature: string): Verdict {
   if (address.type !== 'p2pkh' && address.type !== 'p2sh') {
-    return unsupported('BIP-137 is read for P2PKH and P2SH-P2WPKH addresses only');
+    return unsupported('BIP-137 is supported for P2PKH and P2SH-P2WPKH addresses only');
   }
   const bytes = decodeBase64(signature);
   if (!bytes) return invalid('the signature is not canonical base64');
@@ -41,12 +45,14 @@ export function verifyBip137(address: BitcoinAddress, message: string, signature
   if (bytes.length !== 65) return invalid('the signature is not 65 bytes');
   if (header < 27 || header > 42) return invalid('the header byte is out of range');
   if (address.type === 'p2pkh' ? header > 34 : header < 35 || header > 38) {
-    return invalid('the header byte is for another type of address');
+    return invalid('the header byte belongs to another type of address');
   }
   const publicKey = recoverPublicKey(bytes, header, message);
   if (!publicKey) return invalid('no public key with a low-S signature can be recovered');
   const script = payToKey(publicKey, address.type === 'p2pkh' ? 'p2pkh' : 'p2sh-p2wpkh');
-  return equalBytes(script, address.scriptPubKey) ? VALID : invalid('another key or message was signed');
+  return equalBytes(script, address.scriptPubKey)
+    ? VALID
+    : invalid('the signature is for another key or message');
 }
 
 function recoverPublicKey(bytes: Uint8Array, header: number, message: string): Uint8Array | undefined {

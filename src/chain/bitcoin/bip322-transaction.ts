@@ -1,6 +1,6 @@
 /**
- * The two virtual transactions of BIP-322 and what is signed in them. `to_spend` pays the address and commits to the
- * message by an input that no chain can hold; `to_sign` spends it, and a signature is that spend.
+ * The two virtual transactions of BIP-322 and their digests. `to_spend` pays the address and commits to the
+ * message through an input that no chain can contain. `to_sign` spends it, and the signature is that spend.
  * @module
  */
 import { schnorr } from '@noble/curves/secp256k1.js';
@@ -12,12 +12,12 @@ import { messageBytes } from './verdict.ts';
 
 export const NOTHING = new Uint8Array();
 const OP_RETURN = Uint8Array.of(0x6a);
-/** Taproot's spelling of ALL that is a byte shorter (BIP-341). */
+/** Taproot's shorter encoding of SIGHASH_ALL (BIP-341). */
 export const SIGHASH_DEFAULT = 0;
 export const SIGHASH_ALL = 1;
 
 export type RawTransaction = Parameters<typeof RawTx.encode>[0];
-/** What a signer may choose in `to_sign`: all zero in the simple form. */
+/** The fields of `to_sign` that a signer may choose: all zero in the simple form. */
 export type Terms = { readonly version: number; readonly lockTime: number; readonly sequence: number };
 export type Spend = { readonly scriptSig: Uint8Array; readonly witness: readonly Uint8Array[] };
 export const NO_TERMS: Terms = { version: 0, lockTime: 0, sequence: 0 };
@@ -34,7 +34,7 @@ function virtual(terms: Terms, txid: Uint8Array, index: number, scriptSig: Uint8
 
 const txidOf = (tx: RawTransaction): Uint8Array => sha256x2(RawTx.encode(tx)).reverse();
 
-/** Txid bytes in the order in which they are printed. */
+/** Txid bytes in display order. */
 export function toSpendTxid(message: string, scriptPubKey: Uint8Array): Uint8Array {
   const scriptSig = concatBytes(Uint8Array.of(0x00, 0x20), bip322Hash(message)); // OP_0 PUSH32
   return txidOf(virtual(NO_TERMS, new Uint8Array(32), 0xffffffff, scriptSig, scriptPubKey));
@@ -44,7 +44,7 @@ export function toSpendTxid(message: string, scriptPubKey: Uint8Array): Uint8Arr
 export const toSign = (message: string, scriptPubKey: Uint8Array, terms: Terms): RawTransaction =>
   virtual(terms, toSpendTxid(message, scriptPubKey), 0, NOTHING, OP_RETURN);
 
-/** Txid of `to_sign` in the simple form, in printed order. */
+/** Txid of `to_sign` in the simple form, in display order. */
 export const toSignTxid = (message: string, scriptPubKey: Uint8Array): Uint8Array =>
   txidOf(toSign(message, scriptPubKey, NO_TERMS));
 
@@ -55,7 +55,7 @@ export const withSpend = (tx: RawTransaction, { scriptSig, witness }: Spend): Ra
   ...(witness.length > 0 ? { witnesses: [[...witness]] } : {}),
 });
 
-/** The parts of `to_sign` as they are written on the wire; it has one input, one output and no more. */
+/** The parts of `to_sign` in wire format; it has exactly one input and one output. */
 function partsOf(tx: RawTransaction) {
   const bytes = RawTx.encode(withSpend(tx, { scriptSig: NOTHING, witness: [] }));
   return {
@@ -71,7 +71,7 @@ function partsOf(tx: RawTransaction) {
 const NO_SATS = new Uint8Array(8);
 const withLength = (script: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(script.length), script);
 
-/** What an ECDSA key signs: the legacy digest for P2PKH, BIP-143's for witness version 0. */
+/** The digest that an ECDSA key signs: legacy for P2PKH, BIP-143 for witness version 0. */
 export function ecdsaHash(tx: RawTransaction, publicKey: Uint8Array, legacy: boolean): Uint8Array {
   const script = OutScript.encode({ type: 'pkh', hash: hash160(publicKey) });
   const sighash = Uint8Array.of(SIGHASH_ALL, 0, 0, 0);

@@ -1,10 +1,12 @@
 /**
- * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. Encoding, signing and the
- * rules of a check are here; the virtual transactions `to_spend` and `to_sign` are in `bip322-transaction.ts`.
+ * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. This file has the
+ * encoding, the signing and the rules of a check. The virtual transactions `to_spend` and `to_sign` are in
+ * `bip322-transaction.ts`.
  *
- * A signature is `smp` + base64 of to_sign's witness stack (P2WPKH, P2TR), `ful` + base64 of all of to_sign (those,
- * P2PKH and P2SH-P2WPKH), or `pof` + base64 of a PSBT with further inputs. Without a prefix it is read as simple, as
- * signers wrote it before 2026.
+ * A signature has one of three prefixes. `smp` precedes the base64 of to_sign's witness stack (P2WPKH, P2TR).
+ * `ful` precedes the base64 of the whole of to_sign (those, P2PKH and P2SH-P2WPKH). `pof` precedes the base64
+ * of a PSBT with further inputs. Without a prefix it is decoded as simple, the form that signers wrote before
+ * 2026.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
  * @module
  */
@@ -32,7 +34,10 @@ import type { BitcoinKey } from './wif.ts';
 const VARIANTS = { smp: 'bip322-simple', ful: 'bip322-full', pof: 'bip322-proof-of-funds' } as const;
 export type Bip322Scheme = (typeof VARIANTS)[keyof typeof VARIANTS];
 
-/** The prefix's scheme and the base64 behind it; undefined without a prefix. No base64 of a witness starts like one. */
+/**
+ * The prefix's scheme and the base64 after it; undefined without a prefix. The base64 of a witness never
+ * starts with a prefix.
+ */
 export function splitVariant(signature: string): { scheme: Bip322Scheme; body: string } | undefined {
   const prefix = signature.slice(0, 3);
   if (prefix !== 'smp' && prefix !== 'ful' && prefix !== 'pof') return undefined;
@@ -44,10 +49,10 @@ const nestedScriptSig = (publicKey: Uint8Array): Uint8Array => Script.encode([pa
 
 export type Bip322SignInput = {
   readonly key: BitcoinKey;
-  /** How the key controls the address that is proven. */
+  /** How the key controls the address of the proof. */
   readonly type: KeyAddressType;
   readonly message: string;
-  /** 32 bytes for BIP-340's nonce; zeros (the default) make taproot signatures deterministic too. */
+  /** 32 bytes for BIP-340's nonce. The default, zeros, makes taproot signatures deterministic too. */
   readonly auxRand?: Uint8Array;
 };
 
@@ -71,7 +76,7 @@ function satisfy({ key, type, message, auxRand = new Uint8Array(32) }: Bip322Sig
 }
 
 /**
- * @returns base64 without its prefix: today's spelling is `smp` before it, older verifiers want it bare
+ * @returns base64 without a prefix; the current form adds `smp`, and older verifiers expect the bare base64
  * @throws RangeError for P2PKH and P2SH-P2WPKH, which have no simple form
  */
 export function signBip322Simple(input: Bip322SignInput): string {
@@ -88,8 +93,9 @@ export function signBip322Full(input: Bip322SignInput): string {
 }
 
 /**
- * Strict: all bytes must be those of the one canonical encoding. A signature with a lock time or an age, which
- * BIP-322 calls "valid at time T and age S", is checked and then answered `unsupported`: it proves nothing today.
+ * Strict: all bytes must be those of the one canonical encoding. A signature with a lock time or an age,
+ * which BIP-322 calls "valid at time T and age S", is checked and reported as `unsupported`, because it
+ * proves nothing today.
  */
 export function verifyBip322(address: BitcoinAddress, message: string, signature: string): Verdict {
   const { scheme, body } = splitVariant(signature) ?? { scheme: VARIANTS.smp, body: signature };
@@ -130,7 +136,8 @@ function verifyFull(address: BitcoinAddress, message: string, bytes: Uint8Array)
   const terms = { version, lockTime, sequence: input.sequence };
   const spend = { scriptSig: input.finalScriptSig, witness: signed.witnesses?.[0] ?? [] };
   const tx = toSign(message, address.scriptPubKey, terms);
-  // Rebuilding it checks every field at once: what is spent, the one output, and each length's shortest encoding.
+  // Encoding it again checks every field at once: the spent output, the single output, and the shortest
+  // encoding of each length.
   if (!equalBytes(RawTx.encode(withSpend(tx, spend)), bytes)) {
     return invalid('the transaction does not sign this message for this address');
   }
@@ -149,18 +156,19 @@ function decodeTx(bytes: Uint8Array) {
   }
 }
 
-/** Runs the address's script, for the templates that one key satisfies. */
+/** Evaluates the address's script, for the templates that one key satisfies. */
 function verifySpend(address: BitcoinAddress, tx: RawTransaction, spend: Spend): Verdict {
   const { scriptSig, witness } = spend;
   switch (address.type) {
     case 'p2wsh':
-      return unsupported('P2WSH scripts are not run');
+      return unsupported('P2WSH scripts are not evaluated');
     case 'p2pkh':
       return witness.length === 0 ? verifyP2pkh(address, tx, scriptSig) : invalid('P2PKH takes no witness');
     case 'p2sh':
-      // A push of 22 bytes that starts like a version 0 program of 20; anything else is some other script's business.
+      // A push of 22 bytes that starts like a version 0 program of 20 bytes; anything else is a different
+      // script.
       if (scriptSig[0] !== 0x16 || scriptSig[1] !== 0x00 || scriptSig[2] !== 0x14) {
-        return unsupported('P2SH scripts other than P2WPKH are not run');
+        return unsupported('P2SH scripts other than P2WPKH are not evaluated');
       }
       return verifyP2wpkh(address, tx, spend);
     case 'p2wpkh':
@@ -172,7 +180,7 @@ function verifySpend(address: BitcoinAddress, tx: RawTransaction, spend: Spend):
 
 function verifyP2pkh(address: BitcoinAddress, tx: RawTransaction, scriptSig: Uint8Array): Verdict {
   const [signature, publicKey] = decodePushes(scriptSig);
-  // Encoding them again holds MINIMALDATA, and that nothing else is pushed.
+  // Encoding them again verifies MINIMALDATA and that nothing else is pushed.
   if (!signature || !publicKey || !equalBytes(Script.encode([signature, publicKey]), scriptSig)) {
     return invalid('the scriptSig is not two minimal pushes, a signature and a key');
   }
@@ -193,7 +201,7 @@ function verifyP2wpkh(address: BitcoinAddress, tx: RawTransaction, { scriptSig, 
     return invalid('the witness is not a signature and a compressed key');
   }
   if (address.type === 'p2wpkh') return verifyEcdsa(address, 'p2wpkh', tx, signature, publicKey);
-  // No program follows from 33 bytes that are no point.
+  // 33 bytes that are not a point have no witness program.
   if (!secp256k1.utils.isValidPublicKey(publicKey)) return invalid('not a public key');
   if (!equalBytes(scriptSig, nestedScriptSig(publicKey))) {
     return invalid('the scriptSig is not the witness program of the key');
@@ -211,7 +219,7 @@ function verifyEcdsa(
 ): Verdict {
   if (!secp256k1.utils.isValidPublicKey(publicKey)) return invalid('not a public key');
   if (!equalBytes(payToKey(publicKey, type), address.scriptPubKey))
-    return invalid('the key is of another address');
+    return invalid('the key belongs to another address');
   if (signature.at(-1) !== SIGHASH_ALL) return invalid('the signature is not SIGHASH_ALL');
   const hash = ecdsaHash(tx, publicKey, type === 'p2pkh');
   const options = { prehash: false, format: 'der', lowS: true } as const;
@@ -222,8 +230,8 @@ function verifyEcdsa(
 
 function verifyP2tr(address: BitcoinAddress, tx: RawTransaction, witness: readonly Uint8Array[]): Verdict {
   const [item] = witness;
-  if (witness.length > 1) return unsupported('taproot script paths and annexes are not run');
-  // BIP-341: 64 bytes mean SIGHASH_DEFAULT; a 65th byte names another, and here only ALL is allowed.
+  if (witness.length > 1) return unsupported('taproot script paths and annexes are not evaluated');
+  // BIP-341: 64 bytes mean SIGHASH_DEFAULT; a 65th byte names another type, and only ALL is allowed here.
   const sighash = item?.length === 65 ? item[64] : SIGHASH_DEFAULT;
   if (!item || (item.length !== 64 && sighash !== SIGHASH_ALL))
     return invalid('not a SIGHASH_ALL Schnorr signature');

@@ -1,12 +1,12 @@
 /**
- * What a transaction does to an address.
+ * The net effect of a transaction on an address.
  * @module
  */
 import { type Sats, sats } from '../../core/amount.ts';
 
 type Paid = { readonly address: string | null; readonly value: bigint };
 
-/** Sats that the address gains, below zero when it spends more than it gets. */
+/** Sats that the address gains; negative when it spends more than it receives. */
 export function netEffect(
   tx: { readonly inputs: readonly Paid[]; readonly outputs: readonly Paid[] },
   address: string,

@@ -1,6 +1,6 @@
 /**
- * Checks a published proof of the reserve against what strangers to the service say: five lines, each green or red.
- * Pure; a terminal and a browser fetch the evidence and run the same check.
+ * Checks a published proof of the reserve against sources that are independent of the service. The result is
+ * five lines, each green or red. Pure: a terminal and a browser fetch the evidence and run the same check.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -8,33 +8,35 @@ import { decodeBase58 } from '../solana/address.ts';
 import { type ProofMessage, parseProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
-/** Of the answer of GET /api/proof, what is checked. */
+/** The checked members of the answer of GET /api/proof. */
 export type PublishedProof = {
   readonly message: string;
   readonly bitcoin: { readonly address: string; readonly signature: string };
   readonly solana: { readonly address: string; readonly signature: string };
 };
 
-/** What one Bitcoin explorer says of the address in the proof. */
-export type ExplorerWord = {
+/** One Bitcoin explorer's answer about the address in the proof. */
+export type ExplorerReport = {
   readonly name: string;
-  /** Null when it does not answer. */
-  readonly says: {
-    /** Confirmed sats at the block that the proof names, and now. */
+  /** Null when it did not answer. */
+  readonly figures: {
+    /** Confirmed sats at the block named by the proof, and now. */
     readonly satsAtProof: bigint;
     readonly satsNow: bigint;
-    /** The block of its best chain at that height. */
+    /** The hash of its best chain's block at that height. */
     readonly blockHash: string | null;
   } | null;
 };
 
 export type ProofEvidence = {
   readonly proof: PublishedProof;
-  /** Host that the proof was fetched from. */
+  /** Host from which the proof was fetched. */
   readonly host: string;
-  /** Two or more that do not depend on the service. */
-  readonly explorers: readonly ExplorerWord[];
-  /** Supply of the mint in the proof by a node that does not depend on the service; null when it does not answer. */
+  /** Two or more explorers that do not depend on the service. */
+  readonly explorers: readonly ExplorerReport[];
+  /**
+   * Supply of the proof's mint, from a node that does not depend on the service; null when it did not answer.
+   */
   readonly supply: { readonly atoms: bigint; readonly decimals: number } | null;
   /** Unix milliseconds. */
   readonly now: number;
@@ -43,17 +45,17 @@ export type ProofEvidence = {
 export type CheckLine = {
   readonly name: 'bitcoin_signature' | 'solana_signature' | 'reserve' | 'supply' | 'freshness';
   readonly ok: boolean;
-  /** What was found, for people. */
+  /** The finding, for display. */
   readonly text: string;
 };
 
-/** An older proof says too little about now. */
+/** An older proof is no evidence about the present. */
 export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
-/** A clock may be wrong by so much. */
+/** Tolerated error of a clock. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const MIN_EXPLORERS = 2;
 
-/** @throws RangeError when the message is not the text of a proof, to the byte */
+/** @throws RangeError when the message is not exactly the text of a proof */
 export function checkProof(evidence: ProofEvidence): CheckLine[] {
   const message = parseProofMessage(evidence.proof.message);
   return [
@@ -76,7 +78,7 @@ export function checkBitcoin(
   if (address !== bitcoinAddress) return line(name, false, `${address} is not the address in the message`);
   const checked = verifyMessage({ address, message: proof.message, signature });
   return checked.verdict === 'valid'
-    ? line(name, true, `${address} has signed (${checked.scheme})`)
+    ? line(name, true, `${address} signed the message (${checked.scheme})`)
     : line(name, false, `${address}: ${checked.reason}`);
 }
 
@@ -88,8 +90,8 @@ export function checkSolana(
   const { address, signature } = proof.solana;
   if (address !== solanaAddress) return line(name, false, `${address} is not the address in the message`);
   return isSigned(proof.message, address, signature)
-    ? line(name, true, `${address} has signed (ed25519)`)
-    : line(name, false, `${address}: not its signature`);
+    ? line(name, true, `${address} signed the message (ed25519)`)
+    : line(name, false, `the signature is not by ${address}`);
 }
 
 function isSigned(message: string, address: string, signature: string): boolean {
@@ -97,20 +99,20 @@ function isSigned(message: string, address: string, signature: string): boolean 
   const bytes = decodeBase58(signature, 64);
   if (!key || !bytes) return false;
   try {
-    // zip215 off: one signature has one reading, as on the chain.
+    // With zip215 off a signature is either valid or not, as on the chain.
     return ed25519.verify(bytes, new TextEncoder().encode(message), key, { zip215: false });
   } catch {
     return false;
   }
 }
 
-const silent = (explorers: readonly ExplorerWord[]): string[] =>
-  explorers.flatMap(({ name, says }) => (says ? [] : [`${name} does not answer`]));
+const silent = (explorers: readonly ExplorerReport[]): string[] =>
+  explorers.flatMap(({ name, figures }) => (figures ? [] : [`${name} did not answer`]));
 
 function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): CheckLine {
   const at = `${message.reserveSats} sats at block ${message.bitcoinTip.height}`;
-  const wrong = explorers.flatMap(({ name, says }) =>
-    says && says.satsAtProof !== message.reserveSats ? [`${name} says ${says.satsAtProof}`] : [],
+  const wrong = explorers.flatMap(({ name, figures }) =>
+    figures && figures.satsAtProof !== message.reserveSats ? [`${name} shows ${figures.satsAtProof}`] : [],
   );
   const against = [...silent(explorers), ...wrong];
   if (explorers.length < MIN_EXPLORERS) against.push('two explorers are needed');
@@ -122,8 +124,8 @@ function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): Chec
 
 function checkSupply({ explorers, supply }: ProofEvidence, { absr }: ProofMessage): CheckLine {
   if (!absr) return line('supply', true, 'there is no token on this reserve');
-  if (!supply) return line('supply', false, 'the Solana node does not answer');
-  const known = explorers.flatMap(({ says }) => (says ? [says.satsNow] : []));
+  if (!supply) return line('supply', false, 'the Solana node did not answer');
+  const known = explorers.flatMap(({ figures }) => (figures ? [figures.satsNow] : []));
   const [first, ...others] = known;
   if (first === undefined) return line('supply', false, silent(explorers).join(', '));
   const sats = others.reduce((least, one) => (one < least ? one : least), first);
@@ -136,12 +138,12 @@ function checkFreshness({ explorers, host, now }: ProofEvidence, message: ProofM
   const { service, time, bitcoinTip } = message;
   const age = now - Date.parse(time);
   const against = silent(explorers);
-  if (service !== host) against.push(`it is the proof of ${service}, not of ${host}`);
+  if (service !== host) against.push(`the proof is for ${service}, not for ${host}`);
   if (age > MAX_PROOF_AGE_MS) against.push('it is too old');
-  if (age < -CLOCK_SKEW_MS) against.push('it is from the future');
-  for (const { name, says } of explorers) {
-    if (says && says.blockHash !== bitcoinTip.hash)
-      against.push(`${name} has another block ${bitcoinTip.height}`);
+  if (age < -CLOCK_SKEW_MS) against.push('its time is in the future');
+  for (const { name, figures } of explorers) {
+    if (figures && figures.blockHash !== bitcoinTip.hash)
+      against.push(`${name} shows a different block ${bitcoinTip.height}`);
   }
   const text = `signed at ${time}, after block ${bitcoinTip.height}`;
   return line('freshness', against.length === 0, [text, ...against].join('; '));

@@ -1,10 +1,11 @@
 /**
- * The text of the ownership proof that both reserve keys sign. It names the service, both addresses and the figures,
- * so neither signature can be lifted elsewhere; the two tips, so it cannot have been signed earlier; and the proof
- * before it, so none can be slipped in or left out.
+ * The text of the ownership proof that both reserve keys sign. It names the service, both addresses and the
+ * figures, so neither signature can be used elsewhere. It names the two tips, so it cannot have been signed
+ * earlier. It names its predecessor, so no proof can be inserted or left out.
  *
- * ASCII, one `Name: value` per line. The first byte is a letter: read as a Solana message it would ask for 82
- * signatures, more than a transaction can hold, so the ed25519 signature can never authorise one.
+ * ASCII, one `Name: value` per line. The first byte is a letter: as a Solana message it would require 82
+ * signatures, more than a transaction can hold. The ed25519 signature can therefore never authorize a
+ * transaction.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -14,7 +15,7 @@ import { isAddress } from '../solana/address.ts';
 import { decodeAddress, encodeAddress } from './address.ts';
 
 export type ProofMessage = {
-  /** Host of the service, with its port where it has one. */
+  /** Host of the service, with its port if it has one. */
   readonly service: string;
   readonly bitcoinAddress: string;
   readonly solanaAddress: string;
@@ -26,7 +27,7 @@ export type ProofMessage = {
   readonly solanaTip: { readonly slot: bigint; readonly blockhash: string };
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
-  /** `proofHash` of the proof before this one, null for the first. */
+  /** `proofHash` of the previous proof; null for the first. */
   readonly previousProof: string | null;
 };
 
@@ -35,7 +36,7 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9]\d{0,4})?$/;
 const HEX32 = /^[0-9a-f]{64}$/;
 const U64_MAX = 2n ** 64n - 1n;
 
-/** @throws RangeError naming the field whose value the text cannot carry exactly */
+/** @throws RangeError naming the field whose value the text cannot represent exactly */
 export function buildProofMessage(proof: ProofMessage): string {
   check('service', HOST.test(proof.service));
   check('bitcoinAddress', isCanonicalAddress(proof.bitcoinAddress));
@@ -77,7 +78,7 @@ function check(field: string, ok: boolean): void {
 const isU64 = (value: bigint): boolean => value >= 0n && value <= U64_MAX;
 const isUint = (value: number, max: number): boolean => Number.isInteger(value) && value >= 0 && value <= max;
 
-/** Bech32 may be written in capitals; the proof has one spelling. */
+/** Bech32 may be written in capitals; a proof uses lower case only. */
 function isCanonicalAddress(text: string): boolean {
   try {
     return encodeAddress(decodeAddress(text).scriptPubKey) === text;
@@ -91,7 +92,7 @@ function isIsoTime(text: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString() === text && text.length === 24;
 }
 
-/** @throws RangeError for any text that `buildProofMessage` would not write, to the byte */
+/** @throws RangeError for any text that differs from the output of `buildProofMessage` */
 export function parseProofMessage(text: string): ProofMessage {
   const values = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -113,7 +114,8 @@ export function parseProofMessage(text: string): ProofMessage {
     time: value('Time'),
     previousProof: orNull('Previous proof'),
   };
-  // Writing it again is the strict part: order, spelling, leading zeros, extra lines and line ends must all be ours.
+  // Building the text again is the strict check: order, spelling, leading zeros, extra lines and line ends
+  // must match.
   if (buildProofMessage(proof) !== text) throw new RangeError('proof message: not in its canonical form');
   return proof;
 }
@@ -129,12 +131,12 @@ function uint(text: string): bigint {
   return BigInt(text);
 }
 
-/** Base64 and base58 as published; null where no signature by that key is. */
+/** Base64 and base58 as published; null without a signature by that key. */
 export type ProofSignatures = { readonly bitcoin: string | null; readonly solana: string | null };
 
 /**
- * What the next proof names as `previousProof`: sha256, in hex, of the message and the two signatures, each on a line
- * of its own. Signatures hold no line end, so two different proofs never hash the same bytes.
+ * The value of the next proof's `previousProof`: sha256, in hex, of the message and the two signatures, each
+ * on its own line. Signatures contain no line end, so two different proofs never hash the same bytes.
  *
  * @throws RangeError for a signature that is not base64 or base58 text
  */

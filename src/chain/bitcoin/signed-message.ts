@@ -1,8 +1,9 @@
 /**
- * Proof that an address's owner signed a text, by the scheme that verifiers know for the type of address: BIP-137 for
- * `1...` and `3...`, BIP-322 simple for `bc1q...` (20 bytes) and `bc1p...`. Pure; runs in a browser as it is.
+ * Proof that an address's owner signed a text. The address type determines the scheme: BIP-137 for `1...` and
+ * `3...`, BIP-322 simple for `bc1q...` (20 bytes) and `bc1p...`. Pure; also runs in a browser.
  *
- * Neither scheme proves control beyond the moment of signing, so the text itself must be fresh and name its purpose.
+ * Neither scheme proves control beyond the moment of signing, so the text itself must be fresh and name its
+ * purpose.
  * @module
  */
 import { type BitcoinAddress, decodeAddress } from './address.ts';
@@ -16,7 +17,7 @@ export type MessageScheme = `bip137-${Bip137Type}` | Bip322Scheme;
 export type SignedMessage = {
   readonly scheme: MessageScheme;
   readonly signature: string;
-  /** BIP-322 simple as verifiers from before 2026 read it: the same base64 without `smp`. */
+  /** BIP-322 simple in the form for verifiers from before 2026: the same base64 without `smp`. */
   readonly signatureUnprefixed?: string;
 };
 
@@ -43,7 +44,7 @@ export function signMessage(input: SignMessageInput): SignedMessage {
   throw new RangeError('the key does not control this address');
 }
 
-/** A bare secret key does not say how its public key is written, so both forms are tried. */
+/** A bare secret key does not determine the encoding of its public key, so both forms are tried. */
 function keysOf(input: SignMessageInput): BitcoinKey[] {
   if ('wif' in input) return [decodeWif(input.wif)];
   return [true, false].map((compressed) => ({ secretKey: input.secretKey, compressed }));
@@ -51,7 +52,7 @@ function keysOf(input: SignMessageInput): BitcoinKey[] {
 
 export type MessageInput = { readonly address: string; readonly message: string; readonly signature: string };
 
-/** `scheme` is the one that was tried, null when the address is none of Bitcoin mainnet's. Never throws. */
+/** `scheme` is the scheme that was tried; null unless the text is a Bitcoin mainnet address. Never throws. */
 export type MessageVerdict = Verdict & { readonly scheme: MessageScheme | null };
 
 export function verifyMessage({ address, message, signature }: MessageInput): MessageVerdict {
@@ -72,7 +73,7 @@ function tryDecode(address: string): BitcoinAddress | undefined {
   }
 }
 
-/** Only BIP-322 prefixes its text; without one the type of address decides. */
+/** Only BIP-322 prefixes its text; without a prefix the address type decides. */
 function schemeOf(address: BitcoinAddress, signature: string): MessageScheme {
   const variant = splitVariant(signature);
   if (variant) return variant.scheme;

@@ -1,6 +1,6 @@
 /**
- * What a check of a signed message ends in. `unsupported` is BIP-322's "inconclusive": nothing was found wrong,
- * but this verifier cannot run the script, so it must count as not proven.
+ * The result of checking a signed message. `unsupported` is BIP-322's "inconclusive": no fault was found, but
+ * this verifier cannot evaluate the script, so it must count as not proven.
  * @module
  */
 import { base64 } from '@scure/base';
@@ -13,7 +13,10 @@ export const VALID: Verdict = { verdict: 'valid' };
 export const invalid = (reason: string): Verdict => ({ verdict: 'invalid', reason });
 export const unsupported = (reason: string): Verdict => ({ verdict: 'unsupported', reason });
 
-/** The bytes of canonical base64 (RFC 4648: padded, no spaces, no stray bits), so that one signature has one text. */
+/**
+ * The bytes of canonical base64 (RFC 4648: padded, no spaces, no stray bits), so that a signature has exactly
+ * one text.
+ */
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
     return base64.decode(text);
@@ -23,8 +26,8 @@ export function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /**
- * UTF-8 of a message. A lone surrogate is refused: every encoder replaces it by U+FFFD, and two texts would share
- * one signature.
+ * UTF-8 of a message. A lone surrogate is refused: every encoder replaces it with U+FFFD, and two texts would
+ * share one signature.
  *
  * @throws RangeError for a string that is not well-formed UTF-16
  */

@@ -1,6 +1,6 @@
 /**
- * Secret keys in wallet import format, and the addresses that such a key controls. Pure; no message of an error
- * ever holds key material.
+ * Secret keys in wallet import format, and the addresses that such a key controls. Pure. An error message
+ * never contains key material.
  * @module
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -9,7 +9,7 @@ import { createBase58check } from '@scure/base';
 import { equalBytes } from '@scure/btc-signer/utils.js';
 import { decodeAddress, encodeAddress, type KeyAddressType, payToKey } from './address.ts';
 
-/** `compressed` is part of the format: it says which public key, and so which addresses, the owner uses. */
+/** `compressed` is part of the format: it determines the public key and therefore the owner's addresses. */
 export type BitcoinKey = { readonly secretKey: Uint8Array; readonly compressed: boolean };
 
 const MAINNET_WIF = 0x80;
@@ -24,7 +24,8 @@ export function decodeWif(wif: string): BitcoinKey {
     throw new RangeError('not the WIF of a Bitcoin mainnet key');
   }
   const secretKey = bytes.slice(1, 33);
-  if (!secp256k1.utils.isValidSecretKey(secretKey)) throw new RangeError('the WIF holds no valid secret key');
+  if (!secp256k1.utils.isValidSecretKey(secretKey))
+    throw new RangeError('the WIF contains no valid secret key');
   return { secretKey, compressed };
 }
 
@@ -46,14 +47,14 @@ export function deriveAddress(secretKey: Uint8Array, type: KeyAddressType, compr
   return address;
 }
 
-/** How the key controls the address, or null when it does not. @throws RangeError when it is no address */
+/** How the key controls the address, or null when it does not. @throws RangeError for a malformed address */
 export function findAddressType(key: BitcoinKey, address: string): KeyAddressType | null {
   const { scriptPubKey } = decodeAddress(address);
   const publicKey = secp256k1.getPublicKey(key.secretKey, key.compressed);
   return addressTypesOf(key).find((type) => equalBytes(payToKey(publicKey, type), scriptPubKey)) ?? null;
 }
 
-/** Whether the key in the WIF controls the address; false also for a WIF or an address that is none. */
+/** Whether the key in the WIF controls the address; false also for a malformed WIF or address. */
 export function wifControls(wif: string, address: string): boolean {
   try {
     return findAddressType(decodeWif(wif), address) !== null;

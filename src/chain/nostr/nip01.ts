@@ -1,6 +1,6 @@
 /**
- * Events, filters and the messages between client and relay. Relays are not trusted: what they send is read field by
- * field and counts only when id and signature hold.
+ * Events, filters and the messages between client and relay. Relays are not trusted: every field of a message
+ * is validated, and an event counts only with a valid id and signature.
  * @see https://github.com/nostr-protocol/nips/blob/master/01.md
  * @module
  */
@@ -21,7 +21,7 @@ export type NostrEvent = {
   readonly sig: string;
 };
 
-/** Members are ANDed, values inside a list ORed. Both times are inclusive Unix seconds. */
+/** Conditions are combined by AND, values inside a list by OR. Both times are inclusive Unix seconds. */
 export type Filter = {
   readonly kinds: readonly number[];
   readonly authors?: readonly string[];
@@ -34,7 +34,7 @@ export type Filter = {
 const HEX_32 = /^[0-9a-f]{64}$/;
 const HEX_64 = /^[0-9a-f]{128}$/;
 
-/** An event in exactly the documented shape, other members dropped, or undefined. Nothing is verified. */
+/** An event in exactly the documented shape, without other members, or undefined. Nothing is verified. */
 export function readEvent(value: unknown): NostrEvent | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { id, pubkey, created_at, kind, tags, content, sig } = value as Record<string, unknown>;
@@ -53,15 +53,17 @@ const isTag = (value: unknown): value is string[] =>
 /** Whether the id is the hash of the event. */
 export const hasTrueId = (event: NostrEvent): boolean => getEventHash(unsealed(event)) === event.id;
 
-/** Whether the id is the hash of the event and the signature is its author's. */
+/** Whether the id is the hash of the event and the signature is by its author. */
 export const isAuthentic = (event: NostrEvent): boolean => verifyEvent(unsealed(event));
 
-/** A new object, since nostr-tools believes a mark that an earlier check may have left on the old one. */
+/**
+ * Returns a new object, because nostr-tools trusts a mark that an earlier check may have left on the old one.
+ */
 function unsealed({ id, pubkey, created_at, kind, tags, content, sig }: NostrEvent) {
   return { id, pubkey, created_at, kind, content, sig, tags: tags.map((tag) => [...tag]) };
 }
 
-/** Whether an event is an answer to a filter; `limit` aside. */
+/** Whether an event matches a filter; `limit` is ignored. */
 export function matches(filter: Filter, event: NostrEvent): boolean {
   const { kinds, authors, '#l': labels, since, until } = filter;
   return matchFilter(
@@ -82,7 +84,7 @@ export type RelayMessage =
   /** The relay refuses or ends a subscription; `reason` starts with a machine-readable word. */
   | { readonly type: 'closed'; readonly subscription: string; readonly reason: string };
 
-/** A message of a relay, or undefined for what a reader has no use for (NOTICE, OK, AUTH) and for nonsense. */
+/** A relay's message; undefined for messages without a use here (NOTICE, OK, AUTH) and for malformed ones. */
 export function readRelayMessage(text: string): RelayMessage | undefined {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * Comments: plain-text notes about something. Upper-case tags name the root that the whole thread is about,
- * lower-case ones what the note answers.
+ * Comments: plain-text notes about a subject. Upper-case tags name the root of the whole thread, lower-case
+ * tags the parent of the note.
  * @see https://github.com/nostr-protocol/nips/blob/master/22.md
  * @module
  */
@@ -10,17 +10,19 @@ import { webUrl } from './nip73.ts';
 export const COMMENT_KIND = 1111;
 
 export type CommentRoot = {
-  /** I: something outside Nostr (NIP-73). E: an event. A: an addressable event. */
+  /** I: a subject outside Nostr (NIP-73). E: an event. A: an addressable event. */
   readonly tag: 'I' | 'E' | 'A';
   /** URL or other external id, event id, or `<kind>:<pubkey>:<identifier>`. */
   readonly value: string;
-  /** From the K tag: `web`, another NIP-73 kind, or an event kind in digits; null where it is missing. */
+  /** From the K tag: `web`, another NIP-73 kind, or an event kind in digits; null if missing. */
   readonly kind: string | null;
-  /** The root as an http(s) link, null when it is none. */
+  /** The root as an http(s) link; null if it is not one. */
   readonly url: string | null;
 };
 
-/** An addressable root may also carry the id of its event: the address outlives it and is taken first. */
+/**
+ * An addressable root may also have the id of its event. The address outlives the event, so it is preferred.
+ */
 const ROOT_TAGS = ['I', 'A', 'E'] as const;
 
 export function commentRoot({ tags }: NostrEvent): CommentRoot | undefined {

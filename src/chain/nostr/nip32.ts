@@ -1,8 +1,10 @@
 /**
- * Labels: an `l` tag is a value inside a namespace; an `L` tag declares a namespace. On a note they describe the note.
+ * Labels: an `l` tag is a value inside a namespace; an `L` tag declares a namespace. On a note they describe
+ * the note.
  *
- * The namespace of an `l` tag is its third element. A label without one belongs to the only namespace that the event
- * declares; to `ugc` when it declares none, as the NIP says; to none when it declares several.
+ * The namespace of an `l` tag is its third element. Without one, a label belongs to the only namespace that
+ * the event declares. It belongs to `ugc` when the event declares none, as the NIP specifies, and to none
+ * when the event declares several.
  * @see https://github.com/nostr-protocol/nips/blob/master/32.md
  * @module
  */
@@ -10,7 +12,7 @@ import type { NostrEvent } from './nip01.ts';
 
 export type Label = {
   readonly value: string;
-  /** Null when the event leaves it open. */
+  /** Null when the event does not specify it. */
   readonly namespace: string | null;
 };
 

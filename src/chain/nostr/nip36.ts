@@ -1,5 +1,5 @@
 /**
- * Content warnings: readers hide the note until they are asked to show it.
+ * Content warnings: clients hide the note until the reader chooses to see it.
  * @see https://github.com/nostr-protocol/nips/blob/master/36.md
  * @module
  */
@@ -7,10 +7,10 @@ import type { NostrEvent } from './nip01.ts';
 import { labelsOf } from './nip32.ts';
 
 const NAME = 'content-warning';
-/** Both the tag and its reason's text are enough; a tag without a reason still warns. */
+/** A tag without a reason still warns. */
 const NO_REASON = 'sensitive content';
 
-/** The author's reason, never empty, or undefined when the note carries no warning. */
+/** The author's reason, never empty; undefined when the note has no warning. */
 export function contentWarning(event: NostrEvent): string | undefined {
   const tag = event.tags.find(([name]) => name === NAME);
   const label = labelsOf(event).find(({ namespace }) => namespace === NAME);

@@ -1,10 +1,11 @@
 /**
- * Things outside Nostr as the root of a comment. A URL stands for itself, normalized and without fragment.
+ * Subjects outside Nostr as the root of a comment. A URL is its own identifier, normalized and without a
+ * fragment.
  * @see https://github.com/nostr-protocol/nips/blob/master/73.md
  * @module
  */
 
-/** An http(s) URL without fragment and credentials, or undefined: what strangers write becomes a link. */
+/** An http(s) URL without fragment and credentials, or undefined. Untrusted text becomes a link here. */
 export function webUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined;
   const url = new URL(value);

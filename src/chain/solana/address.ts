@@ -5,9 +5,11 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 
-/** The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one such text. */
+/**
+ * The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one base58 text.
+ */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
-  // base58 decoding is quadratic: bound the text before it. 64 bytes need at most 88 characters.
+  // base58 decoding is quadratic, so the length is checked first. 64 bytes need at most 88 characters.
   if (text.length === 0 || text.length > Math.ceil(length * 1.38)) return undefined;
   try {
     const bytes = base58.decode(text);
@@ -19,15 +21,15 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
 
 export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
 
-/** Not by the Solana library: the verification page loads this module and would load that too. */
+/** Without the Solana library: the verification page loads this module and would load the library too. */
 export const isAddress = (text: string): boolean => decodeBase58(text, 32) !== undefined;
 
 /** The Solana library's `isSignature` throws on text that is not base58. */
 export const isSignature = (text: string): boolean => decodeBase58(text, 64) !== undefined;
 
 /**
- * Whether a wallet can have this address: a point of the curve. Program-derived addresses are off it. The library also
- * accepts coordinates that are not reduced, as the chain does; no key has such an address.
+ * Whether a wallet can have this address: a point on the curve. Program-derived addresses are not on it. Like
+ * the chain, the library also accepts coordinates that are not reduced; no key has such an address.
  */
 export function isOnCurve(address: string): boolean {
   const bytes = decodeBase58(address, 32);

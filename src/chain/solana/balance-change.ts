@@ -1,5 +1,6 @@
 /**
- * What a transaction did to an account, from the balances that the chain keeps with it, not from its instructions.
+ * The effect of a transaction on an account, from the balances that the chain stores with it, not from its
+ * instructions.
  * @module
  */
 
@@ -10,7 +11,7 @@ export type LamportBalances = {
   readonly postLamports: readonly bigint[];
 };
 
-/** Lamports that an account gained, or lost when below zero; undefined when it took no part. */
+/** Lamports that an account gained, negative if it lost some; undefined if it took no part. */
 export function lamportsChange(transaction: LamportBalances, address: string): bigint | undefined {
   const index = transaction.accounts.indexOf(address);
   const before = transaction.preLamports[index];

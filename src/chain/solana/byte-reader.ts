@@ -43,7 +43,7 @@ export function createByteReader(bytes: Uint8Array, start = 0) {
       const at = take(32);
       return encodeBase58(bytes.subarray(at, at + 32));
     },
-    /** A u32 length and so many bytes of UTF-8 (borsh string); what is not UTF-8 becomes U+FFFD. */
+    /** A u32 length and that many bytes of UTF-8 (borsh string); invalid UTF-8 becomes U+FFFD. */
     string(): string {
       const length = view.getUint32(take(4), true);
       const at = take(length);

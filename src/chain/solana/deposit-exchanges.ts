@@ -1,7 +1,7 @@
 /**
- * Hot wallets from which exchanges pay withdrawals, as public explorers label them. The wallet signs and owns the
- * account that pays, so that nothing in the transaction tells its customer from it; a reward sent there would be lost.
- * The list is never complete: an operator adds to it.
+ * Hot wallets from which exchanges pay withdrawals, as labelled by public explorers. The wallet signs and
+ * owns the paying account, so the transaction does not identify the exchange's customer. A reward sent there
+ * would be lost. The list is never complete; an operator can add to it.
  * @module
  */
 export const EXCHANGE_WALLETS: readonly string[] = [

@@ -1,7 +1,8 @@
 /**
- * Whether a transaction is a deposit of dollar tokens to the treasury, of how much and whose. Read from the balances
- * that the chain keeps with it, never from its instructions: a plain, checked, batched or inner transfer is all one.
- * Only the treasury's own accounts of the real mints count, and the sender is never guessed.
+ * Whether a transaction is a deposit of dollar tokens to the treasury, its amount and its sender. It uses the
+ * balances that the chain stores with the transaction, never its instructions, so plain, checked, batched and
+ * inner transfers are the same. Only the treasury's own accounts of the real mints count, and the sender is
+ * never guessed.
  * @module
  */
 import { isOnCurve } from './address.ts';
@@ -19,7 +20,7 @@ export type TokenBalanceRow = {
   readonly atoms: bigint;
 };
 
-/** A finalized transaction as a node gives it. */
+/** A finalized transaction as returned by a node. */
 export type DepositTransaction = {
   /** The first signature: the transaction's id. */
   readonly signature: string;
@@ -28,7 +29,7 @@ export type DepositTransaction = {
   readonly blockTime: number | null;
   readonly failed: boolean;
   readonly signers: readonly string[];
-  /** Null when the node keeps no token balances. */
+  /** Null when the node stores no token balances. */
   readonly preTokens: readonly TokenBalanceRow[] | null;
   readonly postTokens: readonly TokenBalanceRow[] | null;
 };
@@ -39,7 +40,7 @@ export type DepositTerms = {
   readonly mints: Readonly<Record<DepositAsset, string>>;
   /** The treasury's own accounts of these mints. */
   readonly accounts: Readonly<Record<DepositAsset, string>>;
-  /** Senders to whom a reward would be lost: wallets of exchanges. */
+  /** Senders whose reward would be lost: wallets of exchanges. */
   readonly heldSenders: ReadonlySet<string>;
 };
 
@@ -53,11 +54,11 @@ export type DepositVerdict =
       readonly blockTime: number;
       readonly slot: bigint;
     }
-  /** It never will be a deposit. */
+  /** It can never be a deposit. */
   | { readonly type: 'refused'; readonly reason: DepositRefusal }
-  /** A deposit came, but does not show to whom a reward belongs: the operator must decide. */
+  /** A deposit arrived, but it does not show who earns the reward: the operator must decide. */
   | { readonly type: 'held'; readonly reason: DepositHold }
-  /** This node does not tell enough; another may. */
+  /** This node's data is incomplete; another node may have more. */
   | {
       readonly type: 'unverifiable';
       readonly reason: 'no_token_balances' | 'no_block_time' | 'bad_balances';
@@ -75,7 +76,10 @@ export type DepositHold =
   | 'sender_off_curve'
   | 'sender_is_exchange';
 
-/** What became of one token account. An account that a transaction makes or closes was, or is then, empty. */
+/**
+ * The change of one token account. An account that the transaction creates starts empty; one that it closes
+ * ends empty.
+ */
 type Movement = {
   readonly account: string;
   readonly mint: string;
@@ -88,7 +92,10 @@ type Movement = {
 
 const ASSETS: readonly DepositAsset[] = ['USDC', 'USDT'];
 
-/** The terms of a treasury: its accounts are derived under the classic token program, never taken from anyone's word. */
+/**
+ * The terms of a treasury. Its accounts are derived under the classic token program and never taken from
+ * input.
+ */
 export function depositTerms(p: Omit<DepositTerms, 'accounts'>): DepositTerms {
   const account = (asset: DepositAsset) => findAta(p.treasury, p.mints[asset], TOKEN_PROGRAM);
   return { ...p, accounts: { USDC: account('USDC'), USDT: account('USDT') } };
@@ -119,7 +126,7 @@ export function judgeDeposit(transaction: DepositTransaction, terms: DepositTerm
   if (sender === undefined) return refused('no_sender');
   if ([...debits.keys()].some(isOurs)) return refused('own_movement');
   if (debits.size > 1) return held('several_senders');
-  // The rest would have no sender: it was minted in the same transaction.
+  // The remainder would have no sender: it was minted in the same transaction.
   if ((debits.get(sender) ?? 0n) < credit.atoms) return held('credit_exceeds_debit');
   if (!isOnCurve(sender)) return held('sender_off_curve');
   if (!signers.includes(sender)) return held('sender_not_signer');
@@ -137,7 +144,7 @@ const unverifiable = (
   reason,
 });
 
-/** Before and after of each account; undefined when the rows cannot be those of one transaction. */
+/** Before and after of each account; undefined when the rows cannot belong to one transaction. */
 function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[]): Movement[] | undefined {
   const before = byAccount(pre);
   const after = byAccount(post);
@@ -146,7 +153,7 @@ function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[])
   for (const account of new Set([...before.keys(), ...after.keys()])) {
     const was = before.get(account);
     const is = after.get(account);
-    // Closed and made anew for another token: two accounts that happen to share an address.
+    // Closed and created again for another token: two different accounts at the same address.
     const same = was?.mint === is?.mint && was?.program === is?.program;
     const moves = same
       ? [movement(account, was, is)]
@@ -159,7 +166,7 @@ function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[])
   return movements;
 }
 
-/** Null when a row does not say whose account it is: the node is too old for this. */
+/** Null when a row does not name the account's owner: the node is too old for this. */
 function movement(account: string, was?: TokenBalanceRow, is?: TokenBalanceRow): Movement | null | undefined {
   const row = was ?? is;
   if (!row) return undefined;
@@ -193,14 +200,14 @@ function creditOf(asset: DepositAsset, movements: readonly Movement[], terms: De
   return { account, atoms: move.after - move.before, foreign };
 }
 
-/** Its tokens went from one owner to another without a transfer: whose they were is not said. */
+/** Its tokens went from one owner to another without a transfer, so their previous owner is unclear. */
 const changedHands = (move: Movement): boolean =>
   move.ownerBefore !== undefined &&
   move.ownerAfter !== undefined &&
   move.ownerBefore !== move.ownerAfter &&
   (move.before > 0n || move.after > 0n);
 
-/** Owners who hold less of the mint than before, over all their accounts, and by how much. */
+/** Owners whose total over all their accounts of the mint fell, and by how much. */
 function debitsByOwner(movements: readonly Movement[]): Map<string, bigint> {
   const changes = new Map<string, bigint>();
   const add = (owner: string | undefined, atoms: bigint) => {

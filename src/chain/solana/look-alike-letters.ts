@@ -1,11 +1,12 @@
 /**
- * Letters of other scripts that are drawn like Latin ones: Cyrillic, Greek, Armenian, Cherokee, Lisu, and small capitals.
- * Only those that no reader tells apart, so that a word of another language is not taken for an imitation.
+ * Letters of other scripts that are drawn like Latin ones: Cyrillic, Greek, Armenian, Cherokee, Lisu, and
+ * small capitals. Only letters that a reader cannot distinguish, so that words of other languages do not
+ * count as imitations.
  * @see UTS #39, confusables.txt
  * @module
  */
 
-/** By Latin letter, as it is drawn. */
+/** By the Latin letter that they look like. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   A: 'АΑᎪꓮᴀ',
   B: 'ВΒᏴꓐʙ',
@@ -53,6 +54,6 @@ const LATIN: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** What a reader takes a text for. */
+/** A text as a reader perceives it. */
 export const asLatin = (text: string): string =>
   [...text].map((letter) => LATIN.get(letter) ?? letter).join('');

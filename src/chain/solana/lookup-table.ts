@@ -1,5 +1,5 @@
 /**
- * Address lookup tables: keys that a version 0 transaction names by their place. Entries are only ever appended.
+ * Address lookup tables: keys that a version 0 transaction names by index. Entries are only ever appended.
  * @see solana-program/address-lookup-table program/src/state.rs
  * @module
  */
@@ -15,14 +15,17 @@ const TYPE_TABLE = 1;
 const ACTIVE = 0xffff_ffff_ffff_ffffn;
 
 export type LookupTable = {
-  /** False once its authority has begun to close it: it may be gone before we land. */
+  /** False once its authority has begun to close it: it may be gone before the transaction lands. */
   readonly isActive: boolean;
   readonly length: number;
-  /** The key at a place; undefined behind the end. */
+  /** The key at an index; undefined beyond the end. */
   at(place: number): string | undefined;
 };
 
-/** @param owner program that owns the account; undefined is returned for anything but a lookup table */
+/**
+ * @param owner program that owns the account
+ * @returns undefined for anything except a lookup table
+ */
 export function decodeLookupTable(owner: string, data: Uint8Array): LookupTable | undefined {
   if (owner !== LOOKUP_TABLE_PROGRAM || data.length < HEADER_BYTES) return undefined;
   if ((data.length - HEADER_BYTES) % ENTRY_BYTES !== 0) return undefined;

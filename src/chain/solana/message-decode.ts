@@ -1,6 +1,6 @@
 /**
- * Third parties' transactions: read strictly or not at all. What passes here has exactly one spelling,
- * so encoding it again gives the bytes that came in.
+ * Decodes third parties' transactions strictly. An accepted transaction has exactly one encoding, so encoding
+ * it again gives the same bytes.
  * @see https://solana.com/docs/core/transactions, agave sdk `Message::sanitize` and `v0::Message::sanitize`
  * @module
  */
@@ -12,18 +12,18 @@ const MAX_TRANSACTION_BYTES = 1_232;
 /** Account indexes are one byte. */
 const MAX_ACCOUNTS = 256;
 const SIGNATURE_BYTES = 64;
-/** The top bit of a message's first byte says that a version follows; without it the message is legacy. */
+/** The top bit of a message's first byte marks a version; without it the message is legacy. */
 const VERSION_MARK = 0x80;
 
 export type CompiledInstruction = {
-  /** Index into the static keys: a program never comes out of a lookup table. */
+  /** Index into the static keys: a program is never in a lookup table. */
   readonly program: number;
-  /** Indexes into static keys, then the writable, then the read-only keys of the tables. */
+  /** Indexes into the static keys, followed by the tables' writable and then read-only keys. */
   readonly accounts: readonly number[];
   readonly data: Uint8Array;
 };
 
-/** Keys that stand in a table on chain, by their place in it. */
+/** Keys from a table on the chain, by index in the table. */
 export type TableReference = {
   readonly table: string;
   readonly writable: readonly number[];
@@ -32,7 +32,7 @@ export type TableReference = {
 
 export type DecodedTransaction = {
   readonly version: 'legacy' | 0;
-  /** One slot a required signer; 64 zero bytes in an empty slot. */
+  /** One slot per required signer; 64 zero bytes in an empty slot. */
   readonly signatures: readonly Uint8Array[];
   readonly requiredSignatures: number;
   readonly readonlySigned: number;
@@ -64,7 +64,7 @@ export type DecodeVerdict =
   | { readonly ok: true; readonly transaction: DecodedTransaction }
   | { readonly ok: false; readonly reason: DecodeRefusal };
 
-/** A refusal found in the middle of reading; never leaves this file. */
+/** A refusal during decoding; never leaves this file. */
 class Refused extends Error {
   readonly reason: DecodeRefusal;
   constructor(reason: DecodeRefusal) {
@@ -77,9 +77,9 @@ function refuse(reason: DecodeRefusal): never {
   throw new Refused(reason);
 }
 
-/** @param text base64 with padding, in its one canonical spelling */
+/** @param text base64 with padding, in its canonical form */
 export function decodeTransactionText(text: string): DecodeVerdict {
-  // Bound before decoding: 4 characters for every 3 bytes.
+  // Checked before decoding: 4 characters for every 3 bytes.
   if (text.length > Math.ceil(MAX_TRANSACTION_BYTES / 3) * 4) return { ok: false, reason: 'tx_too_long' };
   let bytes: Uint8Array;
   try {
@@ -91,7 +91,7 @@ export function decodeTransactionText(text: string): DecodeVerdict {
   return decodeTransaction(bytes);
 }
 
-/** Never throws. Nothing is read outside the bytes, and no allocation is larger than they are. */
+/** Never throws. Reads only inside the bytes, and no allocation is larger than they are. */
 export function decodeTransaction(bytes: Uint8Array): DecodeVerdict {
   if (bytes.length > MAX_TRANSACTION_BYTES) return { ok: false, reason: 'tx_too_long' };
   try {
@@ -108,7 +108,7 @@ export function decodeTransaction(bytes: Uint8Array): DecodeVerdict {
 
 function readTransaction(read: ByteReader): DecodedTransaction {
   const count = read.u8();
-  // Version 1 starts with its version; as a count of signatures it would not fit a packet either.
+  // Version 1 starts with its version byte; as a number of signatures it would not fit a packet either.
   if (count & VERSION_MARK) refuse('tx_version');
   const signatures = times(count, () => read.bytes(SIGNATURE_BYTES));
   const first = read.u8();
@@ -178,13 +178,13 @@ function checkIndexes(
   }
   if (accounts > MAX_ACCOUNTS) refuse('tx_too_many_accounts');
   for (const { program, accounts: places } of instructions) {
-    // Index 0 is the fee payer, which is no program.
+    // Index 0 is the fee payer, which is not a program.
     if (program === 0 || program >= staticKeys) refuse('tx_program_index');
     if (places.some((place) => place >= accounts)) refuse('tx_account_index');
   }
 }
 
-/** A compact-u16: 7 bits a byte, low bits first. Only the shortest spelling is accepted. */
+/** A compact-u16: 7 bits per byte, low bits first. Only the shortest form is accepted. */
 function compactLength(read: ByteReader): number {
   let value = 0;
   for (let shift = 0; shift <= 14; shift += 7) {
@@ -197,7 +197,7 @@ function compactLength(read: ByteReader): number {
   return refuse('tx_length_prefix');
 }
 
-/** @param atLeast bytes that one entry takes at the least, so that a length cannot promise more than is there */
+/** @param atLeast minimum bytes of one entry, so that a length cannot exceed the available data */
 function list<T>(read: ByteReader, atLeast: number, one: () => T): T[] {
   const length = compactLength(read);
   if (length * atLeast > read.left()) refuse('tx_truncated');

@@ -1,15 +1,15 @@
 /**
- * The bytes of a decoded transaction: what is signed is written from the structure that was judged.
+ * Encodes a decoded transaction: the signed bytes are written from the structure that was checked.
  * @module
  */
 import { concatBytes } from '@noble/hashes/utils.js';
 import type { DecodedTransaction } from './message-decode.ts';
 import { addressSeed } from './program-address.ts';
 
-/** What is signed: a transaction without its signatures. */
+/** The signed part: a transaction without its signatures. */
 export type Message = Omit<DecodedTransaction, 'signatures'>;
 
-/** The bytes that are signed. @throws RangeError when a key is no address or a number does not fit */
+/** The bytes to sign. @throws RangeError when a key is not an address or a number does not fit */
 export function encodeMessage(transaction: Message): Uint8Array {
   const { version, keys, blockhash, instructions, tables } = transaction;
   return concatBytes(
@@ -34,7 +34,7 @@ export function encodeMessage(transaction: Message): Uint8Array {
   );
 }
 
-/** Signature slots and message, as they travel. @throws RangeError as `encodeMessage` */
+/** Signature slots and message in wire format. @throws RangeError like `encodeMessage` */
 export const encodeTransaction = (transaction: DecodedTransaction): Uint8Array =>
   concatBytes(
     compactLength(transaction.signatures.length),
@@ -52,7 +52,7 @@ function bytes(numbers: readonly number[]): Uint8Array {
   return Uint8Array.from(numbers);
 }
 
-/** compact-u16: 7 bits a byte, low bits first. */
+/** compact-u16: 7 bits per byte, low bits first. */
 function compactLength(length: number): Uint8Array {
   if (length < 0x80) return Uint8Array.of(length);
   if (length < 0x4000) return Uint8Array.of((length & 0x7f) | 0x80, length >> 7);

@@ -1,5 +1,5 @@
 /**
- * A mint: how many atoms of a token exist and how many make a whole one.
+ * A mint: the number of existing atoms of a token and its decimals.
  * @see solana-program/token interface/src/state.rs (`Mint`)
  * @module
  */
@@ -20,7 +20,10 @@ export type Mint = {
   readonly extensions: ReadonlyMap<number, Uint8Array>;
 };
 
-/** @param owner program that owns the account; undefined is returned for anything but an initialized mint */
+/**
+ * @param owner program that owns the account
+ * @returns undefined for anything except an initialized mint
+ */
 export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
   const extensions = tokenExtensions(owner, data, 'mint');
   if (!extensions) return undefined;

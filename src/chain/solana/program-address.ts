@@ -1,7 +1,8 @@
 /**
- * Addresses that programs derive from seeds. No key exists for them: they are off the curve by construction.
- * The library's own search is asynchronous (WebCrypto). The transaction policy needs these addresses inside one
- * synchronous check, so the search over the bumps is here; the curve and the text form are the library's.
+ * Addresses that programs derive from seeds. They are off the curve, so no key exists for them. The library's
+ * own search is asynchronous (WebCrypto), but the transaction policy needs these addresses inside one
+ * synchronous check. The search over the bumps is therefore here; the curve and the text form are the
+ * library's.
  * @see https://solana.com/docs/core/pda
  * @module
  */
@@ -10,7 +11,9 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Address, getAddressDecoder, isOffCurveAddress } from '@solana/web3.js';
 import { decodeBase58 } from './address.ts';
 
-/** Entries of the cache. Most addresses follow from configuration, and each costs a search over the curve. */
+/**
+ * Entries of the cache. Most addresses follow from the configuration, and each costs a search over the curve.
+ */
 const CACHED = 64;
 const cache = new Map<string, Address>();
 
@@ -20,8 +23,8 @@ const MARKER = utf8ToBytes('ProgramDerivedAddress');
  * The address with the highest bump (255 downwards) that is off the curve.
  *
  * @param program address of the deriving program
- * @param seeds   at most 15 of at most 32 bytes each, in order
- * @throws RangeError on a wrong program or seed
+ * @param seeds   at most 15, each of at most 32 bytes, in order
+ * @throws RangeError for an invalid program or seed
  */
 export function programAddress(program: string, seeds: readonly Uint8Array[]): Address {
   const programBytes = decodeBase58(program, 32);

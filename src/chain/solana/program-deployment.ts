@@ -7,7 +7,7 @@ import { createByteReader } from './byte-reader.ts';
 import { addressSeed, programAddress } from './program-address.ts';
 
 export const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
-/** Programs of these are as they were deployed, for ever. */
+/** Programs of these loaders can never change. */
 const FINAL_LOADERS = [
   'BPFLoader1111111111111111111111111111111111',
   'BPFLoader2111111111111111111111111111111111',
@@ -16,14 +16,14 @@ const TYPE_PROGRAM = 2;
 const TYPE_PROGRAM_DATA = 3;
 const HEAD_BYTES = { program: 36, data: 12 };
 
-/** Where the upgradeable loader keeps a program's code. */
+/** The account in which the upgradeable loader stores a program's code. */
 export const programDataAddress = (program: string): string =>
   programAddress(UPGRADEABLE_LOADER, [addressSeed(program)]);
 
 type Account = { readonly owner: string; readonly data: Uint8Array };
 
 /**
- * The slot of the last deployment, 0 for a program that cannot be replaced; null when it is unknown.
+ * The slot of the last deployment; 0 for a program that cannot be replaced; null when it is unknown.
  *
  * @param account the program's own account, or its first bytes
  * @param code    the account at `programDataAddress`, or its first bytes

@@ -1,5 +1,5 @@
 /**
- * The System program: its address, and the data of the two of its instructions that simulations report.
+ * The System program: its address, and the instruction data of the two instructions that simulations report.
  * @see https://docs.solanalabs.com/runtime/programs#system-program
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A token account: who holds how many atoms of which mint.
+ * A token account: its owner, mint and balance.
  * @see solana-program/token interface/src/state.rs (`Account`)
  * @module
  */
@@ -8,10 +8,13 @@ import { tokenExtensions } from './token-program.ts';
 
 export type TokenAccount = { readonly mint: string; readonly owner: string; readonly atoms: bigint };
 
-/** State byte after the 36 bytes of the delegate: 0 is an account that was never initialized. */
+/** State byte after the 36 bytes of the delegate; 0 means that the account was never initialized. */
 const STATE_OFFSET = 108;
 
-/** @param owner program that owns the account; undefined is returned for anything but a live token account */
+/**
+ * @param owner program that owns the account
+ * @returns undefined for anything except a live token account
+ */
 export function decodeTokenAccount(owner: string, data: Uint8Array): TokenAccount | undefined {
   if (!tokenExtensions(owner, data, 'account') || data[STATE_OFFSET] === 0) return undefined;
   const read = createByteReader(data);

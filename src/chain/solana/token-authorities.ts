@@ -1,5 +1,5 @@
 /**
- * Who may still change a token, as its accounts say.
+ * The authorities that can still change a token, from its accounts.
  * @see solana-program/token interface/src/state.rs (`Mint`)
  * @see solana-program/token-metadata interface/src/state.rs
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
@@ -9,11 +9,11 @@ import { createByteReader } from './byte-reader.ts';
 import type { Mint } from './mint.ts';
 import { METADATA_POINTER, METADATA_V1, metadataInMint, TOKEN_METADATA } from './token-metadata-read.ts';
 
-/** Addresses; null where the authority was revoked for good. */
+/** Addresses; null if the authority was revoked permanently. */
 export type TokenAuthorities = {
   readonly mintAuthority: string | null;
   readonly freezeAuthority: string | null;
-  /** Of name, symbol and uri, or of where they are read. */
+  /** Authority over name, symbol and uri, or over the pointer to them. */
   readonly updateAuthority: string | null;
 };
 
@@ -21,7 +21,7 @@ const NOBODY = '11111111111111111111111111111111';
 
 /**
  * @param address  of the mint
- * @param metaplex data of the Metaplex account beside the mint, if there is one
+ * @param metaplex data of the mint's Metaplex account, if there is one
  */
 export function tokenAuthorities(
   address: string,
@@ -29,22 +29,22 @@ export function tokenAuthorities(
   metaplex: Uint8Array | undefined,
 ): TokenAuthorities {
   const { mintAuthority, freezeAuthority, extensions } = mint;
-  // Of the metadata by which the token is known: a mint may hold other that nothing points at.
+  // The metadata that wallets show: a mint may contain other metadata without a pointer to it.
   const inMint = metadataInMint(address, mint) && extensions.get(TOKEN_METADATA);
   const ofNames = inMint ? leadingKey(inMint) : metaplex ? metaplexAuthority(metaplex) : null;
-  // The pointer's authority can give the token another name, even if this one is immutable.
+  // The pointer's authority can point to another name, even if this one is immutable.
   const updateAuthority = ofNames ?? leadingKey(extensions.get(METADATA_POINTER));
   return { mintAuthority, freezeAuthority, updateAuthority };
 }
 
-/** OptionalNonZeroPubkey: all zero is none, which reads as the system program's address. */
+/** OptionalNonZeroPubkey: all zeros mean none, and decode as the system program's address. */
 function leadingKey(value: Uint8Array | undefined): string | null {
   if (value === undefined || value.length < 32) return null;
   const authority = createByteReader(value).address();
   return authority === NOBODY ? null : authority;
 }
 
-/** Null when the account says that it can never change again. */
+/** Null when the account is marked as immutable. */
 function metaplexAuthority(data: Uint8Array): string | null {
   if (data[0] !== METADATA_V1) return null;
   try {

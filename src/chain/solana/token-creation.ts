@@ -1,5 +1,5 @@
 /**
- * One transaction that makes a whole token: mint, metadata, supply to the creator, every authority where it belongs.
+ * One transaction that creates a complete token: mint, metadata, supply to the creator, final authorities.
  * Either all of it lands or nothing does.
  * @module
  */
@@ -25,10 +25,10 @@ import { type ComputeBudget, compileMessage, type Lifetime, networkFee, signerAt
 
 export type TokenProgramName = 'token-2022' | 'token';
 
-/** A token as its creator asked for it. */
+/** A token as specified by its creator. */
 export type TokenDesign = {
   readonly program: TokenProgramName;
-  /** A Metaplex metadata account beside a classic mint. */
+  /** A Metaplex metadata account for a classic mint. */
   readonly metaplex: boolean;
   readonly name: string;
   readonly symbol: string;
@@ -42,7 +42,10 @@ export type TokenDesign = {
   readonly revokeUpdate: boolean;
 };
 
-/** Compute units of the largest form with room: measured 40,000 with Token-2022 metadata, Metaplex takes 60,000. */
+/**
+ * Compute units of the largest form plus a reserve: Token-2022 metadata measured 40,000, Metaplex takes
+ * 60,000.
+ */
 const BUDGET: ComputeBudget = { units: 200_000, unitPrice: 20_000n };
 /** Network fee in lamports: two signatures, reserve and mint, and the priority fee. */
 export const CREATION_FEE = networkFee(BUDGET, 2n);
@@ -52,21 +55,21 @@ const MINT_SPACE = 82;
 const POINTER_MINT_SPACE = 165 + 1 + 4 + 64;
 /** Metadata extension: header, two keys, three texts with their lengths, an empty list. */
 const METADATA_SPACE = 4 + 64 + 3 * 4 + 4;
-/** Bytes of a Metaplex metadata account, whatever it holds. */
+/** Bytes of a Metaplex metadata account, regardless of its content. */
 const METAPLEX_SPACE = 607;
-/** Lamports that Metaplex charges for each account, beside the rent. */
+/** Lamports that Metaplex charges for each account, in addition to the rent. */
 export const METAPLEX_FEE = 10_000_000n;
 
 const bytesOf = (text: string): number => utf8ToBytes(text).length;
 
-/** Sizes in bytes of the accounts that a creation pays rent for. */
+/** Sizes in bytes of the accounts whose rent a creation pays. */
 export function creationSpaces(design: TokenDesign): { mint: number; metadata: number; account: number } {
   const extended =
     POINTER_MINT_SPACE + METADATA_SPACE + bytesOf(design.name) + bytesOf(design.symbol) + bytesOf(design.uri);
   return {
     mint: design.program === 'token-2022' ? extended : MINT_SPACE,
     metadata: design.metaplex ? METAPLEX_SPACE : 0,
-    // Token-2022 accounts made by the associated token program carry the immutable-owner extension.
+    // Token-2022 accounts created by the associated token program have the immutable-owner extension.
     account: design.supply === 0n ? 0 : design.program === 'token-2022' ? 170 : 165,
   };
 }
@@ -154,7 +157,7 @@ function creationInstructions(
   return list;
 }
 
-/** The message of a creation; it is signed by the reserve and by the mint's own key, in this order. */
+/** The message of a creation; the reserve signs it first, then the mint's own key. */
 export const creationMessage = (p: {
   design: TokenDesign;
   mint: string;

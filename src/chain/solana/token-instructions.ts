@@ -1,6 +1,6 @@
 /**
- * Instructions on tokens: the token program's own through its client, the metadata ones byte by byte. No client of this
- * library offers those: Token-2022's needs an older library, Metaplex's another one.
+ * Instructions on tokens. The token program's own come from its client; the metadata ones are encoded byte by
+ * byte, because no client for this library version offers them.
  * @see solana-program/token-2022 interface, solana-program/token-metadata interface
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata (CreateMetadataAccountV3)
  * @module
@@ -35,7 +35,7 @@ export const findAta = (owner: string, mint: string, tokenProgram: string): Addr
     addressSeed(mint),
   ]);
 
-/** Makes the associated account of an owner unless it exists. */
+/** Creates the associated account of an owner unless it exists. */
 export const createAtaIdempotent = (p: {
   payer: string;
   owner: string;
@@ -79,18 +79,20 @@ const readonly = (key: string) => ({ address: address(key), role: AccountRole.RE
 const signer = (key: string) => ({ address: address(key), role: AccountRole.READONLY_SIGNER });
 const writableSigner = (key: string) => ({ address: address(key), role: AccountRole.WRITABLE_SIGNER });
 
-/** MetadataPointerExtension (39), Initialize (0): the mint holds its own metadata. */
+/** MetadataPointerExtension (39), Initialize (0): the mint contains its own metadata. */
 export const initializeMetadataPointer = (p: { mint: string; authority: string | null }): Instruction => ({
   programAddress: address(TOKEN_2022_PROGRAM),
   accounts: [writable(p.mint)],
   data: concatBytes(Uint8Array.of(39, 0), keyOrZero(p.authority), addressSeed(p.mint)),
 });
 
-/** First eight bytes of the hash of a name, by which the metadata interface distinguishes its instructions. */
+/**
+ * First eight bytes of the hash of a name, by which the metadata interface distinguishes its instructions.
+ */
 const interfaceTag = (name: string): Uint8Array =>
   sha256(utf8ToBytes(`spl_token_metadata_interface:${name}`)).slice(0, 8);
 
-/** Token metadata Initialize: name, symbol and uri into the mint. */
+/** Token metadata Initialize: writes name, symbol and uri into the mint. */
 export const initializeMetadata = (p: {
   mint: string;
   updateAuthority: string;
@@ -145,7 +147,7 @@ export const createMetaplexMetadata = (p: {
     ...text(p.name),
     ...text(p.symbol),
     ...text(p.uri),
-    // Seller fee 0, then none of creators, collection and uses; is_mutable; no collection details.
+    // Seller fee 0; no creators, collection and uses; is_mutable; no collection details.
     ...[0, 0, 0, 0, 0, p.isMutable ? 1 : 0, 0],
   ),
 });

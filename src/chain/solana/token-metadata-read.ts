@@ -1,6 +1,6 @@
 /**
- * Names of tokens, from either standard: the metadata extension inside a Token-2022 mint, or Metaplex's account beside
- * the mint. What an account claims about another mint is ignored.
+ * Names of tokens in either standard: the metadata extension inside a Token-2022 mint, or the mint's Metaplex
+ * account. Metadata about a different mint is ignored.
  * @see solana-program/token-metadata interface/src/state.rs
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
  * @module
@@ -27,7 +27,10 @@ export const metaplexAddress = (mint: string): string =>
     addressSeed(mint),
   ]);
 
-/** What a Token-2022 mint says about itself, when its pointer names the mint; a foreign pointer is not followed. */
+/**
+ * The metadata inside a Token-2022 mint, if its pointer names the mint itself; other pointers are not
+ * followed.
+ */
 export function metadataInMint(address: string, { extensions }: Mint): TokenMetadata | undefined {
   const pointer = extensions.get(METADATA_POINTER);
   const metadata = extensions.get(TOKEN_METADATA);
@@ -39,13 +42,16 @@ export function metadataInMint(address: string, { extensions }: Mint): TokenMeta
   });
 }
 
-/** What Metaplex's account says about a mint. The owner program is the caller's check. */
+/** The metadata in a mint's Metaplex account. The caller checks the owner program. */
 export function decodeMetaplexMetadata(mint: string, data: Uint8Array): TokenMetadata | undefined {
   if (data[0] !== METADATA_V1) return undefined;
   return readOrNothing(() => readMetadata(createByteReader(data, 1), mint));
 }
 
-/** Update authority, mint, name, symbol, uri: both standards begin so. Metaplex pads with zero bytes. */
+/**
+ * Update authority, mint, name, symbol, uri: both standards begin with these fields. Metaplex pads with zero
+ * bytes.
+ */
 function readMetadata(read: ByteReader, mint: string): TokenMetadata | undefined {
   read.address(); // update authority
   if (read.address() !== mint) return undefined;

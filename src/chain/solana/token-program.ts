@@ -1,5 +1,5 @@
 /**
- * The two programs that hold fungible tokens, and how Token-2022 appends extensions to their accounts.
+ * The two programs for fungible tokens, and how Token-2022 appends extensions to their accounts.
  * @see solana-program/token-2022 interface/src/{state.rs,extension/mod.rs}
  * @module
  */
@@ -8,15 +8,15 @@ import { createByteReader } from './byte-reader.ts';
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
-/** Both kinds of account are padded to the length of a token account before extensions begin. */
+/** Both kinds of account are padded to the length of a token account; extensions follow. */
 const PADDED_LENGTH = 165;
-/** A multisig has this length and nothing else tells it from an extended account. */
+/** The length of a multisig, which is the only difference from an extended account. */
 const MULTISIG_LENGTH = 355;
 
 const KINDS = { mint: { base: 82, mark: 1 }, account: { base: 165, mark: 2 } } as const;
 
 /**
- * Extension values by type, empty for a plain account; undefined when the data is not of this kind.
+ * Extension values by type, empty for a plain account; undefined when the data is of a different kind.
  *
  * @param owner program that owns the account
  */
@@ -34,7 +34,7 @@ export function tokenExtensions(
   while (read.left() >= 4) {
     const type = read.u16();
     const length = read.u16();
-    // Type 0 is unused space; a value that does not fit means that the rest is no list.
+    // Type 0 is unused space. A value that does not fit means that the rest is not a list.
     if (type === 0 || length > read.left()) break;
     extensions.set(type, read.bytes(length));
   }

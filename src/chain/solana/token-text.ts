@@ -1,5 +1,5 @@
 /**
- * Name, symbol and description of a token as the on-chain formats and wallets can hold them.
+ * Name, symbol and description of a token, within the bounds of the on-chain formats and wallets.
  * @see Metaplex Token Metadata: name 32, symbol 10, uri 200 bytes of UTF-8
  * @module
  */
@@ -12,13 +12,13 @@ export const MAX_DESCRIPTION_BYTES = 1_000;
 export const MAX_URI_BYTES = 200;
 
 /**
- * Control, format, private and unassigned characters, line and paragraph separators, and all that is drawn as nothing:
- * bidirectional marks, zero-width characters, fillers, variation selectors.
+ * Control, format, private and unassigned characters, line and paragraph separators, and all invisible
+ * characters: bidirectional marks, zero-width characters, fillers, variation selectors.
  */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
-/** Blanks that a reader cannot see. */
+/** White space that a reader cannot see. */
 const BLANK = /^\p{White_Space}|\p{White_Space}$|\p{White_Space}{2}/u;
-/** White space other than the plain one. */
+/** White space other than the plain space. */
 const ODD_SPACE = /[^\S ]/u;
 
 export type TextFault =
@@ -29,7 +29,7 @@ export type TextFault =
   | 'spaces'
   | 'ill_formed';
 
-/** What is wrong with a text that wallets show, or undefined. `maxBytes` counts UTF-8. */
+/** The fault in a text that wallets show, or undefined. `maxBytes` counts UTF-8. */
 export function textFault(text: string, maxBytes: number): TextFault | undefined {
   if (text.length === 0) return 'empty';
   if (text.length > maxBytes) return 'too_long';
@@ -40,7 +40,7 @@ export function textFault(text: string, maxBytes: number): TextFault | undefined
   return ODD_SPACE.test(text) || BLANK.test(text) ? 'spaces' : undefined;
 }
 
-/** A description may have lines; everything else holds. */
+/** The same check for a description, which may have several lines. */
 export function descriptionFault(text: string): TextFault | undefined {
   if (text === '') return undefined;
   const lines = text.split('\n');
@@ -52,7 +52,7 @@ export function descriptionFault(text: string): TextFault | undefined {
   return undefined;
 }
 
-/** Symbols and names whose look-alikes mislead; compared as a reader takes them, whatever their case. */
+/** Symbols and names whose look-alikes mislead; compared as a reader perceives them, ignoring case. */
 const WELL_KNOWN = new Set([
   'btc',
   'bitcoin',
@@ -86,6 +86,6 @@ const WELL_KNOWN = new Set([
 
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** Whether a name or symbol reads as a well-known one. */
+/** Whether a reader would take a name or symbol for a well-known one. */
 export const isWellKnown = (text: string): boolean =>
   WELL_KNOWN.has(foldText(asLatin(text.normalize('NFKC'))).trim());

@@ -1,6 +1,6 @@
 /**
- * Tokens from the reserve to an owner's associated account, with a memo that says what for: the chain itself then
- * remembers which payouts were made.
+ * Transfers tokens from the reserve to an owner's associated account, with a memo that names the purpose. The
+ * chain thus records which payouts were made.
  * @module
  */
 import { address, type Instruction } from '@solana/web3.js';
@@ -11,17 +11,17 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-program.ts';
 import { type ComputeBudget, compileMessage, type Lifetime, networkFee, signerAt } from './transaction.ts';
 
 /**
- * Compute units, with room to spare: the memo's UTF-8 check and log, the transfer, and the account's creation, whose
- * search for its address costs up to 255 hashes.
+ * Compute units including a reserve: the memo's UTF-8 check and log, the transfer, and the account's
+ * creation, whose search for its address costs up to 255 hashes.
  */
 const TRANSFER_UNITS = 90_000;
 const CREATION_UNITS = 110_000;
-/** Micro-lamports per unit: up to 2,000 lamports in all. */
+/** Micro-lamports per unit: up to 2,000 lamports in total. */
 const UNIT_PRICE = 10_000n;
 
 /**
- * Lamports that an account of 165 bytes keeps so that it stays: 6,960 a byte and 128 bytes of overhead. Token-2022
- * adds up to five to an associated account (its type, and ImmutableOwner) unless the mint asks for more.
+ * Minimum lamports of an account of 165 bytes: 6,960 per byte, with 128 bytes of overhead. Token-2022 adds up
+ * to five bytes to an associated account (its type, and ImmutableOwner) unless the mint requires more.
  */
 export const ACCOUNT_RENT: Readonly<Record<string, bigint>> = {
   [TOKEN_PROGRAM]: (165n + 128n) * 6_960n,
@@ -35,14 +35,14 @@ export type TokenTransfer = {
   /** The token program that owns the mint. */
   readonly program: string;
   readonly atoms: bigint;
-  /** The chain refuses the transfer when the mint has others. */
+  /** The chain rejects a value that differs from the mint's. */
   readonly decimals: number;
   readonly memo: string;
-  /** Makes the receiver's account should it be missing, at the sender's cost. */
+  /** Creates the receiver's account if it is missing, at the sender's cost. */
   readonly createAccount: boolean;
 };
 
-/** Lamports for signature and priority, excluding rent. */
+/** Lamports for signature and priority fee, excluding rent. */
 export const tokenTransferFee = (transfer: Pick<TokenTransfer, 'createAccount'>): bigint =>
   networkFee(budgetOf(transfer));
 
@@ -51,7 +51,7 @@ const budgetOf = ({ createAccount }: Pick<TokenTransfer, 'createAccount'>): Comp
   unitPrice: UNIT_PRICE,
 });
 
-/** The message to sign; `from` pays and signs alone. */
+/** The message to sign; `from` pays and is the only signer. */
 export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime): Uint8Array {
   const { from, to, mint, program, memo } = transfer;
   return compileMessage(from, lifetime, budgetOf(transfer), [
@@ -61,7 +61,7 @@ export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime
   ]);
 }
 
-/** Between the associated accounts of two owners. */
+/** A transfer between the associated accounts of two owners. */
 const transferChecked = ({ from, to, mint, program, atoms, decimals }: TokenTransfer): Instruction =>
   getTransferCheckedInstruction(
     {

@@ -1,5 +1,5 @@
 /**
- * Transactions that we build ourselves: one fee payer, a compute budget, a recent blockhash for a lifetime.
+ * Transactions that the service builds itself: one fee payer, a compute budget, a recent blockhash.
  * @module
  */
 import { concatBytes } from '@noble/hashes/utils.js';
@@ -26,45 +26,45 @@ import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
 import { memoInstruction } from './memo.ts';
 
-/** Versions in which our own transactions can be written. */
+/** Format versions of our own transactions. */
 export type MessageVersion = 0 | 1;
 
-/** What a message is written for. */
+/** The lifetime and format version of a message. */
 export type Lifetime = {
-  /** A recent blockhash: a transaction that names it can land in the 150 blocks after it. */
+  /** A recent blockhash: the transaction can land in the next 150 blocks after it. */
   readonly blockhash: string;
   /** 0 when absent. */
   readonly version?: MessageVersion;
 };
 
-/** Lamports that every signature costs. */
+/** Lamports per signature. */
 export const SIGNATURE_FEE = 5_000n;
 
-/** What a message may use and bids for it. */
+/** Compute limit of a message and its bid. */
 export type ComputeBudget = {
   readonly units: number;
   /** Micro-lamports per unit. */
   readonly unitPrice: bigint;
 };
 
-/** Lamports bid for priority: the network rounds up. */
+/** Lamports bid for priority, rounded up like the network does. */
 const priorityFee = ({ units, unitPrice }: ComputeBudget): bigint =>
   (BigInt(units) * unitPrice + 999_999n) / 1_000_000n;
 
-/** Lamports that the network takes for a message. */
+/** Lamports that the network charges for a message. */
 export const networkFee = (budget: ComputeBudget, signatures = 1n): bigint =>
   signatures * SIGNATURE_FEE + priorityFee(budget);
 
 /**
- * Bytes of accounts that a version 1 message may load. Version 1 allows none by default; this is what earlier versions
- * allow without an instruction (64 MiB).
+ * Maximum bytes of accounts that a version 1 message may load. Version 1 allows none by default; this is the
+ * earlier versions' default (64 MiB).
  */
 const LOADED_BYTES = 67_108_864;
 
 /**
- * The bytes to sign, without lookup tables. Version 0 carries the budget in two instructions, version 1 in its header;
- * both cost the same. The bytes are a function of the arguments alone.
- * @throws Error when a key is not an address, a number does not fit, or the accounts are too many
+ * The bytes to sign, without lookup tables. Version 0 has the budget in two instructions, version 1 in its
+ * header; both cost the same. The bytes are a function of the arguments alone.
+ * @throws Error when a key is not an address, a number does not fit, or there are too many accounts
  */
 export function compileMessage(
   feePayer: string,
@@ -101,22 +101,24 @@ export function compileMessage(
   return new Uint8Array(encoder.encode(compileTransactionMessage(message)));
 }
 
-/** For the program clients, which take signers: our key signs the compiled bytes elsewhere. */
+/** A placeholder signer for the program clients: the compiled bytes are signed elsewhere. */
 export const signerAt = (key: string) => createNoopSigner(address(key));
 
 /**
- * One System transfer beside the two budget instructions, 150 units each, doubled. It bids 900 lamports, ahead of the
- * many that bid nothing.
+ * One System transfer and the two budget instructions, 150 units each, doubled. It bids 900 lamports, more
+ * than the many that bid nothing.
  */
 const TRANSFER_BUDGET: ComputeBudget = { units: 900, unitPrice: 1_000_000n };
 
-/** What `transferMessage` costs beside its amount, in lamports. */
+/** Lamports that `transferMessage` costs in addition to its amount. */
 export const TRANSFER_FEE = networkFee(TRANSFER_BUDGET);
 
-/** With a memo: 754 units where measured, with room for costlier builds of the memo program; bids 400 lamports. */
+/**
+ * With a memo: measured 754 units, plus a reserve for costlier builds of the memo program; bids 400 lamports.
+ */
 const MEMO_TRANSFER_BUDGET: ComputeBudget = { units: 40_000, unitPrice: 10_000n };
 
-/** What `memoTransferMessage` costs beside its amount, in lamports. */
+/** Lamports that `memoTransferMessage` costs in addition to its amount. */
 export const MEMO_TRANSFER_FEE = networkFee(MEMO_TRANSFER_BUDGET);
 
 type Transfer = {
@@ -130,7 +132,7 @@ type Transfer = {
 export const transferMessage = (p: Transfer): Uint8Array =>
   compileMessage(p.from, p.lifetime, TRANSFER_BUDGET, [systemTransfer(p)]);
 
-/** The same with a memo, so that the chain remembers what it was for; costs `amount + MEMO_TRANSFER_FEE`. */
+/** The same with a memo, so that the chain records its purpose; costs `amount + MEMO_TRANSFER_FEE`. */
 export const memoTransferMessage = (p: Transfer & { readonly memo: string }): Uint8Array =>
   compileMessage(p.from, p.lifetime, MEMO_TRANSFER_BUDGET, [systemTransfer(p), memoInstruction(p.memo)]);
 
@@ -141,8 +143,8 @@ const systemTransfer = ({ from, to, amount }: Transfer): Instruction =>
 const VERSION_ONE = 0x81;
 
 /**
- * Wire bytes of a signed message, its signatures in the order of its signers; the first is the transaction's id.
- * Version 1 has its signatures behind the message, without their count.
+ * Wire bytes of a signed message, with its signatures in the order of its signers; the first is the
+ * transaction's id. Version 1 puts the signatures after the message, without a count.
  */
 export function signedTransaction(
   message: Uint8Array,

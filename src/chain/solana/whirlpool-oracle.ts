@@ -1,5 +1,5 @@
 /**
- * The Oracle account beside a Whirlpool of an adaptive fee tier: how its fee follows volatility.
+ * The Oracle account of a Whirlpool with an adaptive fee tier: how its fee follows volatility.
  * @see orca-so/whirlpools programs/whirlpool/src/state/oracle.rs, manager/fee_rate_manager.rs
  * @module
  */
@@ -19,7 +19,7 @@ const FEE_RATE_LIMIT = 100_000n;
 
 export type WhirlpoolOracle = {
   readonly whirlpool: string;
-  /** Unix seconds; 0 when trading was never gated. */
+  /** Unix seconds; 0 when trading was never restricted. */
   readonly tradeEnableTimestamp: bigint;
   readonly constants: {
     readonly filterPeriod: number;
@@ -44,7 +44,7 @@ export type WhirlpoolOracle = {
 export const oracleAddress = (pool: string): string =>
   programAddress(WHIRLPOOL_PROGRAM, [utf8ToBytes('oracle'), addressSeed(pool)]);
 
-/** The oracle in an account's data, or undefined when the data is none. */
+/** The decoded oracle; undefined when the data is not an oracle. */
 export function decodeWhirlpoolOracle(data: Uint8Array): WhirlpoolOracle | undefined {
   if (data.length !== LENGTH || DISCRIMINATOR.some((byte, index) => data[index] !== byte)) return undefined;
   const read = createByteReader(data, DISCRIMINATOR.length);
@@ -71,7 +71,7 @@ export function decodeWhirlpoolOracle(data: Uint8Array): WhirlpoolOracle | undef
 }
 
 /**
- * What volatility adds to a pool's own fee rate, in 1e-6 of the input, rounded up.
+ * The amount that volatility adds to a pool's own fee rate, in 1e-6 of the input, rounded up.
  *
  * @param volatilityAccumulator the current one, or the tier's maximum for the highest addition
  */

@@ -1,5 +1,5 @@
 /**
- * What a Whirlpool's integers mean to people, computed without floating point.
+ * Converts a Whirlpool's integers to readable values, without floating point.
  * @module
  */
 import { formatAmount } from '../../core/amount.ts';
@@ -13,7 +13,7 @@ const Q128 = 1n << 128n;
  * @param decimalsA decimals of the mint of A
  * @param decimalsB decimals of the mint of B
  * @param digits    significant digits kept; whole units are never cut
- * @returns whole B per whole A as plain decimal text, rounded down at the last digit kept
+ * @returns whole B per whole A as plain decimal text, rounded down at the last kept digit
  * @throws RangeError when sqrtPrice is not a positive u128
  * @see orca-so/whirlpools programs/whirlpool/src/state/whirlpool.rs (`sqrt_price`)
  */

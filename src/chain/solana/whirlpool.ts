@@ -11,15 +11,15 @@ export const WHIRLPOOL_LENGTH = 653;
 /** sha256('account:Whirlpool'), first 8 bytes. */
 const DISCRIMINATOR = [63, 149, 209, 12, 225, 128, 99, 9];
 
-/** The all-zero address, which marks a reward slot that was never used. */
+/** The all-zero address, which marks an unused reward slot. */
 const NO_ADDRESS = '11111111111111111111111111111111';
 
 export type WhirlpoolReward = {
   readonly mint: string;
   readonly vault: string;
-  /** In the first slot the authority over all rewards; flags and reserved bytes in the others. */
+  /** In the first slot, the authority over all rewards; flags and reserved bytes in the others. */
   readonly extension: string;
-  /** Atoms a second, Q64.64. */
+  /** Atoms per second, Q64.64. */
   readonly emissionsPerSecondX64: bigint;
   readonly growthGlobalX64: bigint;
 };
@@ -30,9 +30,9 @@ export type Whirlpool = {
   readonly tickSpacing: number;
   /** Equal to `tickSpacing` unless the pool belongs to an adaptive fee tier. */
   readonly feeTierIndex: number;
-  /** Part of the input taken as fee, in 1e-6: 400 is 0.04 %. */
+  /** Share of the input taken as fee, in 1e-6: 400 is 0.04 %. */
   readonly feeRate: number;
-  /** Part of the fee that the protocol takes, in 1e-4. */
+  /** Share of the fee that the protocol takes, in 1e-4. */
   readonly protocolFeeRate: number;
   readonly liquidity: bigint;
   /** Square root of (atoms of B per atom of A), Q64.64. */
@@ -52,7 +52,7 @@ export type Whirlpool = {
   readonly rewardInfos: readonly WhirlpoolReward[];
 };
 
-/** The pool in an account's data, or undefined when the data is no Whirlpool. The owner is the caller's check. */
+/** The decoded pool; undefined when the data is not a Whirlpool. The caller checks the owner. */
 export function decodeWhirlpool(data: Uint8Array): Whirlpool | undefined {
   if (data.length !== WHIRLPOOL_LENGTH || DISCRIMINATOR.some((byte, index) => data[index] !== byte))
     return undefined;
@@ -92,7 +92,7 @@ const reward = (read: ByteReader): WhirlpoolReward => ({
 export const usedRewards = (pool: Whirlpool): readonly WhirlpoolReward[] =>
   pool.rewardInfos.filter(({ mint }) => mint !== NO_ADDRESS);
 
-/** A splash pool has full-range positions only: its tick spacing is out of any tick's reach. */
+/** A splash pool has full-range positions only: its tick spacing exceeds the range of ticks. */
 export const isSplashPool = (pool: Whirlpool): boolean => pool.tickSpacing >= 32_768;
 
 export const hasAdaptiveFee = (pool: Whirlpool): boolean => pool.feeTierIndex !== pool.tickSpacing;

@@ -77,8 +77,8 @@ describe.each(TYPES)('%s', (type) => {
   it.each([
     [26, 'the header byte is out of range'],
     [43, 'the header byte is out of range'],
-    [type === 'p2pkh' ? 35 : 34, 'the header byte is for another type of address'],
-    [39, 'the header byte is for another type of address'],
+    [type === 'p2pkh' ? 35 : 34, 'the header byte belongs to another type of address'],
+    [39, 'the header byte belongs to another type of address'],
   ])('header %i is refused with its reason', (header, reason) => {
     const answer = tampered((bytes) => {
       bytes[0] = header;

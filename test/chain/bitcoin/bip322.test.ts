@@ -76,7 +76,7 @@ describe("BIP-322's own vectors", () => {
   });
 
   it.each(vectors.error)('error vector: $description', ({ address, message, signature }) => {
-    // P2WSH scripts are not run at all, so a wrong one is not found out, only not accepted.
+    // P2WSH scripts are not evaluated at all, so a wrong one is not found out, only not accepted.
     const p2wsh = decodeAddress(address).type === 'p2wsh';
     expect(verdictOf(address, message, signature).verdict).toBe(p2wsh ? 'unsupported' : 'invalid');
   });
@@ -385,7 +385,7 @@ describe("another key's true signature for the address", () => {
     const victim = deriveAddress(key.secretKey, type);
     expect(verdictOf(victim, 'text', fullBy(forger, victim, NO_TERMS))).toEqual({
       verdict: 'invalid',
-      reason: 'the key is of another address',
+      reason: 'the key belongs to another address',
     });
   });
 
@@ -398,7 +398,7 @@ describe("another key's true signature for the address", () => {
     const forged = fullOf({ key, type: 'p2pkh', message: 'text' }, { scriptSig, witness: [] });
     expect(verdictOf(deriveAddress(key.secretKey, 'p2pkh'), 'text', forged)).toEqual({
       verdict: 'invalid',
-      reason: 'the key is of another address',
+      reason: 'the key belongs to another address',
     });
   });
 

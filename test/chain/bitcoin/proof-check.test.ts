@@ -43,7 +43,7 @@ const sign = (message: string) => ({
 });
 const explorer = (name: string, change = {}) => ({
   name,
-  says: { satsAtProof: 1_000n, satsNow: 1_200n, blockHash: HASH, ...change },
+  figures: { satsAtProof: 1_000n, satsNow: 1_200n, blockHash: HASH, ...change },
 });
 const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
   proof: sign(MESSAGE),
@@ -107,7 +107,10 @@ describe('a red line for', () => {
   });
 
   it('an explorer that does not answer, or only one', () => {
-    expect(red({ explorers: [explorer('a'), { name: 'b', says: null }] })).toEqual(['reserve', 'freshness']);
+    expect(red({ explorers: [explorer('a'), { name: 'b', figures: null }] })).toEqual([
+      'reserve',
+      'freshness',
+    ]);
     expect(red({ explorers: [explorer('a')] })).toEqual(['reserve']);
   });
 
@@ -143,7 +146,7 @@ describe('a red line for', () => {
   });
 
   it('explorers of which none answers: nothing is known to cover the tokens', () => {
-    const explorers = ['a', 'b'].map((name) => ({ name, says: null }));
+    const explorers = ['a', 'b'].map((name) => ({ name, figures: null }));
     expect(red({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
   });
 

@@ -235,7 +235,7 @@ describe('the answer', () => {
     expect(verifyMessage({ ...p2pkh, message: 'other' })).toEqual({
       verdict: 'invalid',
       scheme: 'bip137-p2pkh',
-      reason: 'another key or message was signed',
+      reason: 'the signature is for another key or message',
     });
     const reason = 'not a Bitcoin mainnet address';
     expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual({
