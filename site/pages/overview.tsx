@@ -1,6 +1,9 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
-import { Flow, OverviewChart, RecentEvents, ServiceState } from '../parts/overview-live.tsx';
+import { Flow } from '../parts/overview-flow.tsx';
+import { RecentEvents } from '../parts/recent-events.tsx';
+import { OverviewChart } from '../parts/reserve-history.tsx';
+import { ServiceState } from '../parts/service-state.tsx';
 
 export const overview: Page = {
   path: '/',

@@ -4,8 +4,9 @@ import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
-import { levelsOf, ServiceFacts, together } from '../../site/parts/overview-live.tsx';
+import { levelsOf, together } from '../../site/parts/overview-flow.tsx';
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
+import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { entitlementOf } from '../../src/custody/asry/reward-curve.ts';
 

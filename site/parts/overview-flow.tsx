@@ -2,20 +2,17 @@ import { useEffect, useRef } from 'hono/jsx';
 import type {
   AbsrSummary,
   AbsrTransactions,
-  ProofHistory,
   Reserves,
-  Status,
   SwapHistory,
 } from '../../packages/client/src/index.ts';
 import type { Failure } from '../api/call.ts';
 import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { Canal, type CanalView } from './canal.tsx';
 import { CoverageBar, coverageOf } from './coverage.tsx';
-import { Away, bitcoinAddressUrl, SolanaTransaction, solanaAddressUrl } from './explorer-links.tsx';
-import { fromUnixSeconds, sats, sol, usd } from './format.ts';
+import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
+import { fromUnixSeconds, sats, sol } from './format.ts';
 import { Age, AsOf } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
-import { ReserveChart } from './reserve-chart.tsx';
+import { Failed } from './notice.tsx';
 import { Rolling } from './rolling.tsx';
 
 const POLL_MS = 5000;
@@ -213,178 +210,6 @@ export function Flow() {
         </a>
       </div>
       <AsOf {...together(reserves, absr)} />
-    </>
-  );
-}
-
-export function OverviewChart() {
-  const history = useAnswer('listProofs', { limit: 100 }, PROOF_POLL_MS);
-  if (history.value === null && history.failure !== null)
-    return <Failed failure={history.failure} retry={history.refresh} />;
-  if (history.value === null)
-    return (
-      <div class="chart awaited">
-        <div class="plot">
-          <Waiting what="Reading the archive of proofs." />
-        </div>
-      </div>
-    );
-  const { proofs } = history.value;
-  if (proofs.length < 2)
-    return (
-      <p class="empty">
-        {proofs[0] === undefined ? (
-          'No proof has been signed yet. The first one is due within a minute.'
-        ) : (
-          <span>
-            One proof so far: {sats(proofs[0].figures.reserveSatoshis)} sats,{' '}
-            <Age iso={proofs[0].timestamp} />. The chart starts with the second proof; a proof is signed every
-            hour.
-          </span>
-        )}
-      </p>
-    );
-  return <ReserveChart proofs={proofs} />;
-}
-
-const SHOWN = 6;
-
-type Event = {
-  readonly kind: 'swap' | 'mint' | 'proof';
-  readonly at: string | null;
-  readonly title: string;
-  readonly amount: string;
-  readonly signature: string | null;
-};
-
-export function timelineOf(
-  transactions: AbsrTransactions['transactions'],
-  proofs: ProofHistory['proofs'],
-): Event[] {
-  const moved = transactions.map(
-    (row): Event => ({
-      kind: row.type === 'mint' ? 'mint' : 'swap',
-      at: row.blockTime === null ? null : fromUnixSeconds(row.blockTime),
-      title: row.type === 'mint' ? 'ABSR minted' : 'Swap finished',
-      amount: `${sats(row.amountSatoshis)} ${row.type === 'mint' ? 'ABSR' : 'sats'}${row.amountUsd === null ? '' : `, ${usd(row.amountUsd)}`}`,
-      signature: row.signature,
-    }),
-  );
-  const signed = proofs.slice(0, 1).map(
-    ({ timestamp, figures }): Event => ({
-      kind: 'proof',
-      at: timestamp,
-      title: 'Proof signed',
-      amount: `${sats(figures.reserveSatoshis)} sats`,
-      signature: null,
-    }),
-  );
-  // Unconfirmed rows have no time yet and come first.
-  return [...moved, ...signed].sort((a, b) => (b.at ?? '9').localeCompare(a.at ?? '9')).slice(0, SHOWN);
-}
-
-const ICONS = {
-  swap: 'M5 9h12l-4-4M19 15H7l4 4',
-  mint: 'M12 5v14M5 12h14',
-  proof: 'M5 12.500l4.500 4.500L19 7.500',
-} as const;
-
-export function RecentEvents() {
-  const events = useAnswer('listAbsrTransactions', {}, POLL_MS);
-  const history = useAnswer('listProofs', { limit: 100 }, PROOF_POLL_MS);
-  if (events.value === null && events.failure !== null)
-    return <Failed failure={events.failure} retry={events.refresh} />;
-  if (events.value === null) return <Waiting what="Reading the last events." />;
-  const rows = timelineOf(events.value.transactions, history.value?.proofs ?? []);
-  if (rows.length === 0)
-    return <p class="empty">Nothing yet. The first finished swap or daily mint appears here.</p>;
-  return (
-    <ol class="timeline" aria-label="Last events, newest first">
-      {rows.map((row) => (
-        <li class={row.kind}>
-          <svg viewBox="0 0 24 24" aria-hidden="true">
-            <path d={ICONS[row.kind]} />
-          </svg>
-          <span>
-            <strong>{row.title}</strong> <span class="number">{row.amount}</span>
-            <span class="fine detail">
-              {row.at === null ? 'not yet in a block' : <Age iso={row.at} />}
-              {row.signature === null ? (
-                <>
-                  {' · '}
-                  <a href="/reserves#verify">verify</a>
-                </>
-              ) : (
-                <>
-                  {' · '}
-                  <SolanaTransaction signature={row.signature} />
-                </>
-              )}
-            </span>
-          </span>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-export function ServiceState() {
-  const status = useAnswer('getStatus', {}, 4 * POLL_MS);
-  const reserves = useAnswer('getReserves', {});
-  if (status.value === null)
-    return status.failure === null ? (
-      <Waiting what="Reading the service status." />
-    ) : (
-      <Failed failure={status.failure} retry={status.refresh} />
-    );
-  return (
-    <ServiceFacts
-      status={status.value}
-      lamports={reserves.value?.solana.balanceLamports ?? null}
-      away={status.failure !== null}
-    />
-  );
-}
-
-const swapsState = (custody: Status['custody']): string => {
-  if (!custody) return 'unknown';
-  return custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open';
-};
-
-export function ServiceFacts({
-  status,
-  lamports,
-  away,
-}: {
-  status: Status;
-  lamports: string | null;
-  away: boolean;
-}) {
-  const { custody } = status;
-  return (
-    <>
-      <dl class="facts">
-        <dt>State</dt>
-        <dd>
-          {status.ok ? (
-            <span class="mark good">all well</span>
-          ) : (
-            <span class="mark warn">needs attention</span>
-          )}{' '}
-          <a href="/status">Details</a>
-        </dd>
-        <dt>SOL for swaps</dt>
-        <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>
-        <dt>Left for swaps today</dt>
-        <dd>
-          {custody?.caps?.day
-            ? `${custody.caps.day.leftSol} of ${custody.caps.day.maximumSol} SOL`
-            : 'unknown'}
-        </dd>
-        <dt>Swaps</dt>
-        <dd>{swapsState(custody)}</dd>
-      </dl>
-      <AsOf at={status.as_of} stale={status.stale} away={away} />
     </>
   );
 }

@@ -1,0 +1,78 @@
+import { parseAmount } from '../../src/core/amount.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { amountFault, isAmount } from './amount-text.ts';
+import { Earnings } from './asry-live.tsx';
+import { ASSETS } from './claim-call.ts';
+import { Identifier } from './copyable.tsx';
+import { Choice, Field } from './field.tsx';
+import { useDraft } from './use-draft.ts';
+import { WalletPayment } from './wallet.tsx';
+
+const USD_DECIMALS = 6;
+
+export function DepositForm({ sent }: { sent: (asset: string, signature: string) => void }) {
+  const epochs = useAnswer('getAsryEpoch', {}).value;
+  const [draft, setDraft, forget] = useDraft('deposit', { asset: 'USDC', amount: '25' });
+  const { asset, amount } = draft;
+  const fault = amountFault(amount, USD_DECIMALS, asset);
+  const target = epochs?.deposit;
+  const mint = asset === 'USDT' ? target?.mints.USDT : target?.mints.USDC;
+  const parsed = parseAmount(amount.trim(), USD_DECIMALS);
+  const ready = target?.address && mint && parsed.ok && isAmount(amount, USD_DECIMALS, asset);
+  return (
+    <div class="stack">
+      <div class="pair">
+        <Choice
+          id="deposit-asset"
+          label="Asset"
+          value={asset}
+          set={(next) => setDraft({ ...draft, asset: next })}
+          options={ASSETS}
+        />
+        <Field
+          id="deposit-amount"
+          label="Amount"
+          unit={asset}
+          keys="decimal"
+          value={amount}
+          set={(next) => setDraft({ ...draft, amount: next })}
+          wrong={fault}
+        />
+      </div>
+      {epochs?.current && parsed.ok ? <Earnings epoch={epochs.current} deposit={parsed.atoms} /> : null}
+      <p class="fine">
+        A deposit is a payment, not a loan: it is not returned. The reward goes to the wallet that sends it.
+      </p>
+      <WalletPayment
+        label={`Deposit ${amount.trim()} ${asset} and claim`}
+        disabled={!ready}
+        run={async (connected) => {
+          if (!target?.address || !mint || !parsed.ok)
+            throw new Error('The deposit address is not known yet.');
+          const { depositDollars } = await import('../wallet/transfers.ts');
+          const { address: to, decimals } = target;
+          return depositDollars(connected, { to, mint, atoms: parsed.atoms, decimals });
+        }}
+        sent={(signature) => {
+          forget();
+          sent(asset, signature);
+        }}
+      />
+      <details>
+        <summary>Deposit without a wallet in this browser</summary>
+        {target?.address ? (
+          <dl class="facts">
+            <dt>Send {asset} to</dt>
+            <dd>
+              <Identifier text={target.address} label="the treasury address" ends={10} />
+            </dd>
+            <dt>From</dt>
+            <dd>your own wallet, not an exchange: the reward goes to the sender</dd>
+            <dt>Then</dt>
+            <dd>enter the signature of the transaction below</dd>
+          </dl>
+        ) : null}
+      </details>
+    </div>
+  );
+}
