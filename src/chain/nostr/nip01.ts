@@ -4,8 +4,9 @@
  * @see https://github.com/nostr-protocol/nips/blob/master/01.md
  * @module
  */
-import { matchFilter } from 'nostr-tools/filter';
-import { getEventHash, verifyEvent } from 'nostr-tools/pure';
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 export type NostrEvent = {
   /** sha256 of the canonical serialization, 64 hex digits. */
@@ -50,31 +51,28 @@ const isUint = (value: unknown): value is number => Number.isSafeInteger(value) 
 const isTag = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Whether the id is the hash of the event. */
-export const hasTrueId = (event: NostrEvent): boolean => getEventHash(unsealed(event)) === event.id;
-
-/** Whether the id is the hash of the event and the signature is by its author. */
-export const isAuthentic = (event: NostrEvent): boolean => verifyEvent(unsealed(event));
-
-/**
- * Returns a new object, because nostr-tools trusts a mark that an earlier check may have left on the old one.
- */
-function unsealed({ id, pubkey, created_at, kind, tags, content, sig }: NostrEvent) {
-  return { id, pubkey, created_at, kind, content, sig, tags: tags.map((tag) => [...tag]) };
+/** Whether the id is the hash of the event's canonical serialization. */
+export function hasTrueId({ id, pubkey, created_at, kind, tags, content }: NostrEvent): boolean {
+  const serialized = JSON.stringify([0, pubkey, created_at, kind, tags, content]);
+  return bytesToHex(sha256(utf8ToBytes(serialized))) === id;
 }
 
-/** Whether an event matches a filter; `limit` is ignored. */
-export function matches(filter: Filter, event: NostrEvent): boolean {
-  const { kinds, authors, '#l': labels, since, until } = filter;
-  return matchFilter(
-    {
-      kinds: [...kinds],
-      ...(authors ? { authors: [...authors] } : {}),
-      ...(labels ? { '#l': [...labels] } : {}),
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-    },
-    unsealed(event),
+/** Whether the id is the hash of the event and the signature is its author's. */
+export const isAuthentic = (event: NostrEvent): boolean =>
+  hasTrueId(event) && schnorr.verify(hexToBytes(event.sig), hexToBytes(event.id), hexToBytes(event.pubkey));
+
+/** Whether an event is an answer to a filter; `limit` aside. */
+export function matches(
+  { kinds, authors, '#l': labels, since, until }: Filter,
+  { kind, pubkey, tags, created_at }: NostrEvent,
+): boolean {
+  return (
+    kinds.includes(kind) &&
+    (authors?.includes(pubkey) ?? true) &&
+    (labels === undefined ||
+      tags.some(([name, value]) => name === 'l' && value !== undefined && labels.includes(value))) &&
+    created_at >= (since ?? created_at) &&
+    created_at <= (until ?? created_at)
   );
 }
 

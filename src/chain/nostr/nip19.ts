@@ -3,9 +3,16 @@
  * @see https://github.com/nostr-protocol/nips/blob/master/19.md
  * @module
  */
-import { decode, neventEncode, npubEncode } from 'nostr-tools/nip19';
-import { getPublicKey } from 'nostr-tools/pure';
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bech32 } from '@scure/base';
 import type { NostrEvent } from './nip01.ts';
+
+/** Longest text that the specification allows. */
+const MAX_LENGTH = 5_000;
+const KEY_BYTES = 32;
+/** Kinds of a field of an nevent: its type, one byte of length, its value. */
+const FIELD = { id: 0, relay: 1, author: 2, kind: 3 } as const;
 
 /**
  * The public key (64 hex digits) of an npub, an nsec or a public key in hex; undefined for anything else.
@@ -15,10 +22,10 @@ export function identityPubkey(text: string): string | undefined {
   const trimmed = text.trim();
   if (isPubkey(trimmed)) return trimmed.toLowerCase();
   try {
-    const decoded = decode(trimmed);
-    // The library accepts an npub of any length.
-    if (decoded.type === 'npub') return isPubkey(decoded.data) ? decoded.data : undefined;
-    return decoded.type === 'nsec' ? getPublicKey(decoded.data) : undefined;
+    const { prefix, bytes } = bech32.decodeToBytes(trimmed);
+    if (bytes.length !== KEY_BYTES) return undefined;
+    if (prefix === 'npub') return bytesToHex(bytes);
+    return prefix === 'nsec' ? bytesToHex(schnorr.getPublicKey(bytes)) : undefined;
   } catch {
     return undefined;
   }
@@ -26,8 +33,25 @@ export function identityPubkey(text: string): string | undefined {
 
 const isPubkey = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text);
 
-export const npubOf = (pubkey: string): string => npubEncode(pubkey);
+const encode = (prefix: string, bytes: Uint8Array): string =>
+  bech32.encode(prefix, bech32.toWords(bytes), MAX_LENGTH);
 
-/** @param relays on which the event can be found */
-export const neventOf = ({ id, pubkey, kind }: NostrEvent, relays: readonly string[]): string =>
-  neventEncode({ id, author: pubkey, kind, relays: [...relays] });
+export const npubOf = (pubkey: string): string => encode('npub', hexToBytes(pubkey));
+
+const field = (type: number, value: Uint8Array): Uint8Array =>
+  concatBytes(Uint8Array.of(type, value.length), value);
+
+/** @param relays where the event can be found, each at most 255 bytes */
+export function neventOf({ id, pubkey, kind }: NostrEvent, relays: readonly string[]): string {
+  const kindBytes = new Uint8Array(4);
+  new DataView(kindBytes.buffer).setUint32(0, kind);
+  return encode(
+    'nevent',
+    concatBytes(
+      field(FIELD.kind, kindBytes),
+      field(FIELD.author, hexToBytes(pubkey)),
+      ...relays.map((relay) => field(FIELD.relay, utf8ToBytes(relay))),
+      field(FIELD.id, hexToBytes(id)),
+    ),
+  );
+}

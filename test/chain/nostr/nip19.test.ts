@@ -1,5 +1,5 @@
 import { bech32 } from '@scure/base';
-import { decode } from 'nostr-tools/nip19';
+import { decode, neventEncode } from 'nostr-tools/nip19';
 import { expect, it } from 'vitest';
 import { identityPubkey, neventOf, npubOf } from '../../../src/chain/nostr/nip19.ts';
 
@@ -52,4 +52,6 @@ it('a link to an event carries its author, kind and relays', () => {
     type: 'nevent',
     data: { id: event.id, author: PUBKEY, kind: 1111, relays: ['wss://relay.test'] },
   });
+  const relays = ['wss://relay.test', 'wss://café.test/nostr'];
+  expect(neventOf(event, relays)).toBe(neventEncode({ ...event, author: PUBKEY, relays }));
 });

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+
+/** Bytes of the script that `wrangler deploy` uploads, gzipped. The platform reads it before an isolate's first answer. */
+const MAX_BYTES = 280_000;
+
+it('is small enough to be read quickly by a new isolate', () => {
+  const { WORLD_BUNDLES = '' } = process.env;
+  const script = readFileSync(join(WORLD_BUNDLES, 'bundle/worker.js'));
+  expect(gzipSync(script).length).toBeLessThanOrEqual(MAX_BYTES);
+});
