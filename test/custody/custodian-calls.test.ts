@@ -294,7 +294,8 @@ describe("the operator's commands", () => {
           reserveAddress: 'x',
           now: () => w.clock.now,
           history: historyOf(),
-          signersOf: async () => null,
+          transaction: async () => null,
+          balance: async () => 0n,
         })
       ).ok,
     ).toBe(true);

@@ -130,6 +130,8 @@ export function createUpstreams() {
       }
       case 'getSignaturesForAddress':
         return [];
+      case 'getFirstAvailableBlock':
+        return 0;
       case 'sendTransaction': {
         const wire = base64.decode(String(params[0]));
         const signature = base58.encode(wire.slice(1, 65));

@@ -12,6 +12,7 @@ import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { createRowRetries } from '../kernel/row-retries.ts';
 import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
 import type { AsryProgram } from './epochs.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
@@ -231,13 +232,20 @@ export function createAsryPayouts(
     });
   }
 
+  const ended = createRowRetries({
+    name: 'payout_ended',
+    read: store.ended,
+    idOf: ({ signature, part }) => `${signature}:${part}`,
+    now,
+    log,
+  });
+
   /** Books all payouts whose operations have ended since the last run. */
-  function settleEnded(): void {
-    for (const payout of store.ended(SWEEP)) {
+  const settleEnded = (): void =>
+    ended.run(SWEEP, (payout) => {
       const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
       if (operation) settle(payout, operation);
-    }
-  }
+    });
 
   /** Checks payouts again and reads all their receivers in one call. */
   async function look(payouts: readonly Payout[], asked: boolean): Promise<void> {
@@ -247,7 +255,23 @@ export function createAsryPayouts(
       log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
       return [];
     });
-    for (const [index, payout] of payouts.entries()) await retry(payout, payees[index], asked);
+    for (const [index, payout] of payouts.entries()) {
+      try {
+        await retry(payout, payees[index], asked);
+      } catch (error) {
+        postpone(payout, error);
+      }
+    }
+  }
+
+  /** Puts off an owed payout whose retry threw, so that it holds up no other. One that began meanwhile is the executor's. */
+  function postpone({ signature, part, tries: before }: Payout, error: unknown): void {
+    const stored = store.payouts(signature).find((each) => each.part === part);
+    const tries = before + 1;
+    if (stored?.state === 'owed') store.putPayout({ ...stored, tries, dueAt: lookAgain('unread', tries) });
+    const level = tries >= ALARM_TRIES ? 'alarm' : 'warn';
+    const payout = `${signature}:${part}`;
+    log({ level, event: 'payout_unbooked', payout, error: String(error).slice(0, 200) });
   }
 
   return {
@@ -257,7 +281,8 @@ export function createAsryPayouts(
     settleEnded,
     lookNow: (payouts: readonly Payout[]): Promise<void> => look(payouts, true),
     nextAt(): number | undefined {
-      return store.ended(1).length > 0 ? now() : store.nextDue();
+      const times = [ended.nextAt(), store.nextDue()].filter((at) => at !== undefined);
+      return times.length === 0 ? undefined : Math.min(...times);
     },
     sweep: (): Promise<void> => look(store.owedDue(now(), SWEEP), false),
   };

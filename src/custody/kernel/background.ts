@@ -11,6 +11,7 @@ import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import { rememberDisagreement } from './quorum.ts';
+import { ALARM_FAILURES, RAREST_RETRY_MS, retryAfter } from './row-retries.ts';
 import type { SigningGate } from './signing-gate.ts';
 import type { ChainPort } from './solana-view.ts';
 
@@ -25,11 +26,6 @@ const SAFETY_MS = 30_000;
 const MIRROR_RETRY_MS = 5_000;
 const QUICK_MIRROR_RETRIES = 24;
 const RAREST_MIRROR_RETRY_MS = 60_000;
-/**
- * Wait between runs of a failing module: the first wait, which doubles with each failure, and the longest.
- */
-const MODULE_RETRY_MS = 2_000;
-const RAREST_MODULE_RETRY_MS = 5 * 60_000;
 /** Smallest delay of an alarm. */
 const SOON_MS = 20;
 
@@ -61,13 +57,20 @@ export function createBackground(p: {
   /**
    * Runs one module's work; false when it failed. A failing module does not stop the others, and its stored
    * work runs again.
+   * @param failures of its work before this one, in a row
    */
-  async function attempt(module: string, work: Promise<void> | undefined): Promise<boolean> {
+  async function attempt(
+    module: string,
+    work: Promise<void> | undefined,
+    failures: number,
+  ): Promise<boolean> {
     try {
       await work;
       return true;
     } catch (error) {
-      log({ level: 'warn', event: 'module_failed', module, reason: failureReason(error) });
+      const level = failures + 1 === ALARM_FAILURES ? 'alarm' : 'warn';
+      const facts = { reason: failureReason(error), error: String(error).slice(0, 200) };
+      log({ level, event: 'module_failed', module, ...facts });
       return false;
     }
   }
@@ -75,22 +78,16 @@ export function createBackground(p: {
   function nextRunAt(name: string, module: CustodyModule): number {
     const { until } = failing.get(name) ?? { until: 0 };
     // A later time than this was set before the clock went back.
-    const held = until > now() + RAREST_MODULE_RETRY_MS ? 0 : until;
+    const held = until > now() + RAREST_RETRY_MS ? 0 : until;
     return Math.max(module.nextRunAt?.() ?? Number.POSITIVE_INFINITY, held);
   }
 
   async function runModules(): Promise<void> {
     for (const [name, module] of modules) {
       if (nextRunAt(name, module) > now()) continue;
-      if (await attempt(name, module.run?.())) {
-        failing.delete(name);
-        continue;
-      }
-      const failures = (failing.get(name)?.failures ?? 0) + 1;
-      failing.set(name, {
-        failures,
-        until: now() + doubled(MODULE_RETRY_MS, failures, RAREST_MODULE_RETRY_MS),
-      });
+      const failures = failing.get(name)?.failures ?? 0;
+      if (await attempt(name, module.run?.(), failures)) failing.delete(name);
+      else failing.set(name, { failures: failures + 1, until: now() + retryAfter(failures + 1) });
     }
   }
 
@@ -155,7 +152,7 @@ export function createBackground(p: {
         // Rows of an unverified journal are not carried on.
         if (!gate.isVerified()) return;
         journal.purge(now());
-        await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.())));
+        await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.(), 0)));
       }),
 
     async alarm(): Promise<void> {

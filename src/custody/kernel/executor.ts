@@ -9,10 +9,20 @@ import { freeze } from './journal-integrity.ts';
 import type { OperationKind, Prepared } from './module.ts';
 import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
+import { ALARM_FAILURES, retryAfter } from './row-retries.ts';
 import { decodePrepared, encodePrepared } from './signer.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
-import { type Effect, effectOf, isDue, judgeAttempt, type Observation, step } from './state-machine.ts';
+import {
+  type Effect,
+  effectOf,
+  isDue,
+  judgeAttempt,
+  type NodeView,
+  type Observation,
+  prunedNodes,
+  step,
+} from './state-machine.ts';
 
 export type Assemble = (
   message: Uint8Array,
@@ -59,6 +69,10 @@ export type Executor = ReturnType<typeof createExecutor>;
 export function createExecutor(p: ExecutorPorts) {
   const { journal, chain, now, log } = p;
   const running = new Map<string, Promise<void>>();
+  /** How often in a row each operation's drive has thrown. */
+  const failing = new Map<string, number>();
+  /** Operations for which `history_too_short` was raised. */
+  const undecidable = new Set<string>();
 
   /**
    * Stores the state machine's result for an observation. Undefined when the row has changed since it was
@@ -169,6 +183,14 @@ export function createExecutor(p: ExecutorPorts) {
     observe(op, kind, { type: 'sent', accepted });
   }
 
+  /** Alarms once per instance when too few nodes keep the history since a signing: the attempt can then not be decided. */
+  function reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
+    const nodes = prunedNodes(signing, views);
+    if (nodes.length === 0 || views.length - nodes.length >= chain.quorum || undecidable.has(id)) return;
+    undecidable.add(id);
+    log({ level: 'alarm', event: 'history_too_short', operation: id, slot: signing.slot.toString(), nodes });
+  }
+
   async function watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     const views = await chain.views(signing);
     const verdict = judgeAttempt(signing, views, chain.quorum);
@@ -178,6 +200,7 @@ export function createExecutor(p: ExecutorPorts) {
     } else if (verdict === 'unseen') {
       // Sent even when every node's view failed: a node that cannot report may still forward it.
       await chain.send(signing.wire);
+      reportPruned(op.id, signing, views);
     }
     if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
     // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing
@@ -236,6 +259,15 @@ export function createExecutor(p: ExecutorPorts) {
     }
   }
 
+  /** Puts off an operation whose drive threw. @throws in an instance that was replaced */
+  function postpone({ id }: Operation, error: unknown): void {
+    const failures = (failing.get(id) ?? 0) + 1;
+    failing.set(id, failures);
+    journal.postpone(id, now() + retryAfter(failures));
+    const level = failures === ALARM_FAILURES ? 'alarm' : 'warn';
+    log({ level, event: 'operation_failed', operation: id, error: String(error).slice(0, 200) });
+  }
+
   return {
     /** Carries an operation as far as it can go now. Concurrent callers share one run. */
     drive(id: string): Promise<void> {
@@ -246,11 +278,18 @@ export function createExecutor(p: ExecutorPorts) {
       return started;
     },
 
-    /** Drives due operations, at most `limit` of them. */
+    /**
+     * Drives what is due, at most `limit` operations. One whose drive throws waits, so that it holds up neither the other
+     * operations nor the modules that run afterwards.
+     */
     async driveDue(limit: number): Promise<void> {
       const due = journal.due(now(), limit);
       const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));
-      for (const result of driven) if (result.status === 'rejected') throw result.reason;
+      for (const [at, op] of due.entries()) {
+        const result = driven[at];
+        if (result?.status === 'rejected') postpone(op, result.reason);
+        else failing.delete(op.id);
+      }
     },
   };
 }

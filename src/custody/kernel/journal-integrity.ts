@@ -5,9 +5,10 @@
  * @module
  */
 
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import type { Log, Mirror } from './ports.ts';
-import { type History, quorumOf, readLists, unionOf } from './quorum.ts';
+import { type History, type HistoryNode, quorumOf, unionOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 
 export type JournalCheckPorts = {
@@ -15,11 +16,16 @@ export type JournalCheckPorts = {
   readonly mirror: Mirror;
   readonly log: Log;
   readonly history: History;
-  /** The accounts that signed a transaction; null without a quorum of nodes that show it. */
-  signersOf(signature: string): Promise<readonly string[] | null>;
+  /** A finalized transaction; null while no quorum of nodes shows it. */
+  transaction(signature: string): Promise<Shown | null>;
+  /** Finalized lamports of the reserve. @throws AppError UPSTREAM_FAILED */
+  balance(): Promise<bigint>;
   readonly reserveAddress: string;
   readonly now: () => number;
 };
+
+/** What the check reads of a transaction. */
+type Shown = Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'>;
 
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
@@ -87,8 +93,8 @@ export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   // outgrow what it has lost.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
   if (p.journal.getMeta(INITIALISED)) return { ok: true };
-  if (p.journal.isEmpty() && (await mayHaveSigned(p)))
-    return frozenFor(p, 'journal_empty_but_reserve_has_signed');
+  const lost = p.journal.isEmpty() ? await lossOf(p) : undefined;
+  if (lost) return frozenFor(p, lost);
   p.journal.setMeta(INITIALISED, '1');
   return { ok: true };
 }
@@ -126,16 +132,44 @@ function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
   return { ok: false, reason };
 }
 
-async function mayHaveSigned(p: JournalCheckPorts): Promise<boolean> {
-  const { nodes, isAbsent } = p.history;
-  const lists = await readLists(p.history, quorumOf(nodes.length), (node) =>
-    node.signatures({ limit: HISTORY_SEARCH }),
+/** Why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed nothing. */
+async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
+  const { history } = p;
+  const quorum = quorumOf(history.nodes.length);
+  const answers = await Promise.allSettled(
+    history.nodes.map(async (node) => ({ node, list: await node.signatures({ limit: HISTORY_SEARCH }) })),
   );
-  for (const entry of unionOf(lists)) {
-    const signers = await orUnreadable(p.signersOf(entry.signature));
-    if (signers === 'unreadable' || (!signers && (await isAbsent(entry)))) continue;
-    if (!signers || signers.includes(p.reserveAddress)) return true;
+  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (lists.length < quorum) throw failed?.reason ?? new Error('no Solana node is configured');
+  for (const entry of unionOf(lists.map(({ list }) => list))) {
+    const shown = await orUnreadable(p.transaction(entry.signature));
+    if (shown === 'unreadable' || (!shown && (await history.isAbsent(entry)))) continue;
+    if (!shown || shown.signers.includes(p.reserveAddress)) return 'journal_empty_but_reserve_has_signed';
   }
   // A full page of other parties' transactions may hide an older one signed by the reserve.
-  return lists.some((list) => list.length >= HISTORY_SEARCH);
+  if (lists.some(({ list }) => list.length >= HISTORY_SEARCH)) return 'journal_empty_but_reserve_has_signed';
+  const checks = await Promise.allSettled(lists.map(({ node, list }) => isWhole(p, node, list)));
+  if (checks.filter((check) => check.status === 'fulfilled' && check.value).length >= quorum)
+    return undefined;
+  const unknown = checks.find((check) => check.status === 'rejected');
+  if (unknown) throw unknown.reason;
+  return 'journal_empty_but_history_pruned';
+}
+
+/**
+ * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before the
+ * oldest transaction was zero. An empty list of a pruned node says nothing, unless the reserve is empty as well.
+ */
+async function isWhole(
+  p: JournalCheckPorts,
+  node: HistoryNode,
+  list: readonly SignatureEntry[],
+): Promise<boolean> {
+  if ((await node.firstAvailableBlock()) === 0n) return true;
+  const oldest = list.at(-1);
+  if (!oldest) return (await p.balance()) === 0n;
+  const shown = await orUnreadable(p.transaction(oldest.signature));
+  if (!shown || shown === 'unreadable') return false;
+  return shown.preLamports[shown.accounts.indexOf(p.reserveAddress)] === 0n;
 }

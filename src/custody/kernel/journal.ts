@@ -303,6 +303,11 @@ export function openJournal(storage: Storage) {
       ).map(operationOf);
     },
 
+    /** Puts off when an operation is next due, and changes nothing else of it. Its next change sets the time anew. */
+    postpone(id: string, until: number): void {
+      exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
+    },
+
     /** Rows that can still change, oldest first. */
     open(): Operation[] {
       return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);

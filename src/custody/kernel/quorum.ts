@@ -281,6 +281,8 @@ export type HistoryNode = {
   readonly name: string;
   /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
   signatures(page: HistoryPage): Promise<SignatureEntry[]>;
+  /** The oldest slot of its history; 0 of one that keeps all of it. @throws AppError UPSTREAM_FAILED */
+  firstAvailableBlock(): Promise<bigint>;
 };
 
 export type History = {

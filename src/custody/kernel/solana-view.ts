@@ -155,6 +155,7 @@ export function createSolanaView(p: {
       nodes: nodes.map((node) => ({
         name: node.name,
         signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
+        firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
       isAbsent,
     } satisfies History,

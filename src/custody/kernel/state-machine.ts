@@ -81,6 +81,16 @@ export function judgeAttempt(signing: Signing, views: readonly NodeView[], quoru
 }
 
 /**
+ * Nodes that can no longer testify to an attempt: its time is over, and their history begins after the signing. That they
+ * show no status says nothing.
+ */
+export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
+  views.flatMap(({ node, firstAvailableSlot }) => {
+    const since = signing.witnesses.find((witness) => witness.node === node)?.slot;
+    return since !== undefined && firstAvailableSlot !== null && firstAvailableSlot > since ? [node] : [];
+  });
+
+/**
  * Adds a witness after the signing: the node lagged, was added later, or the row is from a version without
  * witnesses. Its finalized slot must have reached the slots of all other witnesses, so it has seen the
  * blockhash. Its height is then at least the blockhash's own, so its testimony may come late but never early.

@@ -90,6 +90,7 @@ export function createPayments(
     refunds,
     planCreation: (request) => planCreation(journal, request, p.creationCost(request.subject), now()),
     now,
+    log,
   });
   const booking = createBooking({ ...p, storage, payments, take: changes.take, now, log });
   const references = openReferenceStore(storage);
@@ -201,8 +202,8 @@ export function createPayments(
     kinds: { refund: createRefundKind(p) },
 
     nextRunAt(): number | undefined {
-      const isDue = store.creationsEnded(1).length > 0 || store.creationsMissing(1).length > 0;
-      return isDue || refunds.hasEnded() ? now() : search.nextRunAt();
+      const times = [changes.nextAt(), refunds.nextAt(), search.nextRunAt()].filter((at) => at !== undefined);
+      return times.length === 0 ? undefined : Math.min(...times);
     },
 
     run: () => run('alarm'),

@@ -11,6 +11,7 @@ import type { OpsAnswer, Refusal } from '../api.ts';
 import type { Decision } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { createRowRetries } from '../kernel/row-retries.ts';
 import { solText } from '../kernel/spending-limits.ts';
 import { payerOf } from './booking.ts';
 import { mirrorRefund, mirrorRequest } from './d1-rows.ts';
@@ -166,12 +167,19 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     });
   }
 
-  function settleEnded(): void {
-    for (const refund of store.endedRefunds(BATCH)) {
+  const ended = createRowRetries({
+    name: 'refund_ended',
+    read: store.endedRefunds,
+    idOf: ({ id }) => id,
+    now,
+    log,
+  });
+
+  const settleEnded = (): void =>
+    ended.run(BATCH, (refund) => {
       const operation = refund.operationId === null ? undefined : journal.get(refund.operationId);
       if (operation) settle(refund, operation);
-    }
-  }
+    });
 
   /** Pays one refund and describes the result. */
   async function pay(refund: RefundDue): Promise<string> {
@@ -199,8 +207,8 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     isReturned,
     settleEnded,
 
-    /** Whether a refund's operation has ended and is not booked yet. */
-    hasEnded: (): boolean => store.endedRefunds(1).length > 0,
+    /** When the end of a refund's operation is next to be booked, Unix milliseconds; undefined when none waits for it. */
+    nextAt: ended.nextAt,
 
     /** Pays the refunds of a request or of one payment. */
     async refund(id: string): Promise<OpsAnswer> {

@@ -5,7 +5,8 @@
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
-import type { Storage } from '../kernel/ports.ts';
+import type { Log, Storage } from '../kernel/ports.ts';
+import { createRowRetries } from '../kernel/row-retries.ts';
 import { creationId } from '../tokens/creation-operation.ts';
 import { listToken } from '../tokens/d1-rows.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
@@ -22,6 +23,7 @@ export type RequestChangesPorts = {
   /** Plans the creation of a paid token and reserves its cost. Call inside the storage transaction. */
   readonly planCreation: (request: PaymentRequest) => void;
   readonly now: () => number;
+  readonly log: Log;
 };
 
 export const purposeOf = (request: PaymentRequest): string => `${request.kind}:${request.id}`;
@@ -30,6 +32,14 @@ export type RequestChanges = ReturnType<typeof createRequestChanges>;
 
 export function createRequestChanges(p: RequestChangesPorts) {
   const { journal, storage, store, refunds, now } = p;
+
+  const retries = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
+    createRowRetries({ ...p, name, read, idOf: ({ id }) => id });
+  const ended = retries('creation_ended', store.creationsEnded);
+  const missing = retries('creation_planned', store.creationsMissing);
+  /** Unix milliseconds before which a request must have closed to be ended. */
+  let closedBefore = 0;
+  const closed = retries('request_expired', (limit) => store.closed(closedBefore, limit));
 
   function save(request: PaymentRequest): PaymentRequest {
     const changed = { ...request, changes: request.changes + 1 };
@@ -95,18 +105,24 @@ export function createRequestChanges(p: RequestChangesPorts) {
      * Ends requests whose creation has ended. It only uses storage, so it can process all of them at once.
      */
     settleCreations(limit: number): void {
-      for (const request of store.creationsEnded(limit)) {
+      ended.run(limit, (request) => {
         const operation = journal.get(creationId(request.id));
         storage.transaction(() => {
           if (operation?.state === 'done') return complete(request);
           oweAll(save({ ...request, state: 'expired', reason: operation?.reason ?? null }), 'failed');
         });
-      }
+      });
     },
 
     /** Plans creations of paid requests that have none: rows of an older version, or rows rebuilt from D1. */
     planMissing(limit: number): void {
-      for (const request of store.creationsMissing(limit)) storage.transaction(() => p.planCreation(request));
+      missing.run(limit, (request) => storage.transaction(() => p.planCreation(request)));
+    },
+
+    /** When a creation is next to be booked or planned, Unix milliseconds; undefined when none waits for it. */
+    nextAt(): number | undefined {
+      const times = [ended.nextAt(), missing.nextAt()].filter((at) => at !== undefined);
+      return times.length === 0 ? undefined : Math.min(...times);
     },
 
     /**
@@ -114,9 +130,10 @@ export function createRequestChanges(p: RequestChangesPorts) {
      * @param before Unix milliseconds
      */
     expire(before: number, limit: number): void {
-      for (const request of store.closed(before, limit)) {
-        storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid'));
-      }
+      closedBefore = before;
+      closed.run(limit, (request) =>
+        storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid')),
+      );
     },
   };
 }

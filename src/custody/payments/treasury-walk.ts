@@ -123,11 +123,20 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     return { last, reached: 'since' in end && page.length < PAGE };
   }
 
-  /** Whether a short page lacks the end: the node's history begins above it, or the node lags. */
-  async function isPruned(node: TreasuryNode, end: End): Promise<boolean> {
-    if ('since' in end || (await node.firstAvailableBlock()) <= BigInt(end.slot)) return false;
+  /** Whether a node's history begins above an end, so that its list cannot show what lies between. */
+  const isPruned = async (node: TreasuryNode, end: Place): Promise<boolean> =>
+    (await node.firstAvailableBlock()) > BigInt(end.slot);
+
+  /**
+   * What a short page above its end means. `lost`: this node has pruned what is missing, and a quorum of nodes keeps it,
+   * so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
+   */
+  async function missing(node: TreasuryNode, end: End): Promise<'lost' | 'held' | 'late'> {
+    if ('since' in end || !(await isPruned(node, end))) return 'late';
     alarm(node, 'treasury_history_pruned', { slot: end.slot });
-    return true;
+    const others = await Promise.allSettled(p.nodes.map((each) => isPruned(each, end)));
+    const keep = others.filter((other) => other.status === 'fulfilled' && !other.value);
+    return keep.length >= quorumOf(p.nodes.length) ? 'lost' : 'held';
   }
 
   /** Reads new transactions at the top. The rest that exceeds this step becomes a gap. */
@@ -173,9 +182,9 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     const page = await node.signatures(p.treasuryAddress, { limit: PAGE, before: gap.before });
     const { last, reached } = await readPage(node, page, gap.end, budget);
     const isShort = page.length < PAGE && last?.signature === page.at(-1)?.signature;
-    const isOver = reached || (isShort && (await isPruned(node, gap.end)));
-    if (isShort && !isOver) alarm(node, 'treasury_walk_stuck');
-    const left = isOver ? [] : [{ ...gap, before: last?.signature ?? gap.before }];
+    const missed = isShort && !reached ? await missing(node, gap.end) : undefined;
+    if (missed === 'late') alarm(node, 'treasury_walk_stuck');
+    const left = reached || missed === 'lost' ? [] : [{ ...gap, before: last?.signature ?? gap.before }];
     save(node, { ...walk, gaps: walk.gaps.toSpliced(at, 1, ...left) });
   }
 

@@ -55,6 +55,17 @@ describe('a signed row after a crash', () => {
 });
 
 describe('watching', () => {
+  it('calls the operator when too few nodes keep the history since the signing, and signs nothing', async () => {
+    const w = watching();
+    w.chain.nextViews = () => [deathProof({ firstAvailableSlot: 901n })];
+    for (let look = 0; look < 3; look++) {
+      await w.driver.driveDue(5);
+      w.clock.now += 2_000;
+    }
+    expect(row(w)).toMatchObject({ state: 'signed', reserved: SOL + FEE });
+    expect(w.logged.filter((event) => event === 'history_too_short')).toHaveLength(1);
+  });
+
   it('sends the same bytes again while no node has seen them', async () => {
     const w = watching();
     for (let look = 0; look < 3; look++) {
@@ -205,7 +216,7 @@ describe('what is due', () => {
     expect(w.order).toEqual([]);
   });
 
-  it('a row that throws does not keep the others from their turn, and the failure is told', async () => {
+  it('a row that throws waits, is logged, and does not keep the others from their turn', async () => {
     const broken: Settled = {
       ...pending,
       get claims(): string[] {
@@ -215,7 +226,9 @@ describe('what is due', () => {
     const w = setUp({ settle: async (op) => (op.id === 'swap:bad' ? broken : pending) });
     w.add(settling({ id: 'swap:bad', signing: null, dueAt: NOW - 1 }));
     w.add(settling({ id: 'swap:good', looks: 0 }));
-    await expect(w.driver.driveDue(5)).rejects.toThrow('a defect');
+    await w.driver.driveDue(5);
+    expect(w.logged).toContain('operation_failed');
+    expect(w.journal.due(w.clock.now, 5)).toEqual([]);
     expect(row(w, 'swap:good')).toMatchObject({ looks: 1 });
   });
 });

@@ -72,7 +72,8 @@ function setUp(...fakes: Fake[]) {
       ...shared,
       history: view.history,
       log: () => undefined,
-      signersOf: async (signature) => (await view.transaction(signature))?.signers ?? null,
+      transaction: view.transaction,
+      balance: async () => 9n * SOL,
     });
   const rebuild = () => {
     freeze(journal, 'journal_behind_mirror', () => undefined);

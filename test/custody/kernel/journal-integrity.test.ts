@@ -17,7 +17,16 @@ import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const entry = (signature: string): SignatureEntry => ({ signature, slot: 1n, err: null, blockTime: null });
 
-function setUp(signers: Record<string, readonly string[] | null> = {}) {
+type Chain = {
+  /** The oldest slot that the node keeps. */
+  readonly firstBlock?: bigint;
+  /** Lamports of the reserve before the oldest transaction of the list, and now. */
+  readonly before?: bigint;
+  readonly balance?: bigint;
+};
+
+function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Chain = {}) {
+  const { firstBlock = 0n, before = 0n, balance = 0n } = chain;
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
   const mirror = createFakeMirror();
@@ -29,11 +38,16 @@ function setUp(signers: Record<string, readonly string[] | null> = {}) {
     log: (line) => logged.push(`${line.level} ${line.reason}`),
     reserveAddress: 'reserve',
     now: () => NOW,
-    history: historyOf(async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry)),
-    async signersOf(signature) {
+    history: historyOf(
+      async ({ limit }) => Object.keys(signers).slice(0, limit).map(entry),
+      async () => firstBlock,
+    ),
+    balance: async () => balance,
+    async transaction(signature) {
       asked.push(signature);
       if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
-      return signers[signature] ?? null;
+      const shown = signers[signature] ?? null;
+      return shown && { signers: shown, accounts: [...shown, 'reserve'], preLamports: [1n, before] };
     },
   };
   const write = (id: string) => storage.transaction(() => journal.insert(planned({ id })));
@@ -81,6 +95,24 @@ describe('a first start', () => {
   it('so much foreign dust that ours may lie behind it is frozen as well', async () => {
     const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
     expect((await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
+  });
+
+  it.each<[string, Record<string, readonly string[]>, Chain]>([
+    ['an empty list while the reserve has lamports', {}, { firstBlock: 900n, balance: 5n }],
+    ['a list that begins with lamports', { deposit: ['somebody'] }, { firstBlock: 900n, before: 5n }],
+    ['a list that begins with an unreadable transaction', { newer: ['x'] }, { firstBlock: 900n }],
+  ])('of which a pruned node shows only %s is frozen: rows may be lost', async (_name, signers, chain) => {
+    const w = setUp(signers, chain);
+    expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_empty_but_history_pruned' });
+    expect(w.logged).toEqual(['alarm journal_empty_but_history_pruned']);
+  });
+
+  it.each<[string, Record<string, readonly string[]>, Chain]>([
+    ['the reserve is empty', {}, { firstBlock: 900n }],
+    ['the list begins with the first lamports', { deposit: ['somebody'] }, { firstBlock: 900n, balance: 5n }],
+    ['the node keeps all history', {}, { balance: 5n }],
+  ])('begins on a node of short history when %s', async (_name, signers, chain) => {
+    expect(await checkJournal(setUp(signers, chain).ports)).toEqual({ ok: true });
   });
 
   it('that cannot read mirror or chain decides nothing', async () => {

@@ -56,7 +56,8 @@ function setUp(nodeCount = 1) {
     missing: new Set<string>(),
     /** No node answers. */
     down: false,
-    oldestSlot: 0n,
+    /** The oldest slot of each node's history; 0 where absent. */
+    oldestSlots: [] as bigint[],
     /** Entries that node 1 does not list. */
     hidden: new Set<string>(),
     /** Entries that only node 1 lists, at the top. */
@@ -109,9 +110,9 @@ function setUp(nodeCount = 1) {
         const from = before === undefined ? 0 : list.findIndex(({ signature }) => signature === before) + 1;
         // A node that does not know `before` lists nothing.
         if (before !== undefined && from === 0) return [];
-        return list.slice(from, from + limit).filter(({ slot }) => slot >= state.oldestSlot);
+        return list.slice(from, from + limit).filter(({ slot }) => slot >= (state.oldestSlots[index] ?? 0n));
       },
-      firstAvailableBlock: async () => state.oldestSlot,
+      firstAvailableBlock: async () => state.oldestSlots[index] ?? 0n,
     }),
   );
   const ports = { journal, booking, nodes, treasuryAddress: TREASURY, now, log };
@@ -229,18 +230,51 @@ describe('the walk over the treasury', () => {
     expect(world.state.reads).toBe(31);
   });
 
-  it('takes a short list for the end only when the history of the node begins there', async () => {
-    world.chain.unshift(payment('s1', 100n));
-    await world.runAll();
-    for (const n of range(2, 60)) world.chain.unshift(payment(`s${n}`, 100n));
-    await world.run();
-    world.state.oldestSlot = 20n;
-    await world.runAll();
-    expect(world.behind()).toBeNull();
-    expect(world.state.said).toMatchObject([
-      { level: 'alarm', event: 'treasury_history_pruned', node: 'node-1' },
-    ]);
-    expect(names(world.taken)).toEqual(['s1', ...range(20, 60).map((n) => `s${n}`)].sort());
+  it.each([
+    ['one', 1, 1],
+    ['each of two', 2, 2],
+    ['one of two', 2, 1],
+    ['two of three', 3, 2],
+  ])(
+    'keeps its place and raises an alarm while %s of its nodes has pruned what lies below',
+    async (_name, count, pruned) => {
+      const w = setUp(count);
+      w.chain.unshift(payment('s1', 100n));
+      await w.runAll();
+      for (const n of range(2, 60)) w.chain.unshift(payment(`s${n}`, 100n));
+      await w.run();
+      w.state.oldestSlots = Array(pruned).fill(40n);
+      for (let runs = 0; runs < 10; runs++) await w.run();
+      expect(w.behind()).not.toBeNull();
+      expect(w.state.said).toContainEqual(
+        expect.objectContaining({ level: 'alarm', event: 'treasury_history_pruned', node: 'node-1' }),
+      );
+      // A node with the whole history takes the place of the one that has pruned it.
+      w.state.oldestSlots = [];
+      await w.runAll();
+      expect(w.behind()).toBeNull();
+      expect(names(w.taken)).toEqual(
+        range(1, 60)
+          .map((n) => `s${n}`)
+          .sort(),
+      );
+    },
+  );
+
+  it('leaves what one of three nodes has pruned to the other two', async () => {
+    const w = setUp(3);
+    w.chain.unshift(payment('s1', 100n));
+    await w.runAll();
+    for (const n of range(2, 60)) w.chain.unshift(payment(`s${n}`, 100n));
+    await w.run();
+    w.state.oldestSlots = [40n];
+    await w.runAll();
+    expect(w.behind()).toBeNull();
+    expect(names(w.taken)).toEqual(
+      range(1, 60)
+        .map((n) => `s${n}`)
+        .sort(),
+    );
   });
 
   it('keeps its place and raises an alarm when a node lists nothing below it', async () => {

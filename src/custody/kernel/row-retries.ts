@@ -1,0 +1,67 @@
+/**
+ * Booking of single rows. A row whose booking throws waits and is reported, so that it holds up no other row.
+ * @module
+ */
+import type { Log } from './ports.ts';
+
+const FIRST_MS = 2_000;
+/** Longest wait between two tries of the same work. */
+export const RAREST_RETRY_MS = 6 * 60_000;
+/** Failures of one row or operation after which the operator is alarmed. */
+export const ALARM_FAILURES = 3;
+
+/** Milliseconds until the next try after so many failures. */
+export const retryAfter = (failures: number): number =>
+  Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 30), RAREST_RETRY_MS);
+
+export type RowRetries<T> = ReturnType<typeof createRowRetries<T>>;
+
+/** @param p.read the oldest rows that await the booking, at most `limit` */
+export function createRowRetries<T>(p: {
+  readonly name: string;
+  readonly read: (limit: number) => readonly T[];
+  readonly idOf: (row: T) => string;
+  readonly now: () => number;
+  readonly log: Log;
+}) {
+  const { now, idOf } = p;
+  const failing = new Map<string, { readonly failures: number; readonly until: number }>();
+
+  /** Unix milliseconds before which a row is not tried; 0 when it may be tried now. */
+  function waitsUntil(row: T): number {
+    const until = failing.get(idOf(row))?.until ?? 0;
+    // An end further away was set by a clock that has gone back since.
+    return until <= now() || until > now() + RAREST_RETRY_MS ? 0 : until;
+  }
+
+  return {
+    /** Books each row that may be tried now, at most `limit`. */
+    run(limit: number, book: (row: T) => void): void {
+      const rows = p.read(limit + failing.size).filter((row) => waitsUntil(row) === 0);
+      for (const row of rows.slice(0, limit)) {
+        const id = idOf(row);
+        try {
+          book(row);
+          failing.delete(id);
+        } catch (error) {
+          const failures = (failing.get(id)?.failures ?? 0) + 1;
+          failing.set(id, { failures, until: now() + retryAfter(failures) });
+          const level = failures === ALARM_FAILURES ? 'alarm' : 'warn';
+          p.log({
+            level,
+            event: 'booking_failed',
+            booking: p.name,
+            row: id,
+            error: String(error).slice(0, 200),
+          });
+        }
+      }
+    },
+
+    /** When a row is next to be booked, Unix milliseconds; undefined when none waits. */
+    nextAt(): number | undefined {
+      const waits = p.read(1 + failing.size).map(waitsUntil);
+      return waits.length === 0 ? undefined : Math.max(Math.min(...waits), now());
+    },
+  };
+}

@@ -1,0 +1,198 @@
+/** One row whose work throws must hold up no other row, and must call the operator. */
+import { expect, it } from 'vitest';
+import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
+import { payoutId } from '../../src/custody/asry/payout-operation.ts';
+import type { OperationKind } from '../../src/custody/kernel/module.ts';
+import { settlesByLanding } from '../../src/custody/kernel/module.ts';
+import { openRequestStore } from '../../src/custody/payments/request-store.ts';
+import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
+import { createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { type CustodianWorld, createCustodianWorld } from './custodian-world.ts';
+import { land } from './fake-chain.ts';
+import { createPaymentWorld, fee, type PaymentWorld } from './payments/payment-world.ts';
+import { NOW, planned, signed, signingOf } from './sample-operations.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE = 60_000;
+
+/** Never prepared: its operations are signed already. */
+const creation: OperationKind = {
+  rules: TOKEN_RULES,
+  prepare: () => Promise.reject(new Error('not prepared here')),
+  settle: settlesByLanding,
+};
+
+/** Fires every alarm of a time; how many there were. */
+async function pass(w: CustodianWorld, ms: number): Promise<number> {
+  const end = w.clock.now + ms;
+  for (let fired = 0; ; fired++) {
+    if (w.storage.alarm === null || w.storage.alarm > end) return fired;
+    w.clock.now = Math.max(w.clock.now, w.storage.alarm);
+    await w.custody.alarm();
+  }
+}
+
+/** Six signed operations whose views throw, one that has landed, and a paid request whose creation has ended. */
+async function withPoisonedOperations() {
+  const lines: Record<string, unknown>[] = [];
+  const w = createCustodianWorld({
+    kinds: { token: creation },
+    payments: createPaymentWorld().ports,
+    log: (line) => void lines.push(line),
+  });
+  await w.custody.wake();
+  land(w.chain, { debit: 0n as never });
+  const { views } = w.chain;
+  w.chain.views = async (signing) => {
+    if (signing.signature.includes('poisoned')) throw new TypeError('cannot read a member of undefined');
+    return views(signing);
+  };
+  const request = createPaymentWorld().open();
+  openRequestStore(w.storage).put({
+    ...PAID_REQUEST,
+    id: request.id,
+    fee: '1',
+    reference: request.reference,
+  });
+  w.storage.transaction(() => {
+    for (let at = 0; at < 6; at++)
+      w.journal.insert(
+        signed({ id: `token:p${at}`, kind: 'token', looks: 1, signing: signingOf(`poisoned-${at}`) }),
+      );
+    w.journal.insert(signed({ id: 'token:good', kind: 'token', looks: 1, signing: signingOf('good') }));
+    w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', state: 'done', dueAt: null }));
+  });
+  await w.custody.wake();
+  return { ...w, lines, request };
+}
+
+const PAID_REQUEST = {
+  kind: 'token',
+  state: 'paid',
+  subject: { mint: 'mint', name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' },
+  client: 'client',
+  createdAt: NOW,
+  expiresAt: NOW,
+  closesAt: NOW,
+  received: '0',
+  parts: [],
+  paymentSignature: null,
+  payer: null,
+  paidAt: NOW,
+  completedAt: null,
+  tokenId: null,
+  reason: null,
+  changes: 0,
+} as const;
+
+it('six operations whose drive throws stop neither another operation nor the modules', async () => {
+  const w = await withPoisonedOperations();
+  await pass(w, MINUTE);
+  expect(w.journal.get('token:good')?.state).toBe('done');
+  expect(openRequestStore(w.storage).get(w.request.id)?.state).toBe('completed');
+  expect(w.journal.get('token:p0')?.state).toBe('signed');
+});
+
+it('an operation whose drive throws is an alarm, is retried less than once in 4 minutes, and goes on when repaired', async () => {
+  const w = await withPoisonedOperations();
+  const fired = await pass(w, DAY_MS / 4);
+  const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'operation_failed');
+  expect(alarms.map(({ operation }) => operation).toSorted()).toEqual(
+    Array.from({ length: 6 }, (_, at) => `token:p${at}`),
+  );
+  expect(fired).toBeLessThan((6 * DAY_MS) / 4 / 240_000);
+  w.chain.views = async () => w.chain.nextViews();
+  await pass(w, 10 * MINUTE);
+  expect(w.journal.get('token:p5')?.state).toBe('done');
+});
+
+/** A world in which booking the end of one request throws: its token row is refused by the database. */
+function withPoisonedRequest(): { world: PaymentWorld; poisoned: string; good: string } {
+  const world = createPaymentWorld();
+  const paid = () => {
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    return request.id;
+  };
+  const poisoned = paid();
+  world.storage.exec(
+    `CREATE TRIGGER poison BEFORE UPDATE ON requests WHEN new.id = '${poisoned}' AND new.state = 'completed'
+     BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
+  );
+  return { world, poisoned, good: paid() };
+}
+
+it('a paid request whose booking throws delays no other request, no confirm and no expiry', async () => {
+  const { world, poisoned, good } = withPoisonedRequest();
+  const unpaid = world.open();
+  for (let runs = 0; runs < 3; runs++) await world.desk.run();
+  expect(world.desk.find(good)?.status).toBe('completed');
+  const late = world.open();
+  const signature = world.pay(fee(late), [late.reference]);
+  expect(await world.confirm(late.id, signature)).toMatchObject({ type: 'confirmed' });
+  world.state.now += 60 * MINUTE;
+  await world.desk.run();
+  expect(world.desk.find(unpaid.id)?.detail).toBe('expired');
+  expect(world.desk.find(poisoned)?.status).not.toBe('completed');
+  world.storage.exec('DROP TRIGGER poison');
+  world.state.now += 6 * MINUTE;
+  await world.desk.run();
+  expect(world.desk.find(poisoned)?.status).toBe('completed');
+});
+
+it('a booking that throws is tried again after 2 s, later each time, and at most 6 minutes later', async () => {
+  const { world } = withPoisonedRequest();
+  await world.desk.run();
+  await world.desk.onCron();
+  const waits: number[] = [];
+  for (let tries = 0; tries < 12; tries++) {
+    await world.desk.run();
+    waits.push((world.desk.nextRunAt() ?? 0) - world.state.now);
+    world.state.now = world.desk.nextRunAt() ?? 0;
+  }
+  expect(Math.max(...waits)).toBeLessThanOrEqual(6 * MINUTE);
+  expect(waits.every((wait) => wait > 0)).toBe(true);
+});
+
+it('an owed payout whose booking throws keeps no later one from being paid', async () => {
+  const w = createStoredClaims();
+  const store = openAsryStore(w.storage);
+  await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });
+  const [claim] = store.claims();
+  const [payout] = store.payouts(DEPOSIT.signature);
+  if (!claim || !payout) throw new Error('no claim');
+  for (let at = 1; at <= 41; at++) {
+    const signature = `deposit-${at}`;
+    store.putClaim({ ...claim, signature, seq: at + 1, operations: 0 });
+    store.putPayout({ ...payout, signature, state: 'owed', operationId: null, keyHash: null, dueAt: at });
+  }
+  w.storage.exec(
+    `CREATE TRIGGER poison BEFORE UPDATE ON asry_claims WHEN new.signature <> 'deposit-41'
+     BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
+  );
+  for (let runs = 0; runs < 3; runs++) await w.desk.run();
+  expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
+  expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
+});
+
+it('an ended payout whose booking throws keeps no later one from being booked', async () => {
+  const w = createStoredClaims();
+  const store = openAsryStore(w.storage);
+  await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });
+  const [claim] = store.claims();
+  const [payout] = store.payouts(DEPOSIT.signature);
+  if (!claim || !payout) throw new Error('no claim');
+  for (let at = 1; at <= 41; at++) {
+    const signature = `deposit-${at}`;
+    const operationId = payoutId(signature, 1);
+    store.putClaim({ ...claim, signature, seq: at + 1, operations: 1 });
+    store.putPayout({ ...payout, signature, state: 'begun', operationId, keyHash: null, dueAt: null });
+    w.journal.insert(planned({ id: operationId, kind: 'asry', state: 'done', dueAt: null }));
+  }
+  w.storage.exec(
+    `CREATE TRIGGER poison BEFORE UPDATE ON asry_payouts WHEN new.signature <> 'deposit-41'
+     BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
+  );
+  for (let runs = 0; runs < 3; runs++) await w.desk.run();
+  expect(store.payouts('deposit-41')[0]?.state).toBe('paid');
+});
