@@ -43,6 +43,8 @@ export default defineConfig({
             miniflare: {
               // Stands in for ANALYTICS_DB, which wrangler.toml does not bind.
               d1Databases: { SECOND_DB: 'second' },
+              // Optional in wrangler.toml.
+              analyticsEngineDatasets: { METRICS: { dataset: 'sluice' } },
               bindings: {
                 TEST_SCHEMA: await readD1Migrations({
                   projectPath: '.',

@@ -8,8 +8,8 @@ const INTRODUCTION = `# Configuration
 names the variable. The other areas go on. An invalid limit never falls back to its default. Without the custodian's variables its areas
 (proof, ABSR, ASRY, creations, listings) are off as well.
 
-Bindings are in \`wrangler.toml\`. One is optional: \`ANALYTICS_DB\`, [a database for page views](deploy.md#a-database-for-page-views).
-Without it they are in \`DB\`.`;
+Bindings are in \`wrangler.toml\`. Two are optional: \`ANALYTICS_DB\`, [a database for page views](deploy.md#a-database-for-page-views), which
+are in \`DB\` without it, and \`METRICS\`, [data points for a dashboard](metrics.md).`;
 
 const EXAMPLE_INTRODUCTION = `# Every variable that the service reads. Copy to .dev.vars (chmod 600), or let \`npm run ops -- keygen --out .dev.vars\` begin it,
 # and fill in the ones you use. An empty or commented line takes its default. An area without its required variables is off.`;

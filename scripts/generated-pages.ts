@@ -4,6 +4,7 @@ import { configurationPage, exampleSettings } from './configuration-page.ts';
 import { apiDocument } from './documents/api-document.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';
 
 /** Pages that are made from the source, by file. */
@@ -18,6 +19,7 @@ export function generatedPages(): Record<string, string> {
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),
+    'docs/metrics.md': metricsPage(),
     'SKILL.md': skill,
     'packages/client/src/operations.ts': clientTypes(document),
     'src/mcp/skill-text.ts': skillModule(skill),

@@ -111,7 +111,7 @@ it('only config.ts reads variables and secrets', () => {
     .filter((file) => !file.startsWith('mcp/'))
     .filter((file) =>
       /\benv\.[A-Z][A-Z_]+/.test(
-        read(file).replace(/\benv\.(DB|ANALYTICS_DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN)\b/g, ''),
+        read(file).replace(/\benv\.(DB|ANALYTICS_DB|METRICS|KV|LIMITER|ASSETS|VERSION|CUSTODIAN)\b/g, ''),
       ),
     );
   expect(readers).toEqual([]);

@@ -13,7 +13,7 @@ import { createExecutor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
 import { createJournalCheck } from './kernel/journal-integrity.ts';
 import { type CustodyModule, configured, type ModuleTools, type OperationKind } from './kernel/module.ts';
-import type { Kind } from './kernel/operation.ts';
+import type { Kind, Operation } from './kernel/operation.ts';
 import { runOps } from './kernel/operator-commands.ts';
 import type { Storage } from './kernel/ports.ts';
 import { reconcile } from './kernel/reconcile.ts';
@@ -42,7 +42,7 @@ export type Custody = CustodianApi & { alarm(): Promise<void> };
 export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
   const { now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
-  const journal = openJournal(storage);
+  const journal = openJournal(storage, (operation) => log(changeLine(operation, now())));
   const gate = createSigningGate({
     journal,
     check: createJournalCheck({
@@ -287,3 +287,17 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     alarm: background.alarm,
   };
 }
+
+/** `ms` since the operation began. */
+const changeLine = (op: Operation, now: number) => ({
+  level: 'info',
+  event: 'operation_changed',
+  operation: op.id,
+  kind: op.kind,
+  state: op.state,
+  detail: op.detail,
+  reason: op.reason,
+  lamports: op.amount,
+  satoshis: op.outcome.btcSats,
+  ms: now - op.createdAt,
+});

@@ -9,8 +9,20 @@ import { AppError, upstreamFailed } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
 import { MAX_UPSTREAM_BYTES, UPSTREAM_TIMEOUT_MS } from '../core/limits.ts';
 
+export type UpstreamCall = {
+  readonly upstream: string;
+  /** `ok`, `rate_limited`, `status_4xx` and its like, or why there was no answer. */
+  readonly outcome: string;
+  /** Milliseconds until the whole body was read. */
+  readonly ms: number;
+};
+
 /** The only network access of a provider. */
-export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+export type Fetch = {
+  (url: string, init?: RequestInit): Promise<Response>;
+  /** Called after each request. Must not throw. */
+  readonly observe?: (call: UpstreamCall) => void;
+};
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
@@ -27,6 +39,9 @@ type Ask = {
 
 /** The HTTP answer as text, with any status. @throws AppError UPSTREAM_FAILED if it is late or too large */
 export async function ask(p: Ask): Promise<Answer> {
+  const started = Date.now();
+  const ended = (outcome: string): void =>
+    p.fetch.observe?.({ upstream: p.upstream, outcome, ms: Date.now() - started });
   const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
   const init: RequestInit = {
     method: p.method ?? 'GET',
@@ -43,11 +58,21 @@ export async function ask(p: Ask): Promise<Answer> {
   try {
     const response = await p.fetch(p.url, init);
     const text = await readCapped(response, p.upstream, signal);
+    ended(outcomeOf(response.status));
     return { status: response.status, headers: response.headers, text };
   } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    throw upstreamFailed(p.upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
+    const error =
+      cause instanceof AppError
+        ? cause
+        : upstreamFailed(p.upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
+    ended(String(error.details?.reason));
+    throw error;
   }
+}
+
+function outcomeOf(status: number): string {
+  if (status === 429) return 'rate_limited';
+  return status >= 200 && status < 300 ? 'ok' : `status_${Math.floor(status / 100)}xx`;
 }
 
 async function readCapped(response: Response, upstream: string, signal: AbortSignal): Promise<string> {

@@ -6,7 +6,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import type { TransactionStatus } from '../core/wait-for-finality.ts';
@@ -38,12 +38,13 @@ import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { analyticsDatabase } from './analytics-database.ts';
-import { clients, feeNotes, fetchFor, log, swapRoutes } from './clients.ts';
+import { clients, feeNotes, fetchFor, swapRoutes } from './clients.ts';
 import { missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
+import { type Wired, wired } from './telemetry.ts';
 import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
-function changeNowOf(config: Config) {
+function changeNowOf(config: Wired) {
   const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
   if (apiKey === undefined) return undefined;
   return createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
@@ -58,7 +59,8 @@ const feedReader = (urls: readonly string[], cache: Cache, memory: Cache) =>
   });
 
 function buildApiDeps(env: Env): Deps {
-  const config = readConfig(env);
+  const config = wired(env);
+  const { log } = config.telemetry;
   const cache = createCache({ kv: env.KV, now: Date.now, defer: waitUntil });
   const memory = createCache({ kv: undefined, now: Date.now, defer: waitUntil });
   const { rpc, esploras, readPrices } = clients(config);
@@ -106,7 +108,7 @@ function buildApiDeps(env: Env): Deps {
     probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
     readAlarms: () => activeAlarms(env.KV),
     readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
-    custody: custodianClient(env, solanaAddress, missing),
+    custody: custodianClient(env, solanaAddress, missing, log),
     routes:
       solanaAddress && bitcoinAddress
         ? swapRoutes(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil))

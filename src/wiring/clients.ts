@@ -7,7 +7,6 @@ import { createNearIntentsRoute } from '../bridges/near-intents.ts';
 import type { SwapRoute } from '../bridges/route.ts';
 import type { Config } from '../config.ts';
 import { upstreamFailed } from '../core/errors.ts';
-import { stringifyJson } from '../core/json.ts';
 import type { PriceReport } from '../core/price.ts';
 import { createFeeWatch } from '../features/status/bridge-fees.ts';
 import { createEsplora } from '../providers/esplora.ts';
@@ -16,18 +15,22 @@ import { createLifi } from '../providers/lifi.ts';
 import { createNearIntents } from '../providers/near-intents.ts';
 import { createCoinbase, createHyperliquid, createKraken } from '../providers/price-venues.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
-
-export const log = (line: Readonly<Record<string, unknown>>) => console.log(stringifyJson(line));
+import { log, type Wired } from './telemetry.ts';
 
 /** The network for one client. Where its URL is set but wrong, every call fails: no other address is asked instead. */
-export const fetchFor =
-  (config: Config, variable: Extract<keyof Config, `${string}_URL` | `${string}_URLS`>): Fetch =>
-  async (url, init) => {
+export function fetchFor(
+  config: Wired,
+  variable: Extract<keyof Config, `${string}_URL` | `${string}_URLS`>,
+): Fetch {
+  const call = async (url: string, init?: RequestInit): Promise<Response> => {
     if (config.invalid.includes(variable)) throw upstreamFailed(variable, 'not_configured');
     return fetch(url, init);
   };
+  const observe = config.telemetry?.observe;
+  return observe ? Object.assign(call, { observe }) : call;
+}
 
-export function clients(config: Config) {
+export function clients(config: Wired) {
   const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') });
   const esploras = config.ESPLORA_API_URLS.map((baseUrl, index) =>
     createEsplora({ baseUrl, name: `esplora-${index + 1}`, fetch: fetchFor(config, 'ESPLORA_API_URLS') }),
@@ -66,7 +69,7 @@ export const feeNotes = (kv: KVNamespace, defer: (work: Promise<void>) => void) 
 
 export type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
 
-export const nearIntentsOf = (config: Config) =>
+export const nearIntentsOf = (config: Wired) =>
   createNearIntents({
     baseUrl: config.NEAR_INTENTS_API_URL,
     jwt: config.NEAR_INTENTS_JWT,
@@ -75,7 +78,7 @@ export const nearIntentsOf = (config: Config) =>
 
 /** @param onFees called for each judged quote of 1Click */
 export function swapRoutes(
-  config: Config,
+  config: Wired,
   reserve: Reserve,
   onFees: (isOverCap: boolean) => void = () => undefined,
 ): SwapRoute[] {
@@ -88,7 +91,7 @@ export function swapRoutes(
         ...common,
         provider: near,
         quoteKey: config.NEAR_INTENTS_QUOTE_KEY,
-        log,
+        log: config.telemetry?.log ?? log,
         onFees,
       }),
     lifi: () => {

@@ -1,6 +1,6 @@
 import { AppError, notConfigured } from '../core/errors.ts';
 import type { CustodianApi } from '../custody/api.ts';
-import { log } from './clients.ts';
+import type { Telemetry } from './telemetry.ts';
 
 /**
  * The stub of the custodian: each property is a verb of the Durable Object.
@@ -12,6 +12,7 @@ export function custodianClient(
   env: Env,
   reserveAddress: string | null,
   missing: readonly string[],
+  log: Telemetry['log'],
 ): CustodianApi {
   const verb =
     (name: keyof CustodianApi) =>

@@ -9,7 +9,7 @@ import { depositTerms } from '../chain/solana/deposit.ts';
 import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
 import { decodeMint } from '../chain/solana/mint.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry/ports.ts';
@@ -34,8 +34,9 @@ import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { createVaultTransit } from '../providers/vault-transit.ts';
-import { clients, feeNotes, fetchFor, log, swapRoutes } from './clients.ts';
+import { clients, feeNotes, fetchFor, swapRoutes } from './clients.ts';
 import { missingFor, reserveOf } from './configured.ts';
+import { type Telemetry, type Wired, wired } from './telemetry.ts';
 import { thirdPartySwaps } from './third-party-swaps.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
@@ -55,7 +56,8 @@ export type CustodyPlatform = {
 
 /** @throws AppError NOT_CONFIGURED */
 export function custodyDeps(env: Env): CustodyDeps {
-  const config = readConfig(env);
+  const config = wired(env);
+  const { log } = config.telemetry;
   const { RESERVE_BTC_ADDRESS: bitcoinAddress, BTC_PRIVATE_KEY_WIF: wif } = config;
   const missing = missingFor(config, 'custody');
   const signer = missing.length > 0 ? undefined : signerOf(config);
@@ -83,7 +85,7 @@ export function custodyDeps(env: Env): CustodyDeps {
 }
 
 /** Signs with the key that the configuration has, here or in a key service. Undefined where it has none. */
-function signerOf(config: Config): Signer | undefined {
+function signerOf(config: Wired & { readonly telemetry: Telemetry }): Signer | undefined {
   const { SOLANA_PRIVATE_KEY: secret, VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
   if (secret) return createSigner(secret);
   const { solanaAddress: address } = reserveOf(config);
@@ -105,13 +107,13 @@ function signerOf(config: Config): Signer | undefined {
     },
     now: Date.now,
     within,
-    log,
+    log: config.telemetry.log,
   });
 }
 
 /** The custody modules over a platform, as the configuration switches them on. */
 export function composeCustody(
-  config: Config,
+  config: Wired,
   bitcoinAddress: string,
   platform: CustodyPlatform,
 ): CustodyDeps {

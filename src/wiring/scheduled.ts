@@ -21,11 +21,11 @@ import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
 import { analyticsDatabase } from './analytics-database.ts';
 import { apiDeps } from './api.ts';
-import { fetchFor, log } from './clients.ts';
+import { fetchFor } from './clients.ts';
 
 export function scheduledDeps(env: Env): ScheduledDeps {
   const deps = apiDeps(env);
-  const { custody, now, reserve, ipRetentionDays } = deps;
+  const { custody, now, reserve, ipRetentionDays, log } = deps;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   return {
@@ -53,7 +53,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
 
 /** Reports each alarm once: in the log, and to the operator's webhook if one is configured. */
 function watchAlarms(env: Env, deps: Deps): Promise<void> {
-  const { config, reserve, now } = deps;
+  const { config, reserve, now, log } = deps;
   const url = config.ALARM_WEBHOOK_URL;
   return raiseAlarms({
     readStatus: () => getStatus(deps),

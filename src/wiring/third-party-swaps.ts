@@ -9,7 +9,8 @@ import type { Config } from '../config.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
 import type { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import { log, nearIntentsOf } from './clients.ts';
+import { nearIntentsOf } from './clients.ts';
+import { log, type Wired } from './telemetry.ts';
 
 /** Lamports. Recorded quotes of LI.FI ask for up to 285,000 of priority; a vault swap pays the rent of its event. */
 const MAX_PRIORITY_FEE = 500_000n;
@@ -18,7 +19,7 @@ const MAX_RENT = 5_000_000n;
 const MAX_BROKER_BPS = 50;
 
 export function thirdPartySwaps(
-  config: Config,
+  config: Wired,
   rpc: SolanaRpc,
   { latestBlockhash }: Pick<SolanaView, 'latestBlockhash'>,
   reserve: { readonly reserveAddress: string; readonly bitcoinAddress: string },
@@ -45,7 +46,7 @@ export function thirdPartySwaps(
       latestBlockhash,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       now: Date.now,
-      log,
+      log: config.telemetry?.log ?? log,
     },
   };
 }

@@ -10,6 +10,7 @@ import { createLifi } from '../providers/lifi.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { clients, fetchFor, nearIntentsOf } from './clients.ts';
+import type { Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {
   readonly name: string;
@@ -25,7 +26,7 @@ const NO_SIGNATURE = '1'.repeat(64);
 const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ONE_COMMENT = { kinds: [1111], limit: 1 };
 
-export function upstreamProbes(config: Config): UpstreamProbe[] {
+export function upstreamProbes(config: Wired): UpstreamProbe[] {
   const { rpc, esploras, venues } = clients(config);
   return [
     ...rpc.nodes.map((node) => needed(node.name, () => node.epochInfo('finalized'))),
@@ -41,7 +42,7 @@ export function upstreamProbes(config: Config): UpstreamProbe[] {
 const needed = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: true, ask });
 const useful = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: false, ask });
 
-const BRIDGES: Record<Config['SWAP_ROUTES'][number], (config: Config) => UpstreamProbe['ask']> = {
+const BRIDGES: Record<Config['SWAP_ROUTES'][number], (config: Wired) => UpstreamProbe['ask']> = {
   'near-intents': (config) => () => known(nearIntentsOf(config).status(NO_ADDRESS)),
   lifi: (config) => () => {
     const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
@@ -58,7 +59,7 @@ async function known(answer: Promise<unknown>): Promise<void> {
   });
 }
 
-function pool(config: Config): UpstreamProbe[] {
+function pool(config: Wired): UpstreamProbe[] {
   const address = config.POOL_DEFAULT_ADDRESS;
   if (address === undefined) return [];
   const orca = createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') });
@@ -70,14 +71,14 @@ function pool(config: Config): UpstreamProbe[] {
   ];
 }
 
-function exchange(config: Config): UpstreamProbe[] {
+function exchange(config: Wired): UpstreamProbe[] {
   const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
   if (apiKey === undefined) return [];
   const changenow = createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
   return [useful('changenow', () => changenow.range(SOL_TO_BTC))];
 }
 
-function relays(config: Config): UpstreamProbe[] {
+function relays(config: Wired): UpstreamProbe[] {
   if (config.invalid.includes('NOSTR_RELAYS')) return [];
   const { urls, open } = createNostrRelays({
     urls: config.NOSTR_RELAYS,

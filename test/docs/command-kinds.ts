@@ -4,7 +4,8 @@
 export type Kind = 'run' | 'resolved' | 'account' | 'elsewhere';
 
 const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
-  [/^curl /, 'run', 'the world answers'],
+  [/^curl (?!.*api\.cloudflare\.com)/, 'run', 'the world answers'],
+  [/^curl .*api\.cloudflare\.com/, 'elsewhere', 'the SQL API; test/docs/metrics.test.ts runs the queries'],
   [/^(export )?[A-Z_]+=/, 'run', 'what later commands use'],
   [
     /^npm run ops -- (balances|operations|held|pause|resume|reconcile|mint --dry-run)$/,

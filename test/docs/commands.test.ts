@@ -27,7 +27,7 @@ const commands = blocks
 const ofKind = (kind: Kind): string[] => [...new Set(commands.filter((command) => kindOf(command) === kind))];
 
 it.each(named)('%s is of a language that something here reads', (_name, { language }) => {
-  expect(['sh', 'console', 'json', 'ini', 'toml', '']).toContain(language);
+  expect(['sh', 'console', 'json', 'ini', 'toml', 'sql', '']).toContain(language);
 });
 
 it.each(commands)('“%s” is run, resolved, or known to need an account', (command) => {

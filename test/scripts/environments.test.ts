@@ -33,18 +33,32 @@ const BINDINGS = [
   'assets',
 ] as const;
 
-/** wrangler.toml with its optional database for page views switched on. */
-const withAnalytics = TOML.replaceAll(
-  /^# (\[\[.*d1_databases\]\]|binding = "ANALYTICS_DB"|database_name = .*|migrations_dir = .*)$/gm,
+/** wrangler.toml with its optional bindings switched on: a database for page views, and a dataset for metrics. */
+const withOptional = TOML.replaceAll(
+  /^# (\[\[.*(?:d1_databases|datasets)\]\]|binding = .*|dataset = .*|database_name = .*|migrations_dir = .*)$/gm,
   '$1',
 );
 
-it.each([
-  ['as it is', TOML, ['DB']],
-  ['with ANALYTICS_DB', withAnalytics, ['DB', 'ANALYTICS_DB']],
-])('staging has every binding that production has, %s', (_name, toml, databases) => {
+function saved(toml: string): string {
   const file = join(folder, 'bindings.toml');
   writeFileSync(file, toml);
+  return file;
+}
+
+it('the dataset of the metrics is optional, and staging has its own', () => {
+  const { analytics_engine_datasets }: { analytics_engine_datasets: unknown } = unstable_readConfig(
+    { config: saved(withOptional), env: 'staging' },
+    { hideWarnings: true },
+  );
+  expect(analytics_engine_datasets).toEqual([{ binding: 'METRICS', dataset: 'sluice_staging' }]);
+  expect(TOML).not.toMatch(/^\[\[.*datasets\]\]/m);
+});
+
+it.each([
+  ['as it is', TOML, ['DB']],
+  ['with the optional bindings', withOptional, ['DB', 'ANALYTICS_DB']],
+])('staging has every binding that production has, %s', (_name, toml, databases) => {
+  const file = saved(toml);
   const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id', 'dataset'];
   const bindingsOf = (env: string | undefined): unknown => {
     const config: Record<string, unknown> = unstable_readConfig(
@@ -72,6 +86,11 @@ it.each([
     'the KV namespace',
     '[[env.staging.kv_namespaces]]',
     '[[env.staging.kv_namespaces]]\nid = "0123456789abcdef0123456789abcdef"',
+  ],
+  [
+    'the dataset of the metrics',
+    '[[env.staging.kv_namespaces]]',
+    '[[analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.kv_namespaces]]',
   ],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
   [

@@ -84,6 +84,29 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
 const stateIs = (detail: string) => async () => (await d1Row())?.detail === detail;
 
 describe('the custodian in the Workers runtime', () => {
+  it('counts the states of a swap, its signature and its upstream calls, without its ids', async () => {
+    const points: { indexes: string[]; blobs: string[]; doubles: number[] }[] = [];
+    const bound: unknown = Reflect.get(env, 'METRICS');
+    Reflect.set(env, 'METRICS', { writeDataPoint: (point: (typeof points)[number]) => points.push(point) });
+    try {
+      const answer = await createSwap(request('c1', 'the-callers-key'));
+      if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
+      const of = (metric: string) => points.filter(({ indexes }) => indexes[0] === metric);
+      expect(of('operation').map(({ blobs, doubles }) => [...blobs, doubles[0]])).toEqual([
+        ['swap', 'planned', 'planned', '', Number(SOL)],
+        ['swap', 'signed', 'signed', '', Number(SOL)],
+        ['swap', 'signed', 'sent', '', Number(SOL)],
+      ]);
+      expect(of('signing').map(({ blobs }) => blobs)).toEqual([['swap', 'signed', '']]);
+      expect(of('upstream').map(({ blobs }) => blobs)).toContainEqual(['near-intents', 'ok']);
+      const text = JSON.stringify(points);
+      for (const id of ['the-callers-key', answer.swap.signature, RESERVE, BITCOIN])
+        expect(text).not.toContain(id);
+    } finally {
+      Reflect.set(env, 'METRICS', bound);
+    }
+  });
+
   it('signs a swap that the chain accepts, and its row is in D1 before the caller is answered', async () => {
     const answer = await createSwap(request('c1'));
     if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
@@ -223,10 +246,12 @@ describe('the custodian in the Workers runtime', () => {
 });
 
 it('the client calls the verb of the custodian, and needs every variable of it', async () => {
-  const client = custodianClient(env, RESERVE, []);
+  const client = custodianClient(env, RESERVE, [], () => undefined);
   expect(await client.findSwap('unknown')).toBeNull();
   expect((await client.report()).reserveAddress).toBe(RESERVE);
-  await expect(custodianClient(env, RESERVE, ['PUBLIC_BASE_URL']).report()).rejects.toMatchObject({
+  await expect(
+    custodianClient(env, RESERVE, ['PUBLIC_BASE_URL'], () => undefined).report(),
+  ).rejects.toMatchObject({
     code: 'NOT_CONFIGURED',
   });
 });

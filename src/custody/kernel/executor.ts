@@ -127,7 +127,7 @@ export function createExecutor(p: ExecutorPorts) {
     } catch (error) {
       // Bytes that were signed but not stored are never sent, so the attempt had no effect.
       const reason = failureReason(error);
-      log({ level: 'warn', event: 'sign_failed', operation: op.id, reason });
+      log({ level: 'warn', event: 'sign_failed', operation: op.id, kind: op.kind, reason });
       const code = `upstream_${reason}`;
       return { seen: p.signer.isRemote ? { type: 'unsigned', reason: code } : unprepared(op, code) };
     }

@@ -119,7 +119,8 @@ const text = (row: SqlRow | undefined, column: string): string | undefined => {
 const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
 const operationOf = (row: SqlRow): Operation => decodeOperation(text(row, 'row') ?? '{}');
 
-export function openJournal(storage: Storage) {
+/** @param onChange called when an operation begins, and when its state or detail has changed. Must not throw */
+export function openJournal(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
   const { exec } = storage;
   storage.transaction(() => {
     for (const statement of SCHEMA) exec(statement);
@@ -203,7 +204,9 @@ export function openJournal(storage: Storage) {
 
     /** Stores a new intent under the next number. @throws when its natural key exists */
     insert(operation: Operation): Operation {
-      return write({ ...operation, seq: nextSeq() }, operation.createdAt);
+      const begun = write({ ...operation, seq: nextSeq() }, operation.createdAt);
+      onChange(begun);
+      return begun;
     },
 
     /**
@@ -211,11 +214,13 @@ export function openJournal(storage: Storage) {
      * caller has decided.
      */
     update(before: Operation, after: Operation, now: number): Operation | undefined {
-      return storage.transaction(() => {
+      const written = storage.transaction(() => {
         const stored = exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
         if (!stored || operationOf(stored).revision !== before.revision) return undefined;
         return write(after, now);
       });
+      if (written && (written.state !== before.state || written.detail !== before.detail)) onChange(written);
+      return written;
     },
 
     /**

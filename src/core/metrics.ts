@@ -1,0 +1,68 @@
+/**
+ * Data points for Analytics Engine, made from the lines that are logged. No point has an id, an address of a caller or
+ * any other text that a caller chose.
+ * @module
+ */
+
+/** Fields of each metric. The order is the column: labels are blob1, blob2, ...; values are double1, double2, ... */
+export const METRICS = {
+  request: { labels: ['route', 'method', 'status', 'code'], values: ['ms'] },
+  operation: { labels: ['kind', 'state', 'detail', 'reason'], values: ['lamports', 'satoshis', 'ms'] },
+  signing: { labels: ['kind', 'outcome', 'reason'], values: [] },
+  upstream: { labels: ['upstream', 'outcome'], values: ['ms'] },
+  alarm: { labels: ['alarm', 'change'], values: [] },
+} as const;
+
+export type Metric = keyof typeof METRICS;
+
+/** What `writeDataPoint` of an Analytics Engine binding takes. */
+export type DataPoint = { readonly indexes: [Metric]; readonly blobs: string[]; readonly doubles: number[] };
+
+type Line = Readonly<Record<string, unknown>>;
+
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+/** A name in the code: a code, an event, an upstream. Shorter than any address, signature, hash or UUID. */
+const NAME = /^[a-z][\w-]{0,30}$/i;
+/** A path pattern of the router. */
+const ROUTE = /^\/[\w/:{}.*-]{0,95}$/;
+
+/** Text that is not a name of the code becomes `other`, so no input from outside adds a value to a label. */
+function label(field: string, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (field === 'method') return METHODS.includes(String(value)) ? String(value) : 'other';
+  if (field === 'status') return /^[1-5]\d\d$/.test(String(value)) ? String(value) : 'other';
+  return (field === 'route' ? ROUTE : NAME).test(String(value)) ? String(value) : 'other';
+}
+
+/** The log has atoms as bigint. A double is exact up to 2^53. */
+const double = (value: unknown): number => Number(value ?? 0) || 0;
+
+const point = (metric: Metric, line: Line): DataPoint => ({
+  indexes: [metric],
+  blobs: METRICS[metric].labels.map((field) => label(field, line[field])),
+  doubles: METRICS[metric].values.map((field) => double(line[field])),
+});
+
+const alarms = (names: unknown, change: string): DataPoint[] =>
+  Array.isArray(names) ? names.map((alarm: unknown) => point('alarm', { alarm, change })) : [];
+
+/** The data points of one log line: none for most lines. */
+export function pointsOf(line: Line): DataPoint[] {
+  switch (line.event) {
+    case undefined:
+      return typeof line.route === 'string' ? [point('request', line)] : [];
+    case 'upstream_called':
+      return [point('upstream', line)];
+    case 'operation_changed':
+      return [
+        point('operation', line),
+        ...(line.detail === 'signed' ? [point('signing', { ...line, outcome: 'signed' })] : []),
+      ];
+    case 'sign_failed':
+      return [point('signing', { ...line, outcome: 'failed' })];
+    case 'alarms_changed':
+      return [...alarms(line.raised, 'raised'), ...alarms(line.cleared, 'cleared')];
+    default:
+      return line.level === 'alarm' ? [point('alarm', { alarm: line.event, change: 'logged' })] : [];
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Where log lines go: to the console, and as data points to the optional Analytics Engine binding `METRICS`. The
+ * binding is optional in wrangler.toml, so the generated type of `Env` does not have it.
+ * @module
+ */
+import { type Config, readConfig } from '../config.ts';
+import { stringifyJson } from '../core/json.ts';
+import { pointsOf } from '../core/metrics.ts';
+import type { Fetch } from '../providers/http.ts';
+
+export type Line = Readonly<Record<string, unknown>>;
+
+export type Telemetry = {
+  readonly log: (line: Line) => void;
+  /** Counts a call of an upstream. It is not logged, because there are several for each request. */
+  readonly observe?: Fetch['observe'];
+};
+
+/** A configuration, and what its clients report to. Without telemetry they log to the console only. */
+export type Wired = Config & { readonly telemetry?: Telemetry };
+
+export const log = (line: Line): void => console.log(stringifyJson(line));
+
+function telemetry({ METRICS }: Env & { readonly METRICS?: AnalyticsEngineDataset }): Telemetry {
+  if (METRICS === undefined) return { log };
+  function write(line: Line): void {
+    try {
+      for (const point of pointsOf(line)) METRICS?.writeDataPoint(point);
+    } catch (error) {
+      // Metrics are lost then: no request and no operation may fail for them.
+      log({ level: 'warn', event: 'metrics_failed', reason: String(error).slice(0, 200) });
+    }
+  }
+  return {
+    log(line) {
+      log(line);
+      write(line);
+    },
+    observe: (call) => write({ event: 'upstream_called', ...call }),
+  };
+}
+
+/** The configuration of an environment with its telemetry. */
+export const wired = (env: Env): Wired & { readonly telemetry: Telemetry } => ({
+  ...readConfig(env),
+  telemetry: telemetry(env),
+});
