@@ -19,7 +19,7 @@ export type Actors = {
   readonly deposits: ReadonlyMap<number, string>;
   /** One more customer comes: payments are looked for while a request is open. */
   comeAgain(): void;
-  /** Whether a customer came after the last payment. */
+  /** Whether every payment was final when the last customer came. */
   isAllSought(): boolean;
 };
 
@@ -53,7 +53,6 @@ export function startActors(world: World): Actors {
   const most = new Map<SwapWish, bigint>();
   const asked = new Set<string>();
   let waiting = 0;
-  let lastPaidAt = 0;
   let lastCameAt = 0;
 
   /** One task of a caller, counted until it is over. */
@@ -93,7 +92,6 @@ export function startActors(world: World): Actors {
     const to = addresses.treasury;
     const signature = send(from, [{ type: 'pay', from, to, lamports: amount }], references, null, readable);
     truth.payments.set(signature, { lamports: amount, payer: from });
-    lastPaidAt = scheduler.now();
     trace(() => `customer pays ${amount} as ${signature.slice(0, 8)}`);
     return signature;
   }
@@ -419,7 +417,11 @@ export function startActors(world: World): Actors {
     waiting: () => waiting,
     orders,
     deposits,
-    isAllSought: () => lastPaidAt < lastCameAt,
+    isAllSought: () =>
+      [...truth.payments.keys()].every((signature) => {
+        const entry = ledger.standing(signature);
+        return entry !== undefined && ledger.timeOf(entry.slot + FINALITY) < lastCameAt;
+      }),
     comeAgain() {
       lastCameAt = scheduler.now();
       later(lastCameAt, () =>

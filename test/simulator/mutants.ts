@@ -439,11 +439,11 @@ export const MUTANTS: readonly Mutant[] = [
         find: `const begun = await begin('absr', mintId(day), `,
         replace: `const begun = await begin('absr', \`\${mintId(day)}:\${now()}\`, `,
       },
-      { file: MINT, find: `if (id !== mintId(today)) return 'day_over';`, replace: `` },
       {
         file: MINT,
-        find: `return earlier(id).last?.day === today ? 'minted_today' : undefined;`,
-        replace: `return undefined;`,
+        find: `if (id !== mintId(today) || lastDay > today) return 'day_over';
+    return lastDay === today ? 'minted_today' : undefined;`,
+        replace: `return id === today || lastDay === '-' ? 'day_over' : undefined;`,
       },
     ],
   },

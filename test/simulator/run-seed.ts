@@ -60,17 +60,19 @@ export async function runScenario(
     const rest = (wait: number): void => {
       scheduler.after(wait, () => {
         const quiet = state.isLost || isQuiet(world, production);
+        const isIdle = quiet && actors.waiting() === 0;
+        if (isIdle && !state.isLost && !actors.isAllSought()) {
+          actors.comeAgain();
+          state.calmUntil = scheduler.now() + CALM_LEAST;
+        }
+        isDone = isIdle && scheduler.now() > state.calmUntil;
         // Nothing else is awaited: the time of requests that were paid in part is made to end.
-        if (quiet && !state.isLost && hasParts(world)) {
+        if (isDone && !state.isLost && hasParts(world)) {
+          isDone = false;
           state.clockOffset += REQUEST_LIFE;
           host.rearm();
           return rest(5_000);
         }
-        if (quiet && actors.waiting() === 0 && !state.isLost && !actors.isAllSought()) {
-          actors.comeAgain();
-          state.calmUntil = scheduler.now() + CALM_LEAST;
-        }
-        isDone = quiet && actors.waiting() === 0 && scheduler.now() > state.calmUntil;
         if (!isDone) rest(Math.min(wait * 1.25, 10 * MINUTE));
       });
     };

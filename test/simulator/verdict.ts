@@ -27,6 +27,10 @@ const isOver = (op: Operation): boolean => op.state === 'done' || op.state === '
 const isHeld = (op: Operation): boolean => op.reason?.startsWith('held') ?? false;
 const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
+/** Payouts that are on their way, and those that wait for no more than the next read. */
+const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
+  WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
+
 /** Whether anything may still happen by itself. Paid work that is late counts as quiet: the verdict names it. */
 export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
@@ -35,8 +39,7 @@ export function isQuiet(world: World, production: Production): boolean {
   if (!isLate && isBehind(world)) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > 0) return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`) > 0) return false;
-  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM asry_payouts WHERE state = 'begun'`) > 0)
-    return false;
+  if (!isLate && count(world, PAYOUTS_MOVING) > 0) return false;
   return operationsOf(world, production).every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
     // What arrived before the faults ended may have been looked for in vain.

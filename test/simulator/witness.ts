@@ -73,8 +73,10 @@ export function createWitness(p: {
   /** Signatures made while nothing may be signed, and why. */
   const forbidden = new Map<string, string>();
   const sent = new Set<string>();
-  /** The day of each mint at its landing, by the clock of the custodian: a clock that jumps begins another day. */
-  const mintDays = new Map<Entry, string>();
+  /** The UTC day, by the custodian's clock, on which a message was first to be signed, by its bytes. */
+  const askedOn = new Map<string, string>();
+  /** The same by signature: a mint is of the day on which it was prepared, however much later it lands. */
+  const signedOn = new Map<string, string>();
   const { truth } = p;
 
   const broken = (invariant: string, detail: string) => void violations.push({ invariant, detail });
@@ -193,12 +195,16 @@ export function createWitness(p: {
     if (paid < invoice.fee) broken('invented', `${mint} was made for ${paid} lamports of ${invoice.fee}`);
   }
 
-  function mintFinal(entry: Entry): void {
-    const day = mintDays.get(entry);
-    const same = moved().filter(
-      (other) => other.movement.kind === 'absr' && mintDays.get(other.entry) === day,
+  /** One mint for each day, and never one for an earlier day: a clock that was set back begins no day again. */
+  function mintFinal(): void {
+    const days = moved().flatMap(({ entry, movement }) =>
+      movement.kind === 'absr' ? [signedOn.get(entry.transaction.signature) ?? 'unknown'] : [],
     );
-    if (same.length > 1) broken('one_landing', `${same.length} mints landed on ${day}`);
+    for (const [index, day] of days.entries()) {
+      const before = days[index - 1];
+      if (before !== undefined && before >= day)
+        broken('one_landing', `a mint of ${day} landed after the mint of ${before}`);
+    }
   }
 
   function swapFinal(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
@@ -225,7 +231,6 @@ export function createWitness(p: {
       if (movement.kind === 'swap') swapLanded(entry, movement);
       if (movement.kind === 'asry') payoutLanded(entry, movement);
       if (movement.kind === 'absr') {
-        mintDays.set(entry, utcDay(p.wallClock()));
         const supply = p.ledger().value(key.supply(p.absr.mint));
         if (supply > p.absr.cover() * p.absr.scale)
           broken('covered_supply', `supply ${supply} for ${p.absr.cover()} sats`);
@@ -241,11 +246,22 @@ export function createWitness(p: {
       if (movement.kind === 'refund') refundFinal(movement);
       if (movement.kind === 'asry') payoutFinal(movement);
       if (movement.kind === 'token') creationFinal(movement.mint);
-      if (movement.kind === 'absr') mintFinal(entry);
+      if (movement.kind === 'absr') mintFinal();
     },
 
-    /** @param stopped why nothing may be signed at this moment; undefined when it may */
-    signed(signature: string, stopped: string | undefined): void {
+    /** The custodian wants a message signed. Returns the name of the message. */
+    toSign(message: Uint8Array): string {
+      const name = Buffer.from(message).toString('latin1');
+      if (!askedOn.has(name)) askedOn.set(name, utcDay(p.wallClock()));
+      return name;
+    },
+
+    /**
+     * @param name    of the message that was signed
+     * @param stopped why nothing may be signed at this moment; undefined when it may
+     */
+    signed(name: string, signature: string, stopped: string | undefined): void {
+      signedOn.set(signature, askedOn.get(name) ?? 'unknown');
       // A key service is asked again for the same message, perhaps after the stop has ended.
       if (stopped === undefined) forbidden.delete(signature);
       else if (!sent.has(signature)) forbidden.set(signature, stopped);

@@ -467,16 +467,16 @@ function signerOf(instance: Instance, state: State, witness: Witness, remote: Si
   return {
     ...remote,
     address: RESERVE,
-    sign: (message: Uint8Array) =>
-      instance.cross('signer.sign', async () => {
+    sign(message: Uint8Array) {
+      const name = witness.toSign(message);
+      return instance.cross('signer.sign', async () => {
         const signature = remote ? await remote.sign(message) : signatureOf(message);
         const stop = state.isLost ? 'its journal was lost' : instance.disk.exec(STOPS, [])[0]?.key;
-        witness.signed(
-          encodeBase58(signature),
-          stop === undefined || stop === null ? undefined : String(stop),
-        );
+        const stopped = stop === undefined || stop === null ? undefined : String(stop);
+        witness.signed(name, encodeBase58(signature), stopped);
         return signature;
-      }),
+      });
+    },
   };
 }
 

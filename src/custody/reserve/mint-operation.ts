@@ -159,12 +159,14 @@ export async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMin
 
 export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
   /**
-   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read.
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. A clock that
+   * was set back begins an earlier day again; the block time of the last mint shows that this day is over.
    */
   function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(ports.now());
-    if (id !== mintId(today)) return 'day_over';
-    return earlier(id).last?.day === today ? 'minted_today' : undefined;
+    const lastDay = earlier(id).last?.day ?? '';
+    if (id !== mintId(today) || lastDay > today) return 'day_over';
+    return lastDay === today ? 'minted_today' : undefined;
   }
 
   async function prepare(operation: Operation): Promise<Prepared> {

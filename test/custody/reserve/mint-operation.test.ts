@@ -11,6 +11,7 @@ import {
 } from '../../../src/custody/reserve/agreement.ts';
 import { type BitcoinIndex, readReserveView } from '../../../src/custody/reserve/bitcoin-view.ts';
 import {
+  createAbsrKind,
   decideMint,
   type MintFacts,
   mintDueAt,
@@ -23,6 +24,7 @@ import type { BitcoinTx } from '../../../src/providers/esplora.ts';
 import { RESERVE_BTC } from './bitcoin-model.ts';
 
 const RESERVE = 'reserve';
+const PUBLIC_KEY = 'So11111111111111111111111111111111111111112';
 const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const u53 = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
 
@@ -248,6 +250,54 @@ describe('earlier mints', () => {
   it('a landing without a block time counts for the day of its name', () => {
     const rows = [row('2026-01-02', { state: 'done', landing: landed(5n, null) })];
     expect(previousMintsOf(rows, 'absr:2026-01-04').last?.day).toBe('2026-01-02');
+  });
+});
+
+describe('the day of a mint', () => {
+  const NOON = Date.UTC(2026, 0, 2, 12);
+  /** The result for the mint of 2026-01-02 at noon of that day, after a mint that landed on `lastDay`. */
+  const preparedAfter = (lastDay: string) => {
+    const kind = createAbsrKind(
+      {
+        reserveAddress: PUBLIC_KEY,
+        mint: PUBLIC_KEY,
+        treasury: PUBLIC_KEY,
+        depth: 3,
+        nodes: 2,
+        reserveViews: async () => [view(), view({ source: 'two' })],
+        supplyViews: async () => [
+          supply({ mintAuthority: PUBLIC_KEY }),
+          supply({ mintAuthority: PUBLIC_KEY, source: 'rpc-2' }),
+        ],
+        readPrices: async () => [],
+        latestBlockhash: async () => ({ blockhash: PUBLIC_KEY, slot: 100n, witnesses: [] }),
+        now: () => NOON,
+      },
+      () => ({ open: false, last: { slot: 1n, day: lastDay } }),
+    );
+    const none = lamports(0n);
+    return kind.prepare(
+      plannedOperation({
+        id: 'absr:2026-01-02',
+        kind: 'absr',
+        amount: none,
+        reserved: none,
+        plan: {},
+        now: NOON,
+      }),
+    );
+  };
+
+  it.each([
+    ['minted_today', 'the same day', '2026-01-02'],
+    // The clock was set back: the chain has seen the later day.
+    ['day_over', 'a later day', '2026-01-03'],
+  ])('refuses with %s when the last mint landed on %s', async (reason, _when, lastDay) => {
+    expect(await preparedAfter(lastDay)).toEqual({ ok: false, reason });
+  });
+
+  it('prepares the mint when the last one landed on the day before', async () => {
+    expect(await preparedAfter('2026-01-01')).toMatchObject({ ok: true });
   });
 });
 
