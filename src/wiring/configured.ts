@@ -24,12 +24,23 @@ const isReplaced = (config: Config, name: string): boolean =>
 const isNeededByVault = (config: Config, name: string): boolean =>
   config.VAULT_URL !== undefined && (name === 'VAULT_TOKEN' || name === 'RESERVE_SOLANA_ADDRESS');
 
+/** The address of each config's key. Every area asks for it, and deriving it multiplies a point of the curve. */
+const solanaAddresses = new WeakMap<Config, { readonly address: string | undefined }>();
+
+/** Undefined without SOLANA_PRIVATE_KEY, or when it is unreadable. */
+function addressOfKey(config: Config): string | undefined {
+  const { SOLANA_PRIVATE_KEY: secret } = config;
+  const known = solanaAddresses.get(config) ?? { address: secret && addressOfSecret(secret) };
+  solanaAddresses.set(config, known);
+  return known.address;
+}
+
 /** A key in two places, an unreadable one, or one of another address than the named one. */
 function wrongSolanaKey(config: Config): string[] {
   const { SOLANA_PRIVATE_KEY: secret, RESERVE_SOLANA_ADDRESS: named, VAULT_URL: vault } = config;
   if (!secret) return [];
   if (vault) return ['SOLANA_PRIVATE_KEY', 'VAULT_URL'];
-  const own = addressOfSecret(secret);
+  const own = addressOfKey(config);
   if (own === undefined) return ['SOLANA_PRIVATE_KEY'];
   return named === undefined || named === own ? [] : ['RESERVE_SOLANA_ADDRESS'];
 }
@@ -54,14 +65,8 @@ export const missingAnywhere = (config: Config): string[] => [
   ...new Set([...missingFor(config, 'proof'), ...config.invalid]),
 ];
 
-/** The address of each config's key. Every area asks for it, and deriving it multiplies a point of the curve. */
-const solanaAddresses = new WeakMap<Config, string | null>();
-
 export function reserveOf(config: Config) {
-  const { SOLANA_PRIVATE_KEY: secret, VAULT_URL: vault, RESERVE_SOLANA_ADDRESS: named } = config;
-  const known = solanaAddresses.get(config);
-  const solanaAddress =
-    known === undefined ? ((vault ? named : secret && addressOfSecret(secret)) ?? null) : known;
-  solanaAddresses.set(config, solanaAddress);
+  const { VAULT_URL: vault, RESERVE_SOLANA_ADDRESS: named } = config;
+  const solanaAddress = (vault ? named : addressOfKey(config)) ?? null;
   return { solanaAddress, bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null };
 }

@@ -52,24 +52,55 @@ type Prepared = {
   readonly tables: readonly Table[];
   /** The table whose rows it returns or changes: without rows there, nothing is returned or changed. */
   readonly rows: Table | undefined;
+  /**
+   * A column whose one value, the first parameter, says which rows a read returns; for a write, the column by which it
+   * inserts or replaces the row of its first parameter and no other.
+   */
+  readonly key: string | undefined;
   /** The last answers of a read, by parameters. */
   readonly answers: Map<string, { readonly version: number; readonly rows: SqlRow[] }>;
+  /** The same statement with the number in place of the parameter of its LIMIT; undefined when it has none. */
+  readonly limited: Map<SqlValue, Prepared> | undefined;
 };
 
-/** `version` grows with every change; `isEmpty` is undefined until it is read. */
-type Table = { readonly name: string; version: number; isEmpty: boolean | undefined };
+type Table = {
+  readonly name: string;
+  /** Grows with every change. */
+  version: number;
+  /** How many of the changes were of the row of one value of a column: by column, and by column and value. */
+  readonly keyed: Map<string, number>;
+  /** Undefined until it is read. */
+  isEmpty: boolean | undefined;
+};
 
 const NO_ROWS: SqlRow[] = [];
 const MOST_ANSWERS = 64;
 const IS_READ = /^\s*SELECT\b/;
+/** Of a few rows, an index costs more to keep than it saves. A unique one is a rule. */
+const IS_INDEX = /^\s*CREATE INDEX\b/;
+const HAS_LIMIT = /\bLIMIT \?\s*$/;
+/** A read of the rows of one value of a column; a write of the row of one value of its first column. */
+const READ_KEY = /^SELECT (?!DISTINCT)[\w, *]+ FROM \w+ WHERE (\w+) = \?$/;
+const WRITE_KEY =
+  /^INSERT INTO \w+ \((\w+)[^)]*\)\s+VALUES \(\?[^)]*\)(?:\s+ON CONFLICT (?:\((\w+)\) )?DO |$)/;
 const IS_AGGREGATE = /^\s*SELECT\s+(?:COUNT|MAX|MIN|SUM|COALESCE|EXISTS)\b|\bSUM\(|\bCOUNT\(/;
+
+/** Grows with every change but those of the rows of other values of the column. */
+const versionOf = ({ version, keyed }: Table, column: string, value: string): number =>
+  version - (keyed.get(column) ?? 0) + (keyed.get(`${column} ${value}`) ?? 0);
+
+function keyOf(query: string, isRead: boolean): string | undefined {
+  if (isRead) return READ_KEY.exec(query)?.[1];
+  const [, first, replaced = first] = WRITE_KEY.exec(query) ?? [];
+  return replaced === first ? first : undefined;
+}
 
 function openDisk(): Pooled {
   const db = new DatabaseSync(':memory:');
   const statements = new Map<string, Prepared>();
   const known = new Map<string, Table>();
   const tableOf = (name: string): Table => {
-    const table = known.get(name) ?? { name, version: 0, isEmpty: undefined };
+    const table = known.get(name) ?? { name, version: 0, keyed: new Map(), isEmpty: undefined };
     known.set(name, table);
     return table;
   };
@@ -85,9 +116,25 @@ function openDisk(): Pooled {
     const isStored = names.every((name) => !/^(?:sqlite_|pragma_|json_)/.test(name));
     const tables = isStored ? [...new Set(names)].map(tableOf) : [];
     const needsRows = isRead ? !IS_AGGREGATE.test(query) : !/^\s*INSERT/.test(query);
-    const statement = db.prepare(query);
-    const made = { statement, isRead, tables, rows: needsRows ? tables[0] : undefined, answers: new Map() };
+    const made: Prepared = {
+      statement: db.prepare(query),
+      isRead,
+      tables,
+      rows: needsRows ? tables[0] : undefined,
+      key: tables.length === 1 ? keyOf(query, isRead) : undefined,
+      answers: new Map(),
+      limited: isRead && HAS_LIMIT.test(query) ? new Map() : undefined,
+    };
     statements.set(query, made);
+    return made;
+  }
+
+  /** SQLite plans a statement anew each time that the parameter of a LIMIT is bound, which costs more than its run. */
+  function withLimit(query: Prepared, sql: string, limit: SqlValue): Prepared {
+    const known = query.limited?.get(limit);
+    if (known) return known;
+    const made = prepared(sql.replace(HAS_LIMIT, `LIMIT ${Number(limit)}`));
+    query.limited?.set(limit, made);
     return made;
   }
 
@@ -106,12 +153,13 @@ function openDisk(): Pooled {
 
   /** The custodian asks the same question many times between two changes: the answer is read once. */
   function read(query: Prepared, params: readonly SqlValue[]): SqlRow[] {
-    const { tables, rows, answers, statement } = query;
+    const { tables, rows, answers, statement, key } = query;
     if (tables.length === 0) return statement.all(...params) as SqlRow[];
     if (rows && isEmpty(rows)) return NO_ROWS;
-    let version = 0;
-    for (const table of tables) version += table.version;
     const asked = params.length === 0 ? '' : params.join('\n');
+    let version = 0;
+    if (key !== undefined && rows) version = versionOf(rows, key, asked);
+    else for (const table of tables) version += table.version;
     const known = answers.get(asked);
     if (known?.version === version) return known.rows;
     const answer = { version, rows: statement.all(...params) as SqlRow[] };
@@ -123,7 +171,9 @@ function openDisk(): Pooled {
   }
 
   function exec(sql: string, params: readonly SqlValue[]): SqlRow[] {
+    if (IS_INDEX.test(sql)) return NO_ROWS;
     const query = prepared(sql);
+    if (query.limited) return read(withLimit(query, sql, params.at(-1) ?? null), params.slice(0, -1));
     if (query.isRead) return read(query, params);
     if (query.rows && isEmpty(query.rows)) return NO_ROWS;
     const { changes } = query.statement.run(...params);
@@ -135,6 +185,9 @@ function openDisk(): Pooled {
       isDirty = true;
       table.version++;
       table.isEmpty = query.rows ? undefined : false;
+      if (query.key !== undefined)
+        for (const name of [query.key, `${query.key} ${params[0]}`])
+          table.keyed.set(name, (table.keyed.get(name) ?? 0) + 1);
     }
     return NO_ROWS;
   }

@@ -366,7 +366,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           })
         : undefined,
     );
-    const deps = running.composeCustody(running.readConfig(environment(scenario)), ADDRESSES.bitcoin, {
+    const deps = running.composeCustody(configOf(running, scenario), ADDRESSES.bitcoin, {
       rpc,
       esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
       readPrices: () =>

@@ -160,6 +160,9 @@ export function openAsryStore(storage: Storage) {
       )[0];
     },
 
+    /** Unix seconds at which the newest epoch ends. */
+    lastEnd: (): number | undefined => numberOf('SELECT MAX(ends_at) AS n FROM asry_epochs'),
+
     /** Newest first. */
     epochs(limit: number): Epoch[] {
       return exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);

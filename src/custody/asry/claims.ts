@@ -364,8 +364,8 @@ export function createClaims(
     },
 
     nextRunAt(): number | undefined {
-      const [last] = store.epochs(1);
-      const epochEnds = last ? last.endsAt * 1_000 : now();
+      const last = store.lastEnd();
+      const epochEnds = last === undefined ? now() : last * 1_000;
       return Math.min(epochEnds, payouts.nextAt() ?? epochEnds);
     },
 
