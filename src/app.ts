@@ -3,9 +3,7 @@
  * @module
  */
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import type { Config } from './config.ts';
 import { AppError, SHARED_ERRORS } from './core/errors.ts';
-import type { CustodianApi } from './custody/api.ts';
 import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
 import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
 import { ASRY_ERRORS } from './features/asry/errors.ts';
@@ -31,35 +29,25 @@ import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-route
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
 import { type QuoteDeps, quoteRoutes } from './features/tokens/quote-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
-import type { Cache } from './http/cached.ts';
 import { edge } from './http/edge.ts';
 import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
 import { newRouter } from './http/router.ts';
 
-/** What the features need, all together. */
-export type Deps = StatusDeps &
-  OpsDeps &
-  OpenApiDeps &
-  ReservesRouteDeps &
-  ProofRouteDeps &
-  AbsrDeps &
-  SwapDeps &
-  ExchangeDeps &
-  AnalyticsDeps &
-  AsryDeps &
-  PoolsDeps &
-  NostrFeedDeps &
-  InvoiceDeps &
-  QuoteDeps &
-  TokenDeps &
-  ListingDeps & {
-    config: Config;
-    custody: CustodianApi;
-    cache: Cache;
-    db: D1Database;
-    now: () => number;
-    log: (line: Readonly<Record<string, unknown>>) => void;
-  };
+/** What each feature runs on. A feature's routes see only their own part. */
+export type Deps = {
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+  readonly analytics: AnalyticsDeps;
+  readonly asry: AsryDeps;
+  readonly exchange: ExchangeDeps;
+  readonly nostr: NostrFeedDeps;
+  readonly openapi: OpenApiDeps;
+  readonly ops: OpsDeps;
+  readonly pools: PoolsDeps;
+  readonly reserves: ReservesRouteDeps & ProofRouteDeps & AbsrDeps;
+  readonly status: StatusDeps;
+  readonly swap: SwapDeps;
+  readonly tokens: InvoiceDeps & QuoteDeps & TokenDeps & ListingDeps;
+};
 
 export const ERRORS = mergeErrorTables(
   SHARED_ERRORS,

@@ -1,5 +1,6 @@
 /**
- * Builds what the API runs on, once per set of bindings.
+ * Builds what each feature of the API runs on, once per set of bindings. A function per feature, so that a feature receives
+ * only its own part.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -18,7 +19,7 @@ import { documentReader } from '../features/openapi/stored-documents.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { createAbsrStore } from '../features/reserves/absr-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
-import { getSummary, type SummaryDeps } from '../features/reserves/get-summary.ts';
+import { getSummary } from '../features/reserves/get-summary.ts';
 import { createProofStore } from '../features/reserves/proof-store.ts';
 import { activeAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
@@ -41,110 +42,225 @@ import { analyticsDatabase } from './analytics-database.ts';
 import { clients, feeNotes, fetchFor, swapRoutes } from './clients.ts';
 import { missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
-import { type Wired, wired } from './telemetry.ts';
+import { wired } from './telemetry.ts';
 import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
-function changeNowOf(config: Wired) {
-  const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
-  if (apiKey === undefined) return undefined;
-  return createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
-}
+type Sources = ReturnType<typeof sourcesOf>;
 
-const feedReader = (urls: readonly string[], cache: Cache, memory: Cache) =>
-  createFeedReader({
-    relays: createNostrRelays({ urls, connect: (url) => new WebSocket(url) }),
-    cache,
-    memory,
-    now: Date.now,
-  });
-
-function buildApiDeps(env: Env): Deps {
+/** The platform and the upstreams, built once and handed to each feature that needs them. */
+function sourcesOf(env: Env) {
   const config = wired(env);
   const { log } = config.telemetry;
-  const cache = createCache({ kv: env.KV, now: Date.now, defer: waitUntil });
-  const memory = createCache({ kv: undefined, now: Date.now, defer: waitUntil });
+  const newCache = (kv?: KVNamespace): Cache => createCache({ kv, now: Date.now, defer: waitUntil });
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const { rpc, esploras, readPrices } = clients(config);
   const reserve = reserveOf(config);
-  const { solanaAddress, bitcoinAddress } = reserve;
-  const missing = missingFor(config, 'custody');
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const reserveSources = { cache, bitcoinSources: esploras, sleep };
-  const summary: SummaryDeps = {
-    cache,
+  return {
+    env,
+    config,
+    log,
+    cache: newCache(env.KV),
+    /** Of this isolate only, for keys that a caller chooses. */
+    memory: newCache(),
+    waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
+    sleep,
+    rpc,
+    esploras,
     readPrices,
-    absrMint: config.ABSR_MINT_ADDRESS ?? null,
+    readAccounts: (addresses: readonly string[]) =>
+      rpc.first((node) => node.accounts(addresses, 'confirmed')),
+    reserve,
+    treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
+    custody: custodianClient(env, reserve.solanaAddress, missingFor(config, 'custody'), log),
+    publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
+  };
+}
+
+function depsOf(sources: Sources): Deps {
+  const reserves = reservesDeps(sources);
+  return {
+    log: sources.log,
+    analytics: analyticsDeps(sources),
+    asry: asryDeps(sources),
+    exchange: exchangeDeps(sources),
+    nostr: nostrDeps(sources),
+    openapi: {
+      publicBaseUrl: sources.publicBaseUrl,
+      securityContact: sources.config.SECURITY_CONTACT,
+      documents: documentReader(sources.env.ASSETS, sources.publicBaseUrl),
+      now: Date.now,
+    },
+    ops: opsDeps(sources),
+    pools: poolsDeps(sources),
+    reserves,
+    status: statusDeps(sources, reserves),
+    swap: swapDeps(sources),
+    tokens: tokensDeps(sources),
+  };
+}
+
+const analyticsDeps = ({ env, config }: Sources): Deps['analytics'] => ({
+  analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
+  siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
+  // A value that cannot be read must not keep addresses for longer than the operator meant.
+  ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')
+    ? 0
+    : config.ANALYTICS_IP_RETENTION_DAYS,
+  now: Date.now,
+});
+
+const asryDeps = ({ env, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] => ({
+  custody,
+  claims: createAsryMirror(env.DB),
+  transactionStatus: (signature) => transactionStatus(rpc, signature),
+  treasuryAddress,
+  depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
+  requireAsry: () => {
+    const absent = missingFor(config, 'asry');
+    const mint = config.ASRY_MINT_ADDRESS;
+    if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
+    return mint;
+  },
+  sleep,
+  now: Date.now,
+});
+
+function exchangeDeps({ env, config, log, cache, memory, waiting, sleep }: Sources): Deps['exchange'] {
+  const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
+  return {
+    changenow:
+      apiKey === undefined
+        ? undefined
+        : createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') }),
+    exchanges: createExchangeStore(env.DB),
+    cache,
+    memory,
+    waiting,
+    sleep,
+    defer: waitUntil,
+    now: Date.now,
+    log,
+  };
+}
+
+const nostrDeps = ({ config, cache, memory }: Sources): Deps['nostr'] => ({
+  feeds: config.invalid.includes('NOSTR_RELAYS')
+    ? undefined
+    : createFeedReader({
+        relays: createNostrRelays({ urls: config.NOSTR_RELAYS, connect: (url) => new WebSocket(url) }),
+        cache,
+        memory,
+        now: Date.now,
+      }),
+  identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
+});
+
+const opsDeps = (sources: Sources): Deps['ops'] => ({
+  opsSecret: sources.config.OPS_SECRET,
+  custody: sources.custody,
+  refunds: createRefundStore(sources.env.DB),
+  missingForMint: missingFor(sources.config, 'mint'),
+  missingForProof: missingFor(sources.config, 'proof'),
+  reserve: sources.reserve,
+  treasuryAddress: sources.treasuryAddress,
+  knownMints: knownMints(sources.config),
+  bitcoinSources: sources.esploras,
+  readAccounts: sources.readAccounts,
+});
+
+const poolsDeps = ({ config, log, cache, readAccounts }: Sources): Deps['pools'] => ({
+  orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
+  readAccounts,
+  config: {
+    POOL_DEFAULT_ADDRESS: config.POOL_DEFAULT_ADDRESS,
+    POOL_SAETH_SAUSD_ADDRESS: config.POOL_SAETH_SAUSD_ADDRESS,
+    POOL_SAUSD_USDC_ADDRESS: config.POOL_SAUSD_USDC_ADDRESS,
+  },
+  cache,
+  now: Date.now,
+  log,
+});
+
+function reservesDeps(sources: Sources): Deps['reserves'] {
+  const { env, config, cache, sleep, rpc, esploras, reserve } = sources;
+  const { bitcoinAddress } = reserve;
+  const reserveSources = { cache, bitcoinSources: esploras, sleep };
+  return {
+    ...reserveSources,
+    memory: sources.memory,
+    reserve,
+    treasuryAddress: sources.treasuryAddress,
+    holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
+    solanaSources: rpc.nodes,
     supplySources: rpc.nodes,
+    absrMint: config.ABSR_MINT_ADDRESS ?? null,
+    absr: createAbsrStore(env.DB),
     readReserve: bitcoinAddress
       ? (refresh) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
       : null,
-    sleep,
-  };
-  return {
-    ...summary,
-    readBacking: () => getSummary(summary),
-    log,
-    config,
-    cache,
-    db: env.DB,
-    now: Date.now,
-    reserve,
-    treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? solanaAddress,
-    depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
-    bitcoinSources: esploras,
-    solanaSources: rpc.nodes,
-    holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
+    readPrices: sources.readPrices,
+    custody: sources.custody,
     proofs: createProofStore(env.DB),
     missingForProof: missingFor(config, 'proof'),
-    absr: createAbsrStore(env.DB),
-    opsSecret: config.OPS_SECRET,
-    missingForMint: missingFor(config, 'mint'),
-    refunds: createRefundStore(env.DB),
-    knownMints: knownMints(config),
-    missingVariables: missingAnywhere(config),
-    pingDatabase: () => createDatabaseStore(env.DB).ping(),
-    database: createDatabaseStore(env.DB),
-    heartbeat: createHeartbeat(env.KV),
-    maxQuotes: READ_QUOTES_PER_WINDOW,
-    probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
-    readAlarms: () => activeAlarms(env.KV),
-    readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
-    custody: custodianClient(env, solanaAddress, missing, log),
+    now: Date.now,
+  };
+}
+
+const statusDeps = (
+  { env, config, cache, custody, reserve }: Sources,
+  reserves: Deps['reserves'],
+): Deps['status'] => ({
+  cache,
+  custody,
+  reserve,
+  missingVariables: missingAnywhere(config),
+  pingDatabase: () => createDatabaseStore(env.DB).ping(),
+  database: createDatabaseStore(env.DB),
+  heartbeat: createHeartbeat(env.KV),
+  maxQuotes: READ_QUOTES_PER_WINDOW,
+  readBacking: () => getSummary(reserves),
+  probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
+  readAlarms: () => activeAlarms(env.KV),
+  readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
+  now: Date.now,
+});
+
+function swapDeps(sources: Sources): Deps['swap'] {
+  const { env, config } = sources;
+  const { solanaAddress, bitcoinAddress } = sources.reserve;
+  const missing = missingFor(config, 'custody');
+  return {
+    custody: sources.custody,
+    swaps: createSwapStore(env.DB),
+    finalSwaps: new Map(),
     routes:
       solanaAddress && bitcoinAddress
         ? swapRoutes(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil))
         : [],
-    readPrices,
+    readPrices: sources.readPrices,
+    quoteBudget: createQuoteBudgetStore(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: config.SWAP_MAX_SOL,
-    quoteBudget: createQuoteBudgetStore(env.DB),
-    swaps: createSwapStore(env.DB),
-    finalSwaps: new Map(),
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
-    publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
-    documents: documentReader(env.ASSETS, config.PUBLIC_BASE_URL ?? ''),
-    securityContact: config.SECURITY_CONTACT,
-    memory,
-    waiting: createWaiting({
-      memory: createCache({ kv: undefined, now: Date.now, defer: waitUntil }),
-      now: Date.now,
-      sleep,
-    }),
-    changenow: changeNowOf(config),
-    exchanges: createExchangeStore(env.DB),
-    sleep,
-    defer: waitUntil,
-    analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
-    siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
-    // A value that cannot be read must not keep addresses for longer than the operator meant.
-    ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')
-      ? 0
-      : config.ANALYTICS_IP_RETENTION_DAYS,
-    orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
-    readAccounts: (addresses) => rpc.first((node) => node.accounts(addresses, 'confirmed')),
-    feeds: config.invalid.includes('NOSTR_RELAYS')
-      ? undefined
-      : feedReader(config.NOSTR_RELAYS, cache, memory),
-    identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
+    requireSwaps: () => {
+      if (missing.length > 0) throw notConfigured(missing);
+    },
+    publicBaseUrl: sources.publicBaseUrl,
+    cache: sources.cache,
+    memory: sources.memory,
+    waiting: sources.waiting,
+    now: Date.now,
+  };
+}
+
+function tokensDeps(sources: Sources): Deps['tokens'] {
+  const { env, config, rpc, readAccounts, treasuryAddress } = sources;
+  return {
+    custody: sources.custody,
+    tokens: createTokenStore(env.DB),
+    tokenFacts: createTokenFacts({ readAccounts, now: Date.now }),
+    search: createSearchStore(env.DB),
+    readAccounts,
     rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message, signers) => {
@@ -153,34 +269,22 @@ function buildApiDeps(env: Env): Deps {
       const { err } = await rpc.first((node) => node.simulate(btoa(String.fromCharCode(...wire))));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
-    isProgram: async (address) =>
-      (await rpc.first((node) => node.accounts([address], 'confirmed'))).accounts[0] !== null,
-    invoiceMargin: config.INVOICE_MARGIN_SOL,
+    isProgram: async (address) => (await readAccounts([address])).accounts[0] !== null,
     randomAddress: () => encodeBase58(crypto.getRandomValues(new Uint8Array(32))),
+    reserve: sources.reserve,
+    invoiceMargin: config.INVOICE_MARGIN_SOL,
     listingFee: config.LISTING_FEE_SOL,
-    tokens: createTokenStore(env.DB),
-    tokenFacts: createTokenFacts({
-      readAccounts: (addresses) => rpc.first((node) => node.accounts(addresses, 'confirmed')),
-      now: Date.now,
-    }),
-    search: createSearchStore(env.DB),
     requirePayments: () => {
       const absent = missingFor(config, 'payments');
-      const treasury = config.TREASURY_SOLANA_ADDRESS ?? solanaAddress;
-      if (absent.length > 0 || treasury === null) throw notConfigured(absent);
-      return treasury;
+      if (absent.length > 0 || treasuryAddress === null) throw notConfigured(absent);
+      return treasuryAddress;
     },
-    claims: createAsryMirror(env.DB),
     transactionStatus: (signature) => transactionStatus(rpc, signature),
-    requireAsry: () => {
-      const absent = missingFor(config, 'asry');
-      const mint = config.ASRY_MINT_ADDRESS;
-      if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
-      return mint;
-    },
-    requireSwaps: () => {
-      if (missing.length > 0) throw notConfigured(missing);
-    },
+    publicBaseUrl: sources.publicBaseUrl,
+    memory: sources.memory,
+    waiting: sources.waiting,
+    sleep: sources.sleep,
+    now: Date.now,
   };
 }
 
@@ -199,20 +303,23 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
   return { name, ok, needed, ms: Date.now() - started };
 }
 
-const built = new WeakMap<Env, Deps>();
+const built = new WeakMap<Env, { readonly sources: Sources; readonly deps: Deps }>();
 
 /**
  * One set per `env`, because caches live in it. The runtime passes the same `env` to every request of an isolate until a
  * variable or secret changes; then it may keep the isolate and pass a new one.
  */
-export function apiDeps(env: Env): Deps {
-  let deps = built.get(env);
-  if (deps === undefined) {
-    deps = buildApiDeps(env);
-    built.set(env, deps);
+export function apiOf(env: Env) {
+  let api = built.get(env);
+  if (api === undefined) {
+    const sources = sourcesOf(env);
+    api = { sources, deps: depsOf(sources) };
+    built.set(env, api);
   }
-  return deps;
+  return api;
 }
+
+export const apiDeps = (env: Env): Deps => apiOf(env).deps;
 
 /** The most that any node knows of a transaction. */
 async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {

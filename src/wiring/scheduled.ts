@@ -20,12 +20,14 @@ import { createHeartbeat } from '../features/status/heartbeat.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
 import { analyticsDatabase } from './analytics-database.ts';
-import { apiDeps } from './api.ts';
+import { apiOf } from './api.ts';
 import { fetchFor } from './clients.ts';
+import type { Wired } from './telemetry.ts';
 
 export function scheduledDeps(env: Env): ScheduledDeps {
-  const deps = apiDeps(env);
-  const { custody, now, reserve, ipRetentionDays, log } = deps;
+  const { sources, deps } = apiOf(env);
+  const { config, custody, log, reserve } = sources;
+  const { ipRetentionDays, now } = deps.analytics;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   return {
@@ -33,14 +35,14 @@ export function scheduledDeps(env: Env): ScheduledDeps {
     everyMinute: [
       { name: 'heartbeat', run: () => heartbeat.beat('minute', now()) },
       { name: 'wake', run: () => custody.wake() },
-      { name: 'alert_undercollateralized', run: () => alertUndercollateralized(deps) },
-      ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
+      { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
+      ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps.reserves) : []),
       ...[...new Set([analyticsDatabase(env), env.DB])].map((database) => ({
         name: 'purge_analytics',
         run: () =>
           purgeAnalytics({ analytics: createAnalyticsStore(database, waitUntil), ipRetentionDays, now }),
       })),
-      { name: 'alarms', run: () => watchAlarms(env, deps) },
+      { name: 'alarms', run: () => watchAlarms(env, config, deps) },
     ],
     // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.
     daily: [
@@ -52,29 +54,28 @@ export function scheduledDeps(env: Env): ScheduledDeps {
 }
 
 /** Reports each alarm once: in the log, and to the operator's webhook if one is configured. */
-function watchAlarms(env: Env, deps: Deps): Promise<void> {
-  const { config, reserve, now, log } = deps;
+function watchAlarms(env: Env, config: Wired, { log, reserves, status }: Deps): Promise<void> {
   const url = config.ALARM_WEBHOOK_URL;
   return raiseAlarms({
-    readStatus: () => getStatus(deps),
+    readStatus: () => getStatus(status),
     readSol: async () => {
-      const { solana } = reserve.solanaAddress ? await getReserves(deps) : { solana: null };
+      const { solana } = reserves.reserve.solanaAddress ? await getReserves(reserves) : { solana: null };
       return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
     },
     readFeesOverCap: createFeeWatch(env.KV).isOverCap,
     memory: env.KV,
     ...(url ? { notify: createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') }) } : {}),
     log,
-    now,
+    now: status.now,
   });
 }
 
-/** Read anew for every isolate. A watch-only reserve without a proof has none to read. */
-const prewarmedReads = (deps: Deps) => [
-  { name: 'prewarm_reserves', run: () => getReserves(deps, true) },
-  { name: 'prewarm_bitcoin_list', run: () => listBitcoin(deps, true) },
-  { name: 'prewarm_solana_list', run: () => listSolana(deps, true) },
-  ...(deps.holdsBitcoinKey && deps.missingForProof.length === 0
-    ? [{ name: 'prewarm_proof', run: () => getProof(deps, true) }]
+/** Read again for every isolate. A watch-only reserve without a proof has no proof to read. */
+const prewarmedReads = (reserves: Deps['reserves']) => [
+  { name: 'prewarm_reserves', run: () => getReserves(reserves, true) },
+  { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
+  { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
+  ...(reserves.holdsBitcoinKey && reserves.missingForProof.length === 0
+    ? [{ name: 'prewarm_proof', run: () => getProof(reserves, true) }]
     : []),
 ];

@@ -144,10 +144,10 @@ function depsOf(service: Service): AsryDeps {
 }
 
 export function asryApp(current: () => Service) {
-  const app = newRouter<AsryDeps>();
+  const app = newRouter<{ readonly asry: AsryDeps }>();
   app.use(requestId());
   app.use(async function provide(c, following) {
-    c.set('deps', depsOf(current()));
+    c.set('deps', { asry: depsOf(current()) });
     await following();
   });
   app.route('/api', asryRoutes);

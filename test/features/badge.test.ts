@@ -60,9 +60,9 @@ describe('GET /api/badge/reserve.svg', () => {
         : async () => Promise.reject(new Error('down')),
       sleep: () => Promise.resolve(),
     };
-    const app = newRouter<AbsrDeps>();
+    const app = newRouter<{ readonly reserves: AbsrDeps }>();
     app.use(async (c, next) => {
-      c.set('deps', deps as AbsrDeps);
+      c.set('deps', { reserves: deps as AbsrDeps });
       await next();
     });
     app.route('/api', absrRoutes);

@@ -66,10 +66,10 @@ export function nostrService(
           memory: cache(),
           now,
         });
-  const app = newRouter<NostrFeedDeps>();
+  const app = newRouter<{ readonly nostr: NostrFeedDeps }>();
   app.use(requestId());
   app.use(async function provide(c, next) {
-    c.set('deps', { feeds, identity });
+    c.set('deps', { nostr: { feeds, identity } });
     await next();
   });
   app.route('/api', nostrFeedRoutes);

@@ -17,8 +17,12 @@ import { createDocumentChecker } from '../e2e/document-checker.ts';
 import { documentsFor } from './stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';
-const deps = { publicBaseUrl: ORIGIN, documents: documentsFor(ORIGIN), log: () => undefined };
-const app = createApp(() => deps as Partial<Deps> as Deps);
+const appWith = (documents: Deps['openapi']['documents']) =>
+  createApp(() => {
+    const openapi = { publicBaseUrl: ORIGIN, securityContact: undefined, now: Date.now, documents };
+    return { openapi, log: () => undefined } as Partial<Deps> as Deps;
+  });
+const app = appWith(documentsFor(ORIGIN));
 const served = await app.request('/api/openapi.json');
 const document = (await served.clone().json()) as ApiDocument;
 const operations = operationsOf(document);
@@ -59,21 +63,21 @@ describe('the document', () => {
   });
 
   it('has relative links and no contact URL where no origin is configured', async () => {
-    const without = createApp(() => ({ ...deps, documents: documentsFor('') }) as Partial<Deps> as Deps);
+    const without = appWith(documentsFor(''));
     const text = await (await without.request('/api/openapi.json')).text();
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
   });
 
   it('answers an error and reads again when the site did not have it', async () => {
     let failures = 1;
-    const documents: Deps['documents'] = documentReader(
+    const documents: Deps['openapi']['documents'] = documentReader(
       {
         fetch: async () =>
           failures-- > 0 ? new Response(null, { status: 404 }) : new Response('{"openapi":"3.0.3"}'),
       },
       ORIGIN,
     );
-    const late = createApp(() => ({ ...deps, documents }) as Partial<Deps> as Deps);
+    const late = appWith(documents);
     const first = await late.request('/api/openapi.json');
     expect([first.status, await first.json()]).toMatchObject([500, { error_code: 'INTERNAL' }]);
     expect((await late.request('/api/openapi.json')).status).toBe(200);

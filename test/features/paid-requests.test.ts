@@ -85,10 +85,10 @@ function service(parts: Parts) {
     readAccounts: async () => ({ accounts: [] }),
     listingFee: 1n,
   };
-  const app = newRouter<InvoiceDeps & ListingDeps>();
+  const app = newRouter<{ readonly tokens: InvoiceDeps & ListingDeps }>();
   app.use(requestId());
   app.use(async (c, next) => {
-    c.set('deps', deps);
+    c.set('deps', { tokens: deps });
     await next();
   });
   app.route('/api', invoiceRoutes);

@@ -98,10 +98,10 @@ export async function startPoolUpstreams() {
         config: {},
         ...over,
       };
-      const app = newRouter<PoolsDeps>();
+      const app = newRouter<{ readonly pools: PoolsDeps }>();
       app.use(requestId());
       app.use(async function provide(c, next) {
-        c.set('deps', deps);
+        c.set('deps', { pools: deps });
         await next();
       });
       app.route('/api', poolsRoutes);

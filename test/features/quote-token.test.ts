@@ -19,10 +19,10 @@ function service() {
       return rentOf(bytes);
     },
   };
-  const app = newRouter<typeof deps>();
+  const app = newRouter<{ readonly tokens: typeof deps }>();
   app.use(requestId());
   app.use(async (c, next) => {
-    c.set('deps', deps);
+    c.set('deps', { tokens: deps });
     await next();
   });
   app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));

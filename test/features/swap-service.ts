@@ -110,10 +110,10 @@ function depsOf(service: Service): SwapDeps {
 
 /** The routes of swaps over such a service. */
 export function swapApp(service: () => Service) {
-  const app = newRouter<SwapDeps>();
+  const app = newRouter<{ readonly swap: SwapDeps }>();
   app.use(requestId());
   app.use(async (c, next) => {
-    c.set('deps', depsOf(service()));
+    c.set('deps', { swap: depsOf(service()) });
     await next();
   });
   app.route('/api', swapRoutes);

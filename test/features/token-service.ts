@@ -82,10 +82,10 @@ export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): Request
 });
 
 export function tokenApp(service: TokenService) {
-  const app = newRouter<InvoiceDeps>();
+  const app = newRouter<{ readonly tokens: InvoiceDeps }>();
   app.use(requestId());
   app.use(async (c, next) => {
-    c.set('deps', invoiceDeps(service));
+    c.set('deps', { tokens: invoiceDeps(service) });
     await next();
   });
   app.route('/api', invoiceRoutes);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
 
-const deps = { publicBaseUrl: 'https://sluice.example', log: () => undefined } as Partial<Deps> as Deps;
+const deps = { log: () => undefined } as Partial<Deps> as Deps;
 const app = createApp(() => deps);
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 const document = apiDocument(app, ERRORS, {}, '');

@@ -8,13 +8,12 @@ import { documentsFor } from '../features/stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
-const appWith = (deps: Partial<Deps>) =>
-  createApp(() => ({ log: () => undefined, now: () => NOW, ...deps }) as Partial<Deps> as Deps);
-const app = appWith({
-  publicBaseUrl: ORIGIN,
-  documents: documentsFor(ORIGIN),
-  securityContact: 'mailto:security@sluice.example',
-});
+const appWith = (publicBaseUrl: string, securityContact?: string) => {
+  const documents = documentsFor(publicBaseUrl);
+  const openapi = { publicBaseUrl, securityContact, documents, now: () => NOW };
+  return createApp(() => ({ log: () => undefined, openapi }) as Partial<Deps> as Deps);
+};
+const app = appWith(ORIGIN, 'mailto:security@sluice.example');
 
 describe('/sitemap.xml', () => {
   it('lists every page of the site that stands for itself, and the API reference', async () => {
@@ -27,7 +26,7 @@ describe('/sitemap.xml', () => {
   });
 
   it('uses the origin of the request where none is configured', async () => {
-    const text = await (await appWith({}).request('https://preview.test/sitemap.xml')).text();
+    const text = await (await appWith('').request('https://preview.test/sitemap.xml')).text();
     expect(text).toContain('<loc>https://preview.test/reserves</loc>');
   });
 });
@@ -42,7 +41,7 @@ describe('/.well-known/security.txt', () => {
   });
 
   it('names the missing variable where no contact is configured', async () => {
-    const answer = await appWith({ publicBaseUrl: ORIGIN }).request('/.well-known/security.txt');
+    const answer = await appWith(ORIGIN).request('/.well-known/security.txt');
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({
       error_code: 'NOT_CONFIGURED',

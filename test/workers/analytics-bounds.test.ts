@@ -20,7 +20,11 @@ let clock: number;
 let app: ReturnType<typeof createApp>;
 const appOn = (bindings: Env) => {
   const deps = apiDeps(bindings);
-  return createApp(() => ({ ...deps, log: () => undefined, now: () => clock }));
+  return createApp(() => ({
+    ...deps,
+    log: () => undefined,
+    analytics: { ...deps.analytics, now: () => clock },
+  }));
 };
 beforeEach(() => {
   clock = NOON;

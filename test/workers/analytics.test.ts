@@ -45,8 +45,12 @@ beforeEach(() => {
   rowsRead = 0;
   limiterKeys = [];
   ipRetentionDays = 30;
-  const deps = { ...apiDeps(env), log: () => undefined, analytics: createAnalyticsStore(metered, ignore) };
-  app = createApp(() => ({ ...deps, ipRetentionDays, siteHost: 'sluice.test', now: () => clock }));
+  const deps = { ...apiDeps(env), log: () => undefined };
+  const analytics = createAnalyticsStore(metered, ignore);
+  app = createApp(() => ({
+    ...deps,
+    analytics: { analytics, ipRetentionDays, siteHost: 'sluice.test', now: () => clock },
+  }));
 });
 
 const send = (body: string, headers: Record<string, string> = {}) =>

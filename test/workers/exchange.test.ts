@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
-import { createApp } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
 import { createExchangeStore } from '../../src/features/exchange/exchange-store.ts';
 import { purgeExchange } from '../../src/features/exchange/purge-exchange.ts';
 import { createCache } from '../../src/http/cached.ts';
@@ -73,8 +73,9 @@ beforeEach(() => {
   readAt = [];
   const memory = () => createCache({ kv: undefined, now: () => clock, defer: () => undefined });
   const waits = memory();
-  const fixed = { ...apiDeps(env), log: () => undefined, cache: memory(), memory: memory() };
-  app = createApp(() => ({
+  const deps = { ...apiDeps(env), log: () => undefined };
+  const fixed = { log: () => undefined, cache: memory(), memory: memory() };
+  const exchange = (): Deps['exchange'] => ({
     ...fixed,
     changenow: apiKey ? changenow() : undefined,
     exchanges: createExchangeStore(env.DB),
@@ -91,7 +92,8 @@ beforeEach(() => {
       await new Promise((resolve) => setTimeout(resolve, 1));
     },
     defer: (work) => void deferred.push(work),
-  }));
+  });
+  app = createApp(() => ({ ...deps, exchange: exchange() }));
 });
 
 async function create(body: unknown, headers: Record<string, string> = {}) {

@@ -49,17 +49,19 @@ const counted = new Proxy(env.DB, {
   },
 });
 
+const now = () => Date.parse('2027-01-01T00:00:00.000Z');
 const deps = {
   log: () => undefined,
-  now: () => Date.parse('2027-01-01T00:00:00.000Z'),
-  tokens: createTokenStore(counted),
-  search: createSearchStore(env.DB),
-  swaps: createSwapStore(counted),
-  absr: createAbsrStore(counted),
-  proofs: createProofStore(counted),
-  tokenFacts: async () => new Map(),
-} as Partial<Deps> as Deps;
-const app = createApp(() => deps);
+  tokens: {
+    tokens: createTokenStore(counted),
+    search: createSearchStore(env.DB),
+    tokenFacts: async () => new Map(),
+    now,
+  },
+  swap: { swaps: createSwapStore(counted), now },
+  reserves: { absr: createAbsrStore(counted), proofs: createProofStore(counted), now },
+};
+const app = createApp(() => deps as unknown as Deps);
 
 const series = (from: number, to: number): string =>
   `WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;

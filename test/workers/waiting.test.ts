@@ -20,8 +20,7 @@ it('500 waiting requests get the finished swap without an upstream call and with
   let polls = 0;
   const swaps = createSwapStore(env.DB);
   const memory = createCache({ kv: undefined, now: Date.now, defer: () => undefined });
-  const deps = {
-    log: () => undefined,
+  const swap = {
     now: Date.now,
     requireSwaps: () => undefined,
     custody: { findSwap },
@@ -43,7 +42,7 @@ it('500 waiting requests get the finished swap without an upstream call and with
       },
     }),
   };
-  const app = createApp(() => deps as unknown as Deps);
+  const app = createApp(() => ({ log: () => undefined, swap }) as unknown as Deps);
   await env.DB.prepare(
     `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, amount_lamports, created_at, updated_at, journal)
      VALUES ('swap:a', 1, 1, 'swap', 'waiting', 'landed', ?, '500000000', 'x', 'x', '{}')`,

@@ -69,14 +69,14 @@ const stats = createRoute({
   },
 });
 
-export const analyticsRoutes = newRouter<AnalyticsDeps>()
+export const analyticsRoutes = newRouter<{ readonly analytics: AnalyticsDeps }>()
   .openapi(pageview, async (c) => {
     const { path, referrer = '' } = c.req.valid('json');
     const userAgent = c.req.header('user-agent') ?? '';
-    await countPageview(c.var.deps, { path, referrer, ip: visitorIp(c), userAgent });
+    await countPageview(c.var.deps.analytics, { path, referrer, ip: visitorIp(c), userAgent });
     return c.body(null, 204);
   })
   .openapi(stats, async (c) => {
     c.header('Cache-Control', 'no-store');
-    return c.json(await getStats(c.var.deps), 200);
+    return c.json(await getStats(c.var.deps.analytics), 200);
   });

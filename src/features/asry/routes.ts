@@ -226,9 +226,9 @@ const epochRoute = createRoute({
   },
 });
 
-export const asryRoutes = newRouter<AsryDeps>()
+export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
   .openapi(claimRoute, async (c) => {
-    const { deps } = c.var;
+    const deps = c.var.deps.asry;
     const mint = deps.requireAsry();
     const {
       asset,
@@ -260,16 +260,16 @@ export const asryRoutes = newRouter<AsryDeps>()
     return c.json(claimOf(answer.claim, payout, mint), 200);
   })
   .openapi(recordRoute, async (c) => {
-    const mint = c.var.deps.requireAsry();
-    const claim = await getClaim(c.var.deps, c.req.valid('param').signature);
+    const mint = c.var.deps.asry.requireAsry();
+    const claim = await getClaim(c.var.deps.asry, c.req.valid('param').signature);
     return c.json(recordOf(claim, mint), 200);
   })
   .openapi(epochRoute, async (c) => {
-    c.var.deps.requireAsry();
-    const { current, past } = await listEpochs(c.var.deps);
+    c.var.deps.asry.requireAsry();
+    const { current, past } = await listEpochs(c.var.deps.asry);
     c.header('Cache-Control', 'public, max-age=5');
-    const as_of = new Date(c.var.deps.now()).toISOString();
-    const { treasuryAddress: address, depositMints: mints } = c.var.deps;
+    const as_of = new Date(c.var.deps.asry.now()).toISOString();
+    const { treasuryAddress: address, depositMints: mints } = c.var.deps.asry;
     const deposit = { address, mints, decimals: DOLLAR_DECIMALS };
     return c.json({ current: current && epochOf(current), past: past.map(epochOf), deposit, as_of }, 200);
   });

@@ -84,10 +84,10 @@ const estimate = createRoute({
 
 const CACHEABLE = 'public, max-age=10';
 
-export const quoteRoutes = newRouter<QuoteRouteDeps>()
+export const quoteRoutes = newRouter<{ readonly exchange: QuoteRouteDeps }>()
   .openapi(minimum, async (c) => {
     const { from, to } = c.req.valid('query');
-    const { value, ...read } = await getRange(configured(c.var.deps), from, to);
+    const { value, ...read } = await getRange(configured(c.var.deps.exchange), from, to);
     const { minAmount = null, maxAmount = null } = value ?? {};
     c.header('Cache-Control', CACHEABLE);
     return c.json(
@@ -105,7 +105,7 @@ export const quoteRoutes = newRouter<QuoteRouteDeps>()
   })
   .openapi(estimate, async (c) => {
     const { from, to, amount } = c.req.valid('query');
-    const { value, ...read } = await getEstimate(configured(c.var.deps), from, to, amount);
+    const { value, ...read } = await getEstimate(configured(c.var.deps.exchange), from, to, amount);
     const estimated = value?.toAmount ?? null;
     c.header('Cache-Control', CACHEABLE);
     return c.json(

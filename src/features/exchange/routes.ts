@@ -111,7 +111,7 @@ const status = createRoute({
   },
 });
 
-export const exchangeRoutes = newRouter<ExchangeDeps>()
+export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
   .route('/', quoteRoutes)
   .openapi(create, async (c) => {
     const body = c.req.valid('json');
@@ -119,7 +119,7 @@ export const exchangeRoutes = newRouter<ExchangeDeps>()
     const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
     // Only equal or not matters: the address itself need not lie in a table.
     const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
-    const result = await createExchange(configured(c.var.deps), body, { client, guard });
+    const result = await createExchange(configured(c.var.deps.exchange), body, { client, guard });
     if (result.replayed) c.header('Idempotency-Replayed', 'true');
     if (result.outcome === 'created') return c.json(result.answer, 200);
     throw new AppError(
@@ -129,7 +129,7 @@ export const exchangeRoutes = newRouter<ExchangeDeps>()
     );
   })
   .openapi(status, async (c) => {
-    const deps = configured(c.var.deps);
+    const deps = configured(c.var.deps.exchange);
     const { id } = c.req.valid('param');
     const state = await deps.waiting.read(c, {
       key: `exchange:${id}`,

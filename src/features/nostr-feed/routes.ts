@@ -106,7 +106,7 @@ const postsJson = memoizedJson((page: FeedPage, ...asked: Parameters<typeof post
   ...shown(page),
 }));
 
-export const nostrFeedRoutes = newRouter<NostrFeedDeps>()
+export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
   .openapi(feed, async (c) => {
     const feeds = feedsOf(c);
     const { limit, until, cursor, ai_only, topic_labels } = c.req.valid('query');
@@ -125,7 +125,7 @@ export const nostrFeedRoutes = newRouter<NostrFeedDeps>()
   .openapi(posts, async (c) => {
     const feeds = feedsOf(c);
     const { limit, until, cursor } = c.req.valid('query');
-    const { identity } = c.var.deps;
+    const { identity } = c.var.deps.nostr;
     const asked = [identity, feeds.shownUrls, limit, until ?? null] as const;
     if (identity === undefined) {
       const error = 'No server identity: set NOSTR_NPUB or NOSTR_NSEC.';
@@ -143,8 +143,8 @@ export const nostrFeedRoutes = newRouter<NostrFeedDeps>()
     );
   });
 
-function feedsOf(c: Context<RouterEnv<NostrFeedDeps>>): FeedReader {
-  const { feeds } = c.var.deps;
+function feedsOf(c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>): FeedReader {
+  const { feeds } = c.var.deps.nostr;
   if (feeds) return feeds;
   const details = { variables: ['NOSTR_RELAYS'] };
   throw new AppError('NOT_CONFIGURED', 'NOSTR_RELAYS is not a list of relay URLs.', { details });
@@ -173,7 +173,7 @@ function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) 
 
 /** The contract wants the feed's own body with `ok: false` here; the members of the error body stand beside it. */
 async function orRelaysFailed<A, B>(
-  c: Context<RouterEnv<NostrFeedDeps>>,
+  c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>,
   answer: () => Promise<A>,
   fail: (failure: ReturnType<typeof failureOf>) => B,
 ): Promise<A | B> {

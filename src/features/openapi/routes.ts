@@ -134,14 +134,14 @@ const described = [
   securityRoute,
 ];
 
-const router = newRouter<OpenApiDeps>();
+const router = newRouter<{ readonly openapi: OpenApiDeps }>();
 for (const route of described) router.openAPIRegistry.registerPath(route);
 
 /** Serves a stored document. */
 const stored =
   (name: DocumentName, headers: Readonly<Record<string, string>>) =>
-  async (c: Context<RouterEnv<OpenApiDeps>>): Promise<Response> => {
-    const { bytes, etag } = await c.var.deps.documents(name);
+  async (c: Context<RouterEnv<{ readonly openapi: OpenApiDeps }>>): Promise<Response> => {
+    const { bytes, etag } = await c.var.deps.openapi.documents(name);
     return c.body(bytes, 200, { ETag: etag, 'Cache-Control': CACHE_CONTROL, ...headers });
   };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -161,11 +161,11 @@ export const openApiRoutes = router
   .get(llmsFullRoute.getRoutingPath(), stored('llms-full.txt', TEXT_TYPE))
   .get(sitemapRoute.getRoutingPath(), (c) => {
     c.header('Cache-Control', CACHE_CONTROL);
-    const text = sitemap(c.var.deps.publicBaseUrl || new URL(c.req.url).origin);
+    const text = sitemap(c.var.deps.openapi.publicBaseUrl || new URL(c.req.url).origin);
     return c.body(text, 200, { 'Content-Type': 'application/xml' });
   })
   .get(securityRoute.getRoutingPath(), (c) => {
-    const { publicBaseUrl, securityContact, now } = c.var.deps;
+    const { publicBaseUrl, securityContact, now } = c.var.deps.openapi;
     if (securityContact === undefined) throw notConfigured(['SECURITY_CONTACT']);
     c.header('Cache-Control', CACHE_CONTROL);
     const text = securityText(publicBaseUrl || new URL(c.req.url).origin, securityContact, now());

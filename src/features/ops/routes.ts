@@ -27,9 +27,9 @@ function isSecret(given: string, secret: string): boolean {
   return difference === 0;
 }
 
-export const opsRoutes = new Hono<RouterEnv<OpsDeps>>()
+export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
   .use(async function onlyTheOperator(c, next) {
-    const secret = c.var.deps.opsSecret;
+    const secret = c.var.deps.ops.opsSecret;
     if (secret === undefined) throw new AppError('ROUTE_NOT_FOUND', 'No such path.');
     if (c.req.method !== 'POST') {
       c.header('Allow', 'POST');
@@ -40,7 +40,7 @@ export const opsRoutes = new Hono<RouterEnv<OpsDeps>>()
   .use(rateLimit('ops'))
   .use(async function checkSecret(c, next) {
     const given = c.req.header('authorization')?.replace(/^Bearer /, '') ?? '';
-    const secret = c.var.deps.opsSecret;
+    const secret = c.var.deps.ops.opsSecret;
     if (secret === undefined || !isSecret(given, secret)) {
       throw new AppError('UNAUTHORIZED', 'Send the operator secret as a bearer token.');
     }
@@ -49,5 +49,5 @@ export const opsRoutes = new Hono<RouterEnv<OpsDeps>>()
   .all('/', jsonBody, async (c) => {
     const command = Command.safeParse(await c.req.json());
     if (!command.success) throw new AppError('INVALID_INPUT', 'No such operator command.');
-    return c.json(await runCommand(c.var.deps, command.data));
+    return c.json(await runCommand(c.var.deps.ops, command.data));
   });

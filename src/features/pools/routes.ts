@@ -100,9 +100,9 @@ const poolRoute = createRoute({
   },
 });
 
-export const poolsRoutes = newRouter<PoolsDeps>().openapi(poolRoute, async (c) => {
+export const poolsRoutes = newRouter<{ readonly pools: PoolsDeps }>().openapi(poolRoute, async (c) => {
   try {
-    return answer(c, await getPool(c.var.deps, c.req.valid('param').address));
+    return answer(c, await getPool(c.var.deps.pools, c.req.valid('param').address));
   } catch (error) {
     if (error instanceof NonJson) return nonJson(c, error);
     throw error;
@@ -119,7 +119,10 @@ function answer(c: Context, pool: PoolAnswer): Response {
   return c.body(text, status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
 }
 
-function nonJson(c: Context<RouterEnv<PoolsDeps>>, { status, preview, retryAfter }: NonJson): Response {
+function nonJson(
+  c: Context<RouterEnv<{ readonly pools: PoolsDeps }>>,
+  { status, preview, retryAfter }: NonJson,
+): Response {
   const { action, retryable } = POOL_ERRORS.DEX_NON_JSON;
   const body = {
     error_code: 'DEX_NON_JSON',
@@ -155,7 +158,7 @@ for (const [path, operationId, variable, summary] of DEFAULT_POOLS) {
     },
   });
   poolsRoutes.openapi(route, (c) => {
-    const address = c.var.deps.config[variable];
+    const address = c.var.deps.pools.config[variable];
     if (address === undefined) throw notConfigured([variable]);
     return c.redirect(`/api/dex/pool/${address}`, 307);
   });

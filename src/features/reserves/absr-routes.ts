@@ -144,22 +144,25 @@ const ListKey = z.tuple([z.int(), z.int()]);
 
 const summaryJson = memoizedJson(summaryOf);
 
-export const absrRoutes = newRouter<AbsrDeps>()
+export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(badgeRoute, async (c) => {
-    const state = await readBadge(c.var.deps);
+    const state = await readBadge(c.var.deps.reserves);
     const isSure = state.sats !== null && state.staleSince === null;
     c.header('Cache-Control', `public, max-age=${isSure ? BADGE_MAX_AGE : BADGE_UNSURE_MAX_AGE}`);
     return c.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
   })
   .openapi(summaryRoute, async (c) => {
-    const parts = await readSummary(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control')));
+    const parts = await readSummary(
+      c.var.deps.reserves,
+      await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
+    );
     c.header('Cache-Control', 'public, max-age=10');
     return summaryJson(c, ...parts);
   })
   .openapi(transactionsRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(LIST, ListKey, cursor) ?? undefined;
-    const read = await c.var.deps.absr.newest(limit + 1, after).catch((cause: unknown) => {
+    const read = await c.var.deps.reserves.absr.newest(limit + 1, after).catch((cause: unknown) => {
       throw databaseUnavailable('The list cannot be read now.', cause);
     });
     const { rows, next } = pageOf(LIST, read, limit, absrKey);

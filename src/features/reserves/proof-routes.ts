@@ -133,9 +133,9 @@ const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>, holdsBitc
 const HISTORY = 'proofs';
 const HistoryKey = z.tuple([z.iso.datetime()]);
 
-export const proofRoutes = newRouter<ProofRouteDeps>()
+export const proofRoutes = newRouter<{ readonly reserves: ProofRouteDeps }>()
   .openapi(proofRoute, async (c) => {
-    const { deps } = c.var;
+    const deps = c.var.deps.reserves;
     const proof = await getProof(deps);
     c.header('Cache-Control', 'public, max-age=60');
     return proofJson(c, proof, deps.holdsBitcoinKey);
@@ -143,7 +143,7 @@ export const proofRoutes = newRouter<ProofRouteDeps>()
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor } = c.req.valid('query');
     const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
-    const read = await listProofs(c.var.deps, after, limit + 1);
+    const read = await listProofs(c.var.deps.reserves, after, limit + 1);
     const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
     const entries = rows.map(({ message, timestamp, hash }) => ({
       timestamp,
@@ -153,8 +153,8 @@ export const proofRoutes = newRouter<ProofRouteDeps>()
     return c.json({ proofs: entries, next_cursor: next }, 200);
   })
   .openapi(dayRoute, async (c) => {
-    const proof = await getProofOfDay(c.var.deps, c.req.valid('param').date);
-    return c.json(shown(proof, c.var.deps.holdsBitcoinKey), 200);
+    const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);
+    return c.json(shown(proof, c.var.deps.reserves.holdsBitcoinKey), 200);
   });
 
 function shown(

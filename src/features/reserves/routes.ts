@@ -244,12 +244,12 @@ const solanaJson = memoizedJson(solanaPage);
 const SolanaKey = z.tuple([z.string().refine(isSignature)]);
 const treasuryJson = memoizedJson((address: string) => ({ treasury_address: address }));
 
-export const reservesRoutes = newRouter<ReservesRouteDeps>()
+export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }>()
   .openapi(reservesRoute, async (c) => {
-    const { deps } = c.var;
+    const deps = c.var.deps.reserves;
     const { bitcoin, solana, errors } = await getReserves(
       deps,
-      await refreshFor(c.var.deps, c.req.header('cache-control')),
+      await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
     );
     const { bitcoinAddress, solanaAddress } = deps.reserve;
     c.header('Cache-Control', 'public, max-age=10');
@@ -259,10 +259,14 @@ export const reservesRoutes = newRouter<ReservesRouteDeps>()
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(BITCOIN, BitcoinKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
-    if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(c.var.deps, after), limit), 200);
+    if (after !== undefined)
+      return c.json(bitcoinPage(await bitcoinAfter(c.var.deps.reserves, after), limit), 200);
     return bitcoinJson(
       c,
-      await listBitcoin(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control'))),
+      await listBitcoin(
+        c.var.deps.reserves,
+        await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
+      ),
       limit,
     );
   })
@@ -270,15 +274,19 @@ export const reservesRoutes = newRouter<ReservesRouteDeps>()
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(SOLANA, SolanaKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
-    if (after !== undefined) return c.json(solanaPage(await solanaAfter(c.var.deps, after), limit), 200);
+    if (after !== undefined)
+      return c.json(solanaPage(await solanaAfter(c.var.deps.reserves, after), limit), 200);
     return solanaJson(
       c,
-      await listSolana(c.var.deps, await refreshFor(c.var.deps, c.req.header('cache-control'))),
+      await listSolana(
+        c.var.deps.reserves,
+        await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
+      ),
       limit,
     );
   })
   .openapi(treasuryRoute, (c) => {
-    const address = c.var.deps.treasuryAddress;
+    const address = c.var.deps.reserves.treasuryAddress;
     if (address === null) throw notConfigured(['TREASURY_SOLANA_ADDRESS']);
     c.header('Cache-Control', 'public, max-age=300');
     return treasuryJson(c, address);

@@ -196,18 +196,18 @@ const status = createRoute({
   },
 });
 
-export const statusRoutes = newRouter<StatusDeps>()
+export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
   .openapi(health, async (c) => {
-    const { readRelease, now } = c.var.deps;
+    const { readRelease, now } = c.var.deps.status;
     return c.json(
       { ok: true as const, release: await readRelease(), as_of: new Date(now()).toISOString() },
       200,
     );
   })
   .openapi(ready, async (c) => {
-    const checks = await checkReady(c.var.deps);
+    const checks = await checkReady(c.var.deps.status);
     const ok = checks.every((check) => check.ok);
-    const body = { ok, checks, as_of: new Date(c.var.deps.now()).toISOString() };
+    const body = { ok, checks, as_of: new Date(c.var.deps.status.now()).toISOString() };
     return ok ? c.json(body, 200) : c.json(body, 503);
   })
-  .openapi(status, async (c) => c.json(await getStatus(c.var.deps), 200));
+  .openapi(status, async (c) => c.json(await getStatus(c.var.deps.status), 200));

@@ -124,8 +124,8 @@ export const estimateRoute = createRoute({
   },
 });
 
-const createLimits = ({ maxCreatesPerClientHour }: { readonly maxCreatesPerClientHour: number }) => ({
-  creates_per_client_hour: { quota: maxCreatesPerClientHour, windowSeconds: HOUR_MS / 1_000 },
+const createLimits = ({ swap }: { readonly swap: { readonly maxCreatesPerClientHour: number } }) => ({
+  creates_per_client_hour: { quota: swap.maxCreatesPerClientHour, windowSeconds: HOUR_MS / 1_000 },
   keys_per_client_hour: CALL_LIMITS.keys_per_client_hour,
   create_quotes: CALL_LIMITS.create_quotes,
   dry_run_quotes: CALL_LIMITS.dry_run_quotes,

@@ -57,10 +57,10 @@ const POLL_MS = 1_000;
 const MAX_FINAL = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
-export const swapRoutes = newRouter<SwapDeps>()
+export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
   .openapi(minimumRoute, async (c) => {
-    c.var.deps.requireSwaps();
-    const minimum = await getMinimum(c.var.deps);
+    c.var.deps.swap.requireSwaps();
+    const minimum = await getMinimum(c.var.deps.swap);
     c.header('Cache-Control', 'public, max-age=3');
     return c.json(
       {
@@ -80,8 +80,12 @@ export const swapRoutes = newRouter<SwapDeps>()
     );
   })
   .openapi(estimateRoute, async (c) => {
-    c.var.deps.requireSwaps();
-    const estimate = await getEstimate(c.var.deps, lamports(c.req.valid('query').amountSol), clientKey(c));
+    c.var.deps.swap.requireSwaps();
+    const estimate = await getEstimate(
+      c.var.deps.swap,
+      lamports(c.req.valid('query').amountSol),
+      clientKey(c),
+    );
     c.header('Cache-Control', 'public, max-age=15');
     return c.json(
       {
@@ -102,7 +106,7 @@ export const swapRoutes = newRouter<SwapDeps>()
     );
   })
   .openapi(createSwapRoute, async (c) => {
-    const { deps } = c.var;
+    const deps = c.var.deps.swap;
     deps.requireSwaps();
     const { amountSol: atoms, dry_run: dryRun } = c.req.valid('json');
     const request = { amount: lamports(atoms), client: clientKey(c) };
@@ -142,7 +146,7 @@ export const swapRoutes = newRouter<SwapDeps>()
     );
   })
   .openapi(statusRoute, async (c) => {
-    const { deps } = c.var;
+    const deps = c.var.deps.swap;
     deps.requireSwaps();
     const { id } = c.req.valid('param');
     const kept = deps.finalSwaps.get(id);
@@ -163,7 +167,7 @@ export const swapRoutes = newRouter<SwapDeps>()
   .openapi(historyRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const below = decodeCursor(HISTORY, HistoryKey, cursor)?.[0];
-    const read = await c.var.deps.swaps.landed(limit + 1, below);
+    const read = await c.var.deps.swap.swaps.landed(limit + 1, below);
     const { rows, next } = pageOf(HISTORY, read, limit, ({ seq }) => [seq ?? 0]);
     const transactions = rows.map((swap) => ({
       signature: swap.signature,

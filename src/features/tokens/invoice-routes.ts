@@ -201,12 +201,12 @@ const confirmRoute = createRoute({
   },
 });
 
-export const invoiceRoutes = newRouter<InvoiceDeps>()
+export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
   .openapi(createInvoiceRoute, async (c) => {
-    const treasury = c.var.deps.requirePayments();
+    const treasury = c.var.deps.tokens.requirePayments();
     const body = c.req.valid('json');
     const { request } = await createInvoice(
-      c.var.deps,
+      c.var.deps.tokens,
       {
         name: body.name,
         symbol: body.symbol,
@@ -228,23 +228,23 @@ export const invoiceRoutes = newRouter<InvoiceDeps>()
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
-    const treasury = c.var.deps.requirePayments();
+    const treasury = c.var.deps.tokens.requirePayments();
     const { id } = c.req.valid('param');
-    const request = await c.var.deps.waiting.read(c, {
+    const request = await c.var.deps.tokens.waiting.read(c, {
       key: `invoice:${id}`,
       pollMs: POLL_MS,
-      read: () => getInvoice(c.var.deps, id),
+      read: () => getInvoice(c.var.deps.tokens, id),
       stateOf: openState,
     });
     return c.json(invoiceAnswer(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
-    c.var.deps.requirePayments();
+    c.var.deps.tokens.requirePayments();
     const body = c.req.valid('json');
     const id = body.invoice_id ?? body.invoiceId;
     const signature = body.tx_signature ?? body.txSignature;
     if (!id || !signature) throw new AppError('INVALID_INPUT', 'invoice_id and tx_signature are required.');
-    const { tokenId, mintAddress } = await confirmPayment(c.var.deps, {
+    const { tokenId, mintAddress } = await confirmPayment(c.var.deps.tokens, {
       kind: 'token',
       id,
       signature,

@@ -210,13 +210,13 @@ async function newest(d: Search, limit: number, cursor?: string): Promise<Page<T
   return pageOf(NEWEST, await d.tokens.list(limit + 1, below), limit, ({ tokenId }) => [tokenId]);
 }
 
-export const listingRoutes = newRouter<ListingDeps>()
+export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
   .openapi(searchRoute, async (c) => {
     const { q, limit, cursor } = c.req.valid('query');
     const { rows, next } = await (q
-      ? matches(c.var.deps, q, limit, cursor)
-      : newest(c.var.deps, limit, cursor));
-    const facts = await c.var.deps.tokenFacts(rows);
+      ? matches(c.var.deps.tokens, q, limit, cursor)
+      : newest(c.var.deps.tokens, limit, cursor));
+    const facts = await c.var.deps.tokens.tokenFacts(rows);
     return c.json(
       { tokens: rows.map((token) => tokenAnswer(token, facts.get(token.mint))), next_cursor: next },
       200,
@@ -225,12 +225,12 @@ export const listingRoutes = newRouter<ListingDeps>()
   .openapi(listRoute, async (c) => {
     const { token_id: ofToken, limit, cursor } = c.req.valid('query');
     const after = decodeCursor(LISTINGS, ListingsKey, cursor) ?? undefined;
-    const read = await c.var.deps.tokens.listings(ofToken, limit + 1, after);
+    const read = await c.var.deps.tokens.tokens.listings(ofToken, limit + 1, after);
     const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
     return c.json({ listings: rows.map(listingAnswer), next_cursor: next }, 200);
   })
   .openapi(requestRoute, async (c) => {
-    const treasury = c.var.deps.requirePayments();
+    const treasury = c.var.deps.tokens.requirePayments();
     const body = c.req.valid('json');
     const id = body.token_id ?? body.tokenId;
     const mint = body.mint_address ?? body.mintAddress;
@@ -238,7 +238,7 @@ export const listingRoutes = newRouter<ListingDeps>()
       throw new AppError('INVALID_INPUT', 'Give either token_id or mint_address.');
     }
     const asked = id === undefined ? { mint: mint ?? '' } : { tokenId: id };
-    const request = await requestListing(c.var.deps, asked, clientKey(c));
+    const request = await requestListing(c.var.deps.tokens, asked, clientKey(c));
     const isListed = request.status === 'completed';
     const due = isListed ? { ...request, feeLamports: '0' } : request;
     const payment = paymentAnswer(due, treasury, `Listing ${String(request.subject.symbol)}`);
@@ -259,13 +259,13 @@ export const listingRoutes = newRouter<ListingDeps>()
     );
   })
   .openapi(confirmRoute, async (c) => {
-    c.var.deps.requirePayments();
+    c.var.deps.tokens.requirePayments();
     const body = c.req.valid('json');
     const id = body.listing_request_id ?? body.listingRequestId;
     const signature = body.tx_signature ?? body.txSignature;
     if (!id || !signature)
       throw new AppError('INVALID_INPUT', 'listing_request_id and tx_signature are required.');
-    const request = await confirmPayment(c.var.deps, {
+    const request = await confirmPayment(c.var.deps.tokens, {
       kind: 'listing',
       id,
       signature,

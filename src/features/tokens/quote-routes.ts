@@ -58,8 +58,8 @@ const quoteRoute = createRoute({
   },
 });
 
-export const quoteRoutes = newRouter<QuoteDeps>().openapi(quoteRoute, async (c) => {
-  const { deps } = c.var;
+export const quoteRoutes = newRouter<{ readonly tokens: QuoteDeps }>().openapi(quoteRoute, async (c) => {
+  const deps = c.var.deps.tokens;
   const treasury = deps.requirePayments();
   const { name, symbol, token_program: program, metaplex_metadata: metaplex } = c.req.valid('query');
   const design = designOf(deps, {

@@ -113,23 +113,23 @@ const metadataRoute = createRoute({
 const LIST = 'tokens';
 const ListKey = z.tuple([z.int()]);
 
-export const tokenRoutes = newRouter<TokenDeps>()
+export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   .openapi(listRoute, async (c) => {
     const { creator, limit, cursor } = c.req.valid('query');
-    const { tokens } = c.var.deps;
+    const { tokens } = c.var.deps.tokens;
     const below = decodeCursor(LIST, ListKey, cursor)?.[0];
     const read = creator
       ? await tokens.ofCreator(creator, limit + 1, below)
       : await tokens.list(limit + 1, below);
     const { rows, next } = pageOf(LIST, read, limit, ({ tokenId }) => [tokenId]);
-    const facts = await c.var.deps.tokenFacts(rows);
+    const facts = await c.var.deps.tokens.tokenFacts(rows);
     return c.json(
       { tokens: rows.map((row) => tokenAnswer(row, facts.get(row.mint))), next_cursor: next },
       200,
     );
   })
   .openapi(metadataRoute, async (c) => {
-    const token = await c.var.deps.tokens.byMint(c.req.valid('param').mint_address);
+    const token = await c.var.deps.tokens.tokens.byMint(c.req.valid('param').mint_address);
     // Only the uri of a token made here points to this path.
     if (!token?.requestId || !token.uri)
       throw new AppError('NOT_FOUND', 'No token of this service has this mint.');
@@ -139,13 +139,13 @@ export const tokenRoutes = newRouter<TokenDeps>()
   })
   .openapi(getRoute, async (c) => {
     const { id } = c.req.valid('param');
-    const { tokens } = c.var.deps;
+    const { tokens } = c.var.deps.tokens;
     const token = /^[1-9]\d{0,14}$/.test(id)
       ? await tokens.byId(Number(id))
       : isAddress(id)
         ? await tokens.byMint(id)
         : undefined;
     if (!token) throw new AppError('NOT_FOUND', 'No token has this id or mint address.');
-    const facts = await c.var.deps.tokenFacts([token]);
+    const facts = await c.var.deps.tokens.tokenFacts([token]);
     return c.json(tokenAnswer(token, facts.get(token.mint)), 200);
   });
