@@ -32,11 +32,6 @@ it('has no dependency, and its license', () => {
   expect(read('dist/LICENSE')).toContain('MIT');
 });
 
-it('has the version of the API', async () => {
-  const { API_VERSION } = await import('../../src/features/openapi/routes.ts');
-  expect(JSON.parse(read('package.json'))).toMatchObject({ version: API_VERSION });
-});
-
 it('is under 8 KB gzipped', () => {
   const code = readdirSync(join(installed, 'dist'))
     .filter((file) => file.endsWith('.js'))

@@ -33,7 +33,9 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
     'elsewhere',
     'a program of another project; test/custody/kernel/remote-signer.test.ts speaks its API',
   ],
-  [/^git (pull|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],
+  [/^npm run -s release:notes > /, 'resolved', 'run by test/scripts/release.test.ts'],
+  [/^npm version /, 'elsewhere', 'run by test/scripts/release.test.ts on a copy'],
+  [/^git (pull|push --follow-tags|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],
   [/^(claude|codex) mcp add /, 'elsewhere', 'a program of another project; test/mcp/client-config.test.ts'],
   [/^npm run -s mcp:pack -- /, 'resolved', 'run by test/mcp/pack.test.ts'],
 ];

@@ -4,10 +4,9 @@ import { memoryKeys } from '../../packages/client/src/index.ts';
 import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { API_VERSION } from '../../src/features/openapi/routes.ts';
 import { createApi, keysOf } from '../../src/mcp/api-client.ts';
 import { nextStep } from '../../src/mcp/failure.ts';
-import { callTool, VERSION } from '../../src/mcp/server.ts';
+import { callTool } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 
 type Sent = {
@@ -130,10 +129,6 @@ describe('the table', () => {
     expect(PASSED_ON.map(([name]) => name).sort()).toEqual(
       names.filter((name) => name !== 'verify_reserve_proof').sort(),
     );
-  });
-
-  it('has the version of the API', () => {
-    expect(VERSION).toBe(API_VERSION);
   });
 
   it.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s sets all four hints', (name, tool) => {

@@ -9,7 +9,7 @@ const asOf = z.iso.datetime();
 
 const release = z
   .object({
-    version: z.string().nullable().openapi({ description: 'Version of the package', example: '0.1.0' }),
+    version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
     commit: z.string().nullable().openapi({
       description: 'Git commit of the build; ends in -dirty if files had been changed. Null when unknown',
     }),

@@ -1,0 +1,122 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/mcp/server.ts';
+
+const FILES = [
+  '.npmrc',
+  'CHANGELOG.md',
+  'docs/agents.md',
+  'package.json',
+  'package-lock.json',
+  'packages/client/package.json',
+  'packages/sluice-mcp',
+  'scripts/command-line.ts',
+  'scripts/release.ts',
+  'src/mcp/server.ts',
+];
+const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
+const env = {
+  ...process.env,
+  // npm runs the scripts with the Node that is first here.
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  ...{ GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b.example' },
+  ...{ GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b.example' },
+};
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' }).trim();
+const npmVersion = (level: string) =>
+  spawnSync('npm', ['version', level, '--ignore-scripts=false'], { cwd: folder, env, encoding: 'utf8' });
+const json = (file: string, root = folder) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+
+/** Every version of this release that a file shows. */
+const versionsIn = (root: string): Record<string, unknown> => ({
+  'package.json': json('package.json', root).version,
+  'package-lock.json': json('package-lock.json', root).version,
+  'package-lock.json, root package': json('package-lock.json', root).packages[''].version,
+  'packages/client/package.json': json('packages/client/package.json', root).version,
+  'packages/sluice-mcp/package.json': json('packages/sluice-mcp/package.json', root).version,
+  'packages/sluice-mcp/manifest.json': json('packages/sluice-mcp/manifest.json', root).version,
+  'packages/sluice-mcp/server.json': json('packages/sluice-mcp/server.json', root).version,
+  'packages/sluice-mcp/server.json, package': json('packages/sluice-mcp/server.json', root).packages[0]
+    .version,
+  'docs/agents.md': /sluice-mcp-(.+)\.mcpb/.exec(readFileSync(join(root, 'docs/agents.md'), 'utf8'))?.[1],
+  'src/mcp/server.ts': /export const VERSION = '(.+)'/.exec(
+    readFileSync(join(root, 'src/mcp/server.ts'), 'utf8'),
+  )?.[1],
+});
+
+beforeAll(() => {
+  for (const file of FILES) cpSync(file, join(folder, file), { recursive: true });
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-q', '-m', 'start');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('every file that has the version of the release has the same one', () => {
+  expect(new Set(Object.values(versionsIn('.')))).toEqual(new Set([VERSION]));
+});
+
+describe('npm version minor', () => {
+  const [major = 0, minor = 0] = VERSION.split('.').map(Number);
+  const next = `${major}.${minor + 1}.0`;
+  let entries = '';
+
+  it('puts the version everywhere, commits and tags', () => {
+    entries =
+      readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')
+        .split(/^## .*$/m)[1]
+        ?.trim() ?? '';
+    const { status, stdout, stderr } = npmVersion('minor');
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain(`v${next}`);
+    expect(new Set(Object.values(versionsIn(folder)))).toEqual(new Set([next]));
+    expect(git('tag')).toBe(`v${next}`);
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
+  it('moves the entries under the version with the date, and leaves an empty section', () => {
+    const changelog = readFileSync(join(folder, 'CHANGELOG.md'), 'utf8');
+    const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings[0]).toBe('Unreleased');
+    expect(headings[1]).toMatch(new RegExp(`^${next}: \\d{4}-\\d\\d-\\d\\d$`));
+    expect(changelog.split(/^## .*$/m)[1]?.trim()).toBe('');
+    expect(changelog.split(/^## .*$/m)[2]?.trim()).toBe(entries);
+    expect(entries).not.toBe('');
+  });
+
+  it('the notes of the release are the section of its version', () => {
+    const notes = (...args: string[]) =>
+      execFileSync(process.execPath, ['scripts/release.ts', 'notes', ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      }).trim();
+    expect(notes()).toBe(entries);
+    expect(notes(next)).toBe(entries);
+  });
+
+  it('is refused when nothing is under Unreleased, and changes nothing', () => {
+    const { status, stderr } = npmVersion('patch');
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("CHANGELOG.md has no entry under 'Unreleased'");
+    expect(json('package.json').version).toBe(next);
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
+  it('releases what is entered afterwards', () => {
+    const file = join(folder, 'CHANGELOG.md');
+    const text = readFileSync(file, 'utf8').replace('## Unreleased\n', '## Unreleased\n\n- Mends a fault.\n');
+    writeFileSync(file, text);
+    git('commit', '-q', '-a', '-m', 'mend');
+    expect(npmVersion('patch').status).toBe(0);
+    expect(readFileSync(file, 'utf8')).toMatch(
+      new RegExp(
+        `^## Unreleased\n\n## ${major}\\.${minor + 1}\\.1: .*\n\n- Mends a fault\\.\n\n## ${next}: `,
+        'm',
+      ),
+    );
+  });
+});
