@@ -1,5 +1,5 @@
 /**
- * The order of the middleware, every feature mounted, and the one place where failures become answers.
+ * Mounts the middleware in order and every feature, and turns failures into responses.
  * @module
  */
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -33,7 +33,7 @@ import { edge } from './http/edge.ts';
 import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
 import { newRouter } from './http/router.ts';
 
-/** What each feature runs on. A feature's routes see only their own part. */
+/** Each feature's dependencies. A feature's routes receive only their own part. */
 export type Deps = {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
   readonly analytics: AnalyticsDeps;
@@ -84,7 +84,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
   app.route('/api', absrRoutes);
   app.route('/api', swapRoutes);
   app.route('/api', invoiceRoutes);
-  // Before the tokens: a token's id is one part of a path as well.
+  // Mounted before the tokens, whose id is a path segment as well.
   app.route('/api', quoteRoutes);
   app.route('/api', tokenRoutes);
   app.route('/api', listingRoutes);
@@ -103,7 +103,7 @@ export function createApp(depsFor: (env: Env) => Deps) {
     const error = asAppError(thrown);
     if (error.code === 'INTERNAL') {
       const { name, stack } = thrown;
-      // Unset where the configuration itself could not be read.
+      // Unset if the configuration itself could not be read.
       const deps: Deps | undefined = c.var.deps;
       deps?.log({ level: 'error', request_id: c.get('requestId'), unexpected: name, stack });
     }

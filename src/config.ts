@@ -26,7 +26,7 @@ const addressList = z.string().transform((text, context) => {
   return z.NEVER;
 });
 const secret = z.string().min(1);
-/** Words between slashes, as in the path of a URL. */
+/** Path segments, as in a URL. */
 const pathName = z.string().regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/);
 const relayUrl = z.url({ protocol: /^wss?$/ });
 const relayList = z.string().transform((text, context) => {
@@ -35,7 +35,7 @@ const relayList = z.string().transform((text, context) => {
   context.addIssue('not a comma list of relay URLs');
   return z.NEVER;
 });
-/** Reduced to the public key (hex) at once, so that no secret of it is kept. */
+/** Reduced to the public key (hex) at once, so that no secret is kept. */
 const nostrIdentity = z.string().transform((text, context) => {
   const pubkey = identityPubkey(text);
   if (pubkey !== undefined) return pubkey;
@@ -91,9 +91,12 @@ export type Area = keyof typeof AREAS;
 export type Declaration = {
   /** Parses the text of the variable. */
   readonly schema: z.ZodType<unknown, string>;
-  /** As the operator would write it; without one the variable is undefined where it is not set. */
+  /** In the operator's notation; without a default, a missing variable is undefined. */
   readonly default?: string;
-  /** Areas that are off while it is invalid, and while it is not set although required. The first names its section. */
+  /**
+   * Areas that are off while it is invalid, and while it is required but missing. The first one determines
+   * its section.
+   */
   readonly areas: readonly [Area, ...Area[]];
   readonly required?: true;
   readonly secret?: true;
@@ -118,13 +121,14 @@ export const VARIABLES = {
     schema: z.url({ protocol: /^(mailto|https)$/ }),
     areas: ['service'],
     about:
-      'Where a vulnerability is reported, a `mailto:` or `https:` URL. Without it /.well-known/security.txt is a 503.',
+      'Where to report a vulnerability: a `mailto:` or `https:` URL. Without it /.well-known/security.txt returns 503.',
   },
   ANALYTICS_IP_RETENTION_DAYS: {
     schema: uint,
     default: '30',
     areas: ['service'],
-    about: 'Days that the page-view log keeps raw addresses. While the value is invalid, none are kept.',
+    about:
+      'Days for which the page-view log keeps raw addresses. While the value is invalid, none are stored.',
   },
 
   SOLANA_PRIVATE_KEY: {
@@ -133,7 +137,7 @@ export const VARIABLES = {
     required: true,
     secret: true,
     about:
-      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Without it the key is in a key service.',
+      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Without it a key service must hold the key.',
   },
   VAULT_URL: {
     schema: url,
@@ -146,24 +150,24 @@ export const VARIABLES = {
     areas: ['custody'],
     secret: true,
     about:
-      'Token of that service, required with `VAULT_URL`: it may sign with the one key and read its public part.',
+      'Token of that service, required with `VAULT_URL`. It may sign with the one key and read its public part.',
   },
   VAULT_TRANSIT_KEY: {
     schema: pathName,
     default: 'sluice',
     areas: ['custody'],
-    about: 'Name of the ed25519 key there.',
+    about: 'Name of the ed25519 key in that service.',
   },
   VAULT_TRANSIT_MOUNT: {
     schema: pathName,
     default: 'transit',
     areas: ['custody'],
-    about: 'Path of the transit engine there.',
+    about: 'Path of its transit engine.',
   },
   VAULT_NAMESPACE: {
     schema: pathName,
     areas: ['custody'],
-    about: 'Namespace there, for Vault Enterprise and HCP.',
+    about: 'Its namespace, for Vault Enterprise and HCP.',
   },
   RESERVE_SOLANA_ADDRESS: {
     schema: address,
@@ -278,13 +282,13 @@ export const VARIABLES = {
     schema: sol,
     default: '4',
     areas: ['custody'],
-    about: 'SOL swapped in an hour.',
+    about: 'SOL swapped per hour.',
   },
   SWAP_MAX_SOL_DAY: {
     schema: sol,
     default: '10',
     areas: ['custody'],
-    about: 'SOL swapped in a day.',
+    about: 'SOL swapped per day.',
   },
   SWAP_MAX_UNSETTLED_SOL: {
     schema: sol,
@@ -308,7 +312,7 @@ export const VARIABLES = {
     schema: uint,
     default: '6',
     areas: ['custody'],
-    about: 'New swaps of one client address in an hour.',
+    about: 'New swaps of one client address per hour.',
   },
   RESERVE_FLOOR_SOL: {
     schema: sol,
@@ -328,7 +332,7 @@ export const VARIABLES = {
     areas: ['proof'],
     secret: true,
     about:
-      'Signs ownership proofs in the service. Better left empty: sign offline with `npm run ops -- proof message`.',
+      'Signs ownership proofs inside the service. Preferably empty: sign offline with `npm run ops -- proof message`.',
   },
 
   ABSR_MINT_ADDRESS: {
@@ -372,7 +376,7 @@ export const VARIABLES = {
     schema: wholeNumber,
     default: '1000000',
     areas: ['asry'],
-    about: 'Most ASRY that an epoch gives, in whole ASRY.',
+    about: 'Maximum ASRY of an epoch, in whole ASRY.',
   },
   ASRY_EPOCH_DEPTH: {
     schema: wholeNumber,
@@ -416,13 +420,13 @@ export const VARIABLES = {
     schema: sol,
     default: '0.05',
     areas: ['asry'],
-    about: 'SOL that a day spends on token accounts of receivers.',
+    about: "SOL spent per day on receivers' token accounts.",
   },
   PAYOUTS_MAX_DAY: {
     schema: uint.transform(BigInt),
     default: '2000',
     areas: ['asry'],
-    about: 'Reward payouts begun in a day.',
+    about: 'Reward payouts begun per day.',
   },
   USDC_MINT_ADDRESS: {
     schema: address,
@@ -461,13 +465,13 @@ export const VARIABLES = {
     schema: sol,
     default: '0.5',
     areas: ['payments'],
-    about: 'SOL that `ops refund` sends back in a day.',
+    about: 'SOL that `ops refund` sends back per day.',
   },
   CREATIONS_MAX_DAY: {
     schema: uint.transform(BigInt),
     default: '500',
     areas: ['payments'],
-    about: 'Token creations begun in a day.',
+    about: 'Token creations begun per day.',
   },
 
   CHANGENOW_API_URL: {
@@ -528,7 +532,7 @@ export const VARIABLES = {
 
 export type Variable = keyof typeof VARIABLES;
 
-/** Every variable with its declaration, in order of the table. */
+/** Every variable with its declaration, in the table's order. */
 export const DECLARATIONS = Object.entries(VARIABLES) as readonly (readonly [Variable, Declaration])[];
 
 type Value<D extends Declaration> =
@@ -536,11 +540,11 @@ type Value<D extends Declaration> =
   | (D extends { readonly default: string } ? never : undefined);
 
 export type Config = { readonly [K in Variable]: Value<(typeof VARIABLES)[K]> } & {
-  /** Names of variables that are set but wrong. They hold their defaults, and their areas are off. */
+  /** Names of variables with invalid values. Their defaults apply, and their areas are off. */
   readonly invalid: readonly Variable[];
 };
 
-/** Empty text counts as unset, so that a blank line in `.dev.vars` is no value. */
+/** Empty text counts as unset, so that a blank line in `.dev.vars` has no effect. */
 export function readConfig(env: object): Config {
   const invalid: Variable[] = [];
   const entries = DECLARATIONS.map(([name, { schema, default: standard }]) => {

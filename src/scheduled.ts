@@ -1,5 +1,5 @@
 /**
- * What the cron triggers do. Each task by itself: one that fails is logged and keeps none of the others.
+ * The cron triggers' tasks. They run separately: a failing task is logged and does not stop the others.
  * @module
  */
 import { failureReason } from './providers/solana-rpc.ts';
@@ -7,7 +7,7 @@ import { failureReason } from './providers/solana-rpc.ts';
 export type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
 export type ScheduledDeps = {
-  /** Every minute: alarms that were lost are set again. */
+  /** Every minute; also sets lost alarms again. */
   readonly everyMinute: readonly ScheduledTask[];
   /** Once a day, after midnight UTC. */
   readonly daily: readonly ScheduledTask[];

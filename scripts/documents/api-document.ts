@@ -1,6 +1,6 @@
 /**
- * The API document (OpenAPI 3.0.3) of the mounted routes: what their schemas say, completed by what the middleware
- * around them can answer, the meaning of every error code, and recorded answers as examples.
+ * The API document (OpenAPI 3.0.3) of the mounted routes: their schemas, the possible answers of the
+ * middleware, the meaning of every error code, and recorded answers as examples.
  * @module
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
@@ -9,7 +9,7 @@ import { API_VERSION } from '../../src/features/openapi/routes.ts';
 import { problemSchema } from '../../src/http/router.ts';
 import type { Examples } from './examples.ts';
 
-/** @throws Error when two routes cannot stand in one document */
+/** @throws Error when two routes have conflicting definitions */
 type Describe = OpenAPIHono['getOpenAPIDocument'];
 export type ApiDocument = ReturnType<Describe>;
 type PathItem = NonNullable<ApiDocument['paths'][string]>;
@@ -58,7 +58,7 @@ const TAGS: Readonly<Record<string, string>> = {
   documents: 'This description in its formats, and texts and pictures about the service.',
 };
 
-/** The text of an enum and of each of its values; `x-enum-descriptions` is read by generators. */
+/** The description of an enum and of its values; generators read `x-enum-descriptions`. */
 const enumOf = (about: string, values: readonly (readonly [value: string, meaning: string])[]) => ({
   type: 'string' as const,
   enum: values.map(([value]) => value),
@@ -83,7 +83,7 @@ const HEADERS = {
   },
   RateLimit: {
     description:
-      'Requests left (`r`) and seconds until the count begins anew (`t`), of each limit that is known. `requests_per_minute` is counted by one server of several, so fewer may be left.',
+      'Remaining requests (`r`) and seconds until the count restarts (`t`), for each known limit. `requests_per_minute` is counted by one of several servers, so fewer may be left.',
     schema: { type: 'string' as const },
     example: '"requests_per_minute";r=598;t=42',
   },
@@ -94,7 +94,7 @@ const HEADERS = {
     example: '"requests_per_minute";q=600;w=60, "keys_per_client_hour";q=100;w=3600',
   },
   'Preference-Applied': {
-    description: 'The wait that was granted; absent where the service has too many waiting requests',
+    description: 'The granted wait; absent when the service has too many waiting requests',
     schema: { type: 'string' as const, pattern: '^wait=\\d+$' },
   },
 };
@@ -106,7 +106,7 @@ const headers = (...names: (keyof typeof HEADERS)[]) =>
  * @param app      the router with every route mounted
  * @param errors   the merged table of error codes
  * @param examples recorded answers by operationId
- * @param baseUrl  origin of the service; empty where none is configured
+ * @param baseUrl  origin of the service; empty if not configured
  */
 export function apiDocument(
   app: { getOpenAPIDocument: Describe },
@@ -134,7 +134,7 @@ export function apiDocument(
   };
   for (const { method, operation } of operationsOf(document)) {
     if (method === 'get')
-      operation.responses[304] = { description: 'What the ETag sent stands for still holds' };
+      operation.responses[304] = { description: 'The content of the sent ETag is still current' };
     addInternal(operation.responses);
     for (const [status, response] of Object.entries(operation.responses))
       if (isInline(response)) completeResponse(response, status, method, operation, errors);
@@ -143,7 +143,10 @@ export function apiDocument(
   return mended(document) as ApiDocument;
 }
 
-/** Gives `error_code` and `action` of every error their values, which are known only when all features are merged. */
+/**
+ * Lists the values of `error_code` and `action` in every error, which are known only after all features are
+ * merged.
+ */
 function withErrorEnums(schemas: Schemas, errors: ErrorTable): Schemas {
   const { Problem: problem } = schemas;
   if (!problem || '$ref' in problem) throw new Error('the schemas have no Problem');
@@ -166,7 +169,7 @@ function withErrorEnums(schemas: Schemas, errors: ErrorTable): Schemas {
   };
 }
 
-/** Every operation of a document, in its order. */
+/** Every operation of a document, in order. */
 export function operationsOf(
   document: ApiDocument,
 ): { method: Method; path: string; operation: Operation }[] {
@@ -178,7 +181,7 @@ export function operationsOf(
   );
 }
 
-/** What an operation does, in one sentence: the first of its description. */
+/** An operation's effect in one sentence: the first of its description. */
 export const meaningOf = ({ summary = '', description = summary }: Operation): string =>
   /^[\s\S]+?\.(?=\s|$)/.exec(description)?.[0] ?? description;
 
@@ -200,7 +203,7 @@ function addInternal(responses: Responses): void {
   };
 }
 
-/** The codes of an error answer; none for a schema of another kind. */
+/** The codes of an error answer; none for any other schema. */
 export function codesOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const parts: unknown[] = [...list(Reflect.get(schema, 'allOf')), ...list(Reflect.get(schema, 'anyOf'))];
@@ -255,8 +258,8 @@ function addExamples(operation: Operation, recorded: Examples[string] | undefine
 }
 
 /**
- * `nullable` means nothing beside no `type`, and validators refuse it there: no type allows null by itself. A part of
- * `allOf` that said nothing else is dropped.
+ * `nullable` has no effect without `type`, and validators reject it there: a missing type does not allow null
+ * by itself. A part of `allOf` with nothing else is dropped.
  */
 function mended(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mended);

@@ -1,6 +1,6 @@
 /**
- * /docs: every operation as plain HTML, readable without scripts. Scalar's interactive reference is large, so it loads
- * only when the reader asks for it. Everything comes from this origin.
+ * /docs: every operation as plain HTML, readable without scripts. Scalar's interactive reference is large, so
+ * it loads only on request. All files come from this origin.
  * @module
  */
 import { type ApiDocument, codesOf, type Method, type Operation, operationsOf } from './api-document.ts';
@@ -66,7 +66,7 @@ function operationHtml(method: Method, path: string, operation: Operation): stri
 </details>`;
 }
 
-/** @param origin of the service, for the canonical address; empty where none is configured */
+/** @param origin of the service, for the canonical address; empty if not configured */
 export function docsPage(origin: string, document: ApiDocument): string {
   const byTag = new Map<string, string[]>();
   for (const { method, path, operation } of operationsOf(document)) {

@@ -1,6 +1,6 @@
 /**
- * Requests and answers as the service really gave them on the offline world, recorded by `npm run examples`. Nothing
- * here is written by hand.
+ * Requests and answers of the service on the offline world, recorded by `npm run examples`. Never edited by
+ * hand.
  * @module
  */
 import recorded from './examples.json' with { type: 'json' };
@@ -8,15 +8,15 @@ import recorded from './examples.json' with { type: 'json' };
 export type Examples = Readonly<Record<string, OperationExample>>;
 
 type OperationExample = {
-  /** The request that was answered with success. */
+  /** The successful request. */
   readonly request?: {
-    /** With its query; parameters are filled in. */
+    /** With its query and parameter values. */
     readonly path: string;
     readonly body?: unknown;
   };
   readonly responses: readonly {
     readonly status: number;
-    /** The error code; `ok`, `dry_run`, or `passed_on` for an upstream's own words. */
+    /** The error code; `ok`, `dry_run`, or `passed_on` for an upstream's own text. */
     readonly name: string;
     readonly body: unknown;
   }[];

@@ -1,5 +1,5 @@
 /**
- * /llms.txt: every route on one page for readers that are language models, made from the API document.
+ * /llms.txt: every route on one page for language models, generated from the API document.
  * @module
  * @see https://llmstxt.org
  */
@@ -39,7 +39,7 @@ const RULES = `## How to call it
 - The swap flow: GET /api/swap/min, GET /api/swap/estimate, POST /api/swap/create with \`dry_run\`, the same with an Idempotency-Key,
   then GET /api/swap/status/{id} until it is not \`waiting\`.`;
 
-/** @param examples recorded requests by operationId, from which links get real parameters */
+/** @param examples recorded requests by operationId; links get real parameters from them */
 export function llmsText(document: ApiDocument, examples: Examples): string {
   const origin = document.servers?.[0]?.url.replace(/\/$/, '') ?? '';
   const byTag = new Map<string, string[]>();
@@ -52,7 +52,7 @@ export function llmsText(document: ApiDocument, examples: Examples): string {
   return `${[INTRODUCTION, RULES, ...sections].join('\n\n')}\n`;
 }
 
-/** Everything of `llmsText`, and of each operation its description, its responses and a recorded success. */
+/** The content of `llmsText`, plus each operation's description, responses and a recorded success. */
 export function llmsFullText(document: ApiDocument, examples: Examples): string {
   const schemas = document.components?.schemas ?? {};
   const texts = (['ErrorCode', 'ErrorAction'] as const).map((name) => {
@@ -106,7 +106,7 @@ function operationLine(
   ].join('\n');
 }
 
-/** A path that can be called as it stands, from the examples of its parameters. */
+/** A path that can be called directly, with the examples of its parameters. */
 function filled(path: string, parameters: readonly Parameter[]): string {
   const sample = ({ schema, name }: Parameter) => {
     const { example, enum: values, default: fallback } = (schema ?? {}) as Schema;

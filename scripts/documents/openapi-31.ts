@@ -15,11 +15,11 @@ const mapped = (value: unknown, convert: (member: unknown) => unknown): unknown 
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, convert(member)]))
     : value;
 
-/** Where a member of a document holds one schema; `properties` and `schemas` hold a map of them. */
+/** Members of a document that contain one schema; `properties` and `schemas` contain a map of them. */
 const SCHEMAS = ['schema', 'items', 'additionalProperties', 'not'];
 const MAPS = ['properties', 'schemas'];
 const LISTS = ['allOf', 'anyOf', 'oneOf'];
-/** Values of callers, which may have members of any name. */
+/** Values from callers, which may have members of any name. */
 const VALUES = ['example', 'examples', 'default', 'enum'];
 
 /** @param document OpenAPI 3.0 */

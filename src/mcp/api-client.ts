@@ -112,7 +112,7 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
   };
 }
 
-/** An error of the pool API, which the service passes on with the upstream's own body. */
+/** An error of the pool API, which the service passes on with its original body. */
 function passedOn(
   status: number,
   body: Readonly<Record<string, unknown>>,

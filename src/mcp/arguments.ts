@@ -1,11 +1,11 @@
 /**
- * Arguments of the tools: the published schemas, the accepted aliases, and the text of a refusal.
+ * Arguments of the tools: the published schemas, the accepted aliases, and the texts of refusals.
  * @module
  */
 import * as z from 'zod';
 import { formatAmount, parseAmount, SOL_DECIMALS } from '../core/amount.ts';
 
-/** Spellings that prompts for similar services use; accepted, never published. */
+/** Spellings from prompts for similar services; accepted, never published. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['amount_sol', 'amountSol'],
   ['dryRun', 'dry_run'],
@@ -18,7 +18,7 @@ const REASONS = {
   too_large: 'is too large',
 } as const;
 
-/** Drops the exponent of a JSON number, because the API accepts plain digits only: 1e-3 is `0.001`. */
+/** Writes a JSON number without an exponent, because the API accepts plain digits only: 1e-3 is `0.001`. */
 function decimalText(value: string | number): string {
   if (typeof value === 'string') return value.trim();
   const text = String(value);
@@ -26,7 +26,7 @@ function decimalText(value: string | number): string {
   return exponent === undefined ? text : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
 }
 
-/** Decimal text in its one spelling, so that equal amounts of repeated calls are recognised. */
+/** Decimal text in canonical form, so that equal amounts of repeated calls are recognised. */
 const decimalAmount = (decimals: number, description: string) =>
   z
     .union([z.number(), z.string()])
@@ -48,7 +48,7 @@ export const amountSol = decimalAmount(
   'SOL to swap, at least 0.001 and between minAmountSol and maxAmountSol of swap_min',
 );
 export const coinAmount = decimalAmount(18, 'Amount of `from` in whole coins');
-export const dollarAmount = decimalAmount(6, 'Amount that was deposited, in whole USDC or USDT');
+export const dollarAmount = decimalAmount(6, 'Deposited amount, in whole USDC or USDT');
 
 export const dryRun = z
   .boolean()
@@ -91,7 +91,7 @@ export function canonical(given: unknown): unknown {
 
 const MAX_ISSUES = 5;
 
-/** Why arguments were refused, naming each argument. */
+/** Names each refused argument and the reason. */
 export function refusalText({ issues }: z.ZodError, given: unknown): string {
   return issues
     .slice(0, MAX_ISSUES)
@@ -121,7 +121,7 @@ function issueText(issue: z.core.$ZodIssue, given: unknown): string {
   }
 }
 
-/** Own messages start with a verb; the library's start with a capital. */
+/** Our own messages start with a verb; the library's start with a capital. */
 const messageOr = ({ message }: { readonly message: string }, text: string): string =>
   /^[a-z]/.test(message) ? message : text;
 

@@ -74,7 +74,7 @@ export function registerDocuments(server: McpServer, api: Api): void {
     );
 }
 
-/** A resource has no error result: the protocol error says what failed and what to do. */
+/** A resource has no error result, so the protocol error describes the failure and the next step. */
 async function readable(read: () => Promise<string> | string): Promise<string> {
   try {
     return await read();

@@ -20,21 +20,21 @@ export type Failure = {
 };
 
 const NEXT_STEPS: Record<ErrorAction, string> = {
-  fix_request: 'Correct the argument that the error names and call the tool again.',
-  check_id: 'Check the id: use the exact value that the creating call returned.',
+  fix_request: 'Correct the argument named in the error and call the tool again.',
+  check_id: 'Check the id: use the exact value from the answer of the creating call.',
   retry_later:
     'Nothing was lost. Wait for retry_after_s seconds (30 if it is absent), then make the same call.',
   retry_with_same_key:
     'The first call with this idempotencyKey is still running. Wait for retry_after_s seconds, then make the same call with it.',
   retry_with_new_key:
     'This call moved nothing. Call again without idempotencyKey, so that a new key is made.',
-  top_up_wallet: 'The reserve holds too little SOL. Use a smaller amount, or tell the operator to top it up.',
+  top_up_wallet: 'The reserve has too little SOL. Use a smaller amount, or tell the operator to add SOL.',
   poll_status:
     'Do not create again. Read the state of the existing record: details has it, or call the status tool.',
   pay_missing_amount: 'Tell the user to pay details.missingLamports to the same reference.',
   use_another_deposit: 'Tell the user that this deposit earns nothing; another one is needed.',
   none: 'Nothing needs to be done.',
-  contact_operator: 'The operator of the service must act. Tell the user what the error says; do not retry.',
+  contact_operator: "The service's operator must act. Show the error to the user; do not retry.",
   report_request_id:
     'Tell the user the request_id, so that the operator can find the cause. Do not retry at once.',
 };

@@ -1,6 +1,6 @@
 /**
- * MCP over Streamable HTTP, stateless: each request gets a server of its own and nothing is kept between requests. The
- * protocol is the SDK's; here are the rules around it: origins, CORS, limits, bodies.
+ * MCP over Streamable HTTP, stateless: each request gets its own server, and nothing is kept between
+ * requests. The SDK implements the protocol; this file adds origins, CORS, limits and bodies.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
@@ -13,7 +13,7 @@ export type HttpHandlerOptions = {
   readonly path: string;
   /** Scheme, host and port that clients use. */
   readonly publicOrigin: string;
-  /** Hostnames of web pages that may call besides the service's own; `*` allows every web page. */
+  /** Hostnames of web pages that may call, in addition to the service's own; `*` allows every web page. */
   readonly allowedOrigins: readonly string[];
   /** Whether this client may call now. */
   admit(client: string): Promise<boolean>;
@@ -24,7 +24,10 @@ export type HttpHandlerOptions = {
 
 /** Arguments of tools are small; the API itself accepts 16 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** Only protocol 2025-03-26 has batches. Each member is a call, so an unbounded batch would evade the limit of calls. */
+/**
+ * Only protocol 2025-03-26 has batches. Each member is a call, so an unlimited batch would evade the call
+ * limit.
+ */
 const MAX_BATCH = 10;
 /** Seconds of the window of the rate limit binding. */
 const PERIOD_SECONDS = 60;
@@ -37,7 +40,7 @@ const REQUEST_HEADERS =
   'Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID';
 const RESPONSE_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, X-Request-Id';
 
-/** JSON-RPC 2.0 codes; the others are of the range that it leaves to servers. */
+/** JSON-RPC 2.0 codes; the others are from its range for servers. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
@@ -47,7 +50,10 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
   const { path, publicOrigin, allowedOrigins, admit, log } = options;
   const ownHosts = [new URL(publicOrigin).hostname, ...LOCAL_HOSTS, ...allowedOrigins];
 
-  /** The value of Access-Control-Allow-Origin; undefined without an Origin, null for one that may not call. */
+  /**
+   * The value of Access-Control-Allow-Origin; undefined without an Origin, null for an origin that may not
+   * call.
+   */
   function allowedOrigin(request: Request): string | undefined | null {
     const origin = request.headers.get('origin');
     if (origin === null) return undefined;
@@ -73,7 +79,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
       return rpcError(400, INVALID_REQUEST, `A batch has at most ${MAX_BATCH} messages.`);
     const handler = createMcpHandler(() => options.createServer(client, request), {
       maxRequestBodySize: MAX_BODY_BYTES,
-      // Nothing here ever changes during a connection, so there is nothing to subscribe to.
+      // Nothing here changes during a connection, so there is nothing to subscribe to.
       maxSubscriptions: 0,
       onerror: ({ message: reason }) => log({ level: 'info', mcp_rejected: reason.slice(0, 200) }),
     });

@@ -1,5 +1,5 @@
 /**
- * What sources independent of the service report about a proof: Bitcoin explorers and a Solana node.
+ * Evidence about a proof from sources independent of the service: Bitcoin explorers and a Solana node.
  * @module
  */
 import { netEffect } from '../chain/bitcoin/net-effect.ts';
@@ -57,7 +57,7 @@ async function explorerReport(
   }
 }
 
-/** Net sats that confirmed transactions brought after a block. */
+/** Net sats received by confirmed transactions after a block. */
 async function gainedSince(explorer: Esplora, address: string, height: number): Promise<bigint> {
   let gained = 0n;
   let last: string | undefined;

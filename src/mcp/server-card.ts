@@ -1,5 +1,5 @@
 /**
- * What a client reads before it connects: the server card, and the catalog that names it.
+ * The documents that a client reads before it connects: the server card, and the catalog that names it.
  * @module
  * @see https://modelcontextprotocol.io/seps/2127-mcp-server-cards
  */
@@ -38,7 +38,7 @@ const catalog = (origin: string, path: string) => ({
   ],
 });
 
-/** The document at this path; undefined when the path is not one of discovery. */
+/** The document at this path; undefined unless the path is a discovery path. */
 export function discoveryDocument(pathname: string, path: string, origin: string): Response | undefined {
   switch (pathname) {
     case `${path}/server-card`:

@@ -12,7 +12,7 @@ import { type Failure, invalidArguments, ToolFailure } from './failure.ts';
 import { TOOLS } from './tools/all-tools.ts';
 import type { Tool, ToolContext } from './tools/tool.ts';
 
-/** Version of the tools; the API document has the same one. */
+/** Version of the tools; the same as in the API document. */
 export const VERSION = '1.1.0';
 export const TITLE = 'Sluice';
 export const DESCRIPTION =
@@ -29,8 +29,8 @@ const INSTRUCTIONS = `Tools of Sluice, a Bitcoin reserve funded from Solana.
 type ServerContext = Omit<ToolContext, 'signal'>;
 
 /**
- * Publishes a schema and lets every value through: the tool checks its own arguments, so that a wrong one gets an error of
- * the same shape as any other failure, and aliases are accepted.
+ * Publishes a schema but accepts every value. The tool checks its own arguments, so that refusals have the
+ * same shape as other failures, and aliases are accepted.
  */
 function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaWithJSON<unknown, unknown> {
   let json: Record<string, unknown> | undefined;
@@ -48,7 +48,9 @@ function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaW
   };
 }
 
-/** Made once, because the Worker builds a server for each request; converted when a client lists the tools. */
+/**
+ * Created once, because the Worker builds a server for each request; converted when a client lists the tools.
+ */
 const PUBLISHED = TOOLS.map((tool) => ({
   tool,
   inputSchema: published(tool.input, 'input'),
@@ -80,7 +82,7 @@ export function createServer(context: ServerContext): McpServer {
   return server;
 }
 
-/** Never throws: the model can only repair a failure that it is shown. */
+/** Never throws: the model can only correct a failure that it receives. */
 export async function callTool(tool: Tool, given: unknown, context: ToolContext): Promise<CallToolResult> {
   try {
     const wanted = canonical(given ?? {});
@@ -89,7 +91,7 @@ export async function callTool(tool: Tool, given: unknown, context: ToolContext)
     const answered = await tool.run(wanted, context);
     const answer = tool.output.safeParse(answered);
     if (!answer.success)
-      throw unexpected('The service answered in a shape that this server does not know.', answered);
+      throw unexpected("The service's answer has a shape that this server does not support.", answered);
     return { content: [{ type: 'text', text: JSON.stringify(answer.data) }], structuredContent: answer.data };
   } catch (error) {
     return errorResult(
@@ -105,7 +107,7 @@ const errorResult = (failure: Failure): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(failure) }],
 });
 
-/** @param answered the answer of a creation holds the key that reads its outcome again */
+/** @param answered the answer of a creation; it contains the key that returns the outcome again */
 function unexpected(error: string, answered: Readonly<Record<string, unknown>> = {}): ToolFailure {
   const { idempotencyKey: key } = answered;
   const withKey = typeof key === 'string' ? `idempotencyKey "${key}"` : 'the same idempotencyKey';

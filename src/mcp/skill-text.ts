@@ -88,37 +88,37 @@ The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s
 
 | action | do |
 |---|---|
-| \`check_id\` | Check the id: use the exact value that the creating call returned. |
-| \`contact_operator\` | The operator of the service must act. Tell the user what the error says; do not retry. |
-| \`fix_request\` | Correct the argument that the error names and call the tool again. |
+| \`check_id\` | Check the id: use the exact value from the answer of the creating call. |
+| \`contact_operator\` | The service's operator must act. Show the error to the user; do not retry. |
+| \`fix_request\` | Correct the argument named in the error and call the tool again. |
 | \`report_request_id\` | Tell the user the request_id, so that the operator can find the cause. Do not retry at once. |
 | \`retry_later\` | Nothing was lost. Wait for retry_after_s seconds (30 if it is absent), then make the same call. |
 | \`retry_with_new_key\` | This call moved nothing. Call again without idempotencyKey, so that a new key is made. |
 | \`retry_with_same_key\` | The first call with this idempotencyKey is still running. Wait for retry_after_s seconds, then make the same call with it. |
-| \`top_up_wallet\` | The reserve holds too little SOL. Use a smaller amount, or tell the operator to top it up. |
+| \`top_up_wallet\` | The reserve has too little SOL. Use a smaller amount, or tell the operator to add SOL. |
 
 | code | means | action |
 |---|---|---|
-| \`AMOUNT_TOO_LARGE\` | Above the cap of one swap, which details.maxAmountLamports holds, or above what the bridge takes now. | \`fix_request\` |
-| \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the minimum of the bridge. | \`fix_request\` |
+| \`AMOUNT_TOO_LARGE\` | Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum. | \`fix_request\` |
+| \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the bridge's minimum. | \`fix_request\` |
 | \`BODY_TOO_LARGE\` | The body is larger than 16 KiB. | \`fix_request\` |
 | \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
 | \`DATABASE_UNAVAILABLE\` | The database is not available. Nothing was lost; cached reads still work. | \`retry_later\` |
 | \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running. Repeat the request with the same key. | \`retry_with_same_key\` |
 | \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was already used with a different request. | \`retry_with_new_key\` |
-| \`INSUFFICIENT_BALANCE\` | The reserve SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
+| \`INSUFFICIENT_BALANCE\` | The reserve's SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
 | \`INTERNAL\` | An unexpected failure. Report the request_id. | \`report_request_id\` |
 | \`INVALID_IDEMPOTENCY_KEY\` | Idempotency-Key must be 16 to 128 visible ASCII characters. | \`fix_request\` |
 | \`INVALID_INPUT\` | A parameter or body member is missing, malformed or out of range; details.issues names it. | \`fix_request\` |
 | \`INVALID_JSON\` | The body is not valid JSON. | \`fix_request\` |
 | \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables lists the missing variables. | \`contact_operator\` |
 | \`NOT_FOUND\` | There is no record with this id. | \`check_id\` |
-| \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be judged. Nothing was signed. | \`retry_with_new_key\` |
-| \`QUOTE_BUDGET_SPENT\` | The share of the routing provider's quote quota is used up for now. | \`retry_later\` |
+| \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be checked. Nothing was signed. | \`retry_with_new_key\` |
+| \`QUOTE_BUDGET_SPENT\` | The available share of the routing provider's quote quota is used up for now. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
 | \`RATE_LIMITED\` | Too many requests from this address. Wait for Retry-After seconds. | \`retry_later\` |
-| \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells which. | \`retry_later\` |
-| \`SWAP_LIMIT_REACHED\` | A cap leaves no room: details.limit is hour, day, unsettled or cost_day; Retry-After tells when to come back. | \`retry_later\` |
+| \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells them apart. | \`retry_later\` |
+| \`SWAP_LIMIT_REACHED\` | A cap has no room: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
 | \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream names it. | \`retry_later\` |
 `;

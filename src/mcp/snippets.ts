@@ -1,12 +1,12 @@
 /**
- * Configuration of each MCP client: by URL first, by `npx` for clients that cannot use one.
+ * Configuration of each MCP client: by URL if possible, otherwise by `npx`.
  * @module
  */
 
 export type Snippet = {
   /** Clients that read this configuration. */
   readonly clients: string;
-  /** File of the configuration, or where to type it. */
+  /** File of the configuration, or the place to enter it. */
   readonly place: string;
   readonly language: 'json' | 'sh';
   readonly text: string;
@@ -20,7 +20,7 @@ const stdio = (origin: string) => ({
 });
 
 /**
- * Nothing to install. Claude, Claude Desktop and ChatGPT take the URL itself, as a custom connector.
+ * Nothing to install. Claude, Claude Desktop and ChatGPT accept the URL itself, as a custom connector.
  * @param origin scheme and host of the service
  */
 export function urlSnippets(origin: string): readonly Snippet[] {
@@ -78,7 +78,9 @@ export function urlSnippets(origin: string): readonly Snippet[] {
   ];
 }
 
-/** The published package over stdio; needs Node 20 or newer. @param origin scheme and host of the service */
+/**
+ * The published package over stdio; requires Node 20 or newer. @param origin scheme and host of the service
+ */
 export const npxSnippets = (origin: string): readonly Snippet[] => [
   {
     clients: 'Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI, Cline',

@@ -12,7 +12,7 @@ import { createProofVerifier } from './verify-proof.ts';
 const LAST_WORDS_MS = 100;
 const DEFAULT_ORIGIN = 'http://127.0.0.1:8787';
 
-// stdout belongs to the protocol, so whatever a library logs goes to stderr.
+// stdout is reserved for the protocol, so library logs go to stderr.
 console.log = console.info = console.debug = console.error;
 
 const complain = (error: unknown): void =>
@@ -44,13 +44,13 @@ function start(): void {
   const connection = serveStdio(() => createServer({ api, verifyProof }), {
     onerror: complain,
   });
-  /** Flushes what was written; open sockets to the service do not keep the process alive. */
+  /** Flushes the output; open sockets to the service do not keep the process alive. */
   const stop = (): void => {
     void connection.close().finally(() => setTimeout(() => process.exit(0), LAST_WORDS_MS).unref());
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // A host that closes our stdin has gone, and nothing can receive what is still under way.
+  // When the host closes stdin it has ended, and no one receives pending answers.
   process.stdin.once('end', stop);
 }
 

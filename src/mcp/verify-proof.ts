@@ -19,7 +19,9 @@ export type VerifyProofOptions = {
   readonly now: () => number;
 };
 
-/** Public explorers are asked about one proof once in this time, however many clients ask. */
+/**
+ * How long the evidence for one proof is reused, so that public explorers are queried once for all clients.
+ */
 const EVIDENCE_KEPT_MS = 60_000;
 
 const signed = z.looseObject({ address: z.string(), signature: z.string() });
@@ -32,7 +34,7 @@ const Proof = z.looseObject({
 
 type Evidence = Pick<ProofEvidence, 'explorers' | 'supply'>;
 
-/** Keeps the evidence of the last proof; make one per process. */
+/** Caches the evidence of the last proof; create one per process. */
 export function createProofVerifier(): (options: VerifyProofOptions) => VerifyProof {
   let kept:
     | { readonly message: string; readonly at: number; readonly evidence: Promise<Evidence> }
@@ -58,7 +60,7 @@ export function createProofVerifier(): (options: VerifyProofOptions) => VerifyPr
   };
 }
 
-/** The message, or why it is not the text of a proof. */
+/** The message, or the reason why it is not the text of a proof. */
 function parsed(text: string): ProofMessage | string {
   try {
     return parseProofMessage(text);

@@ -1,6 +1,6 @@
 /**
- * The Worker `sluice-mcp`: the MCP server at /mcp, in front of the API Worker, which it calls over a service binding. It
- * holds no key and no state.
+ * The Worker `sluice-mcp`: the MCP server at /mcp. It calls the API Worker over a service binding and holds
+ * no key and no state.
  * @module
  */
 import { memoryKeys } from '../../packages/client/src/index.ts';
@@ -13,7 +13,7 @@ import { createProofVerifier } from './verify-proof.ts';
 type McpEnv = {
   readonly API: { fetch: typeof globalThis.fetch };
   readonly LIMITER: { limit(options: { key: string }): Promise<{ success: boolean }> };
-  /** Origin of the service as clients see it; the request's own when absent. */
+  /** Origin of the service for clients; the request's own when absent. */
   readonly PUBLIC_BASE_URL?: string;
   /** Comma list of hostnames whose pages may call, or `*`. */
   readonly MCP_ALLOWED_ORIGINS?: string;
@@ -56,7 +56,7 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
         origin,
         fetch: (input, init) => env.API.fetch(input, init),
         keys: keysOf(client, keys),
-        // The API counts its limits by the client, not by this Worker.
+        // The API's limits count the client, not this Worker.
         headers: address === null ? {} : { 'cf-connecting-ip': address },
         unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
       });

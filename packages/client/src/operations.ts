@@ -5,7 +5,7 @@
 
 export type Health = {
   ok: true;
-  /** The release that answers */
+  /** The running release */
   release: {
     /** Version of the package */
     version: string | null;
@@ -31,7 +31,7 @@ export type Ready = {
 
 export type Status = {
   ok: boolean;
-  /** The release that answers */
+  /** The running release */
   release: {
     /** Version of the package */
     version: string | null;
@@ -45,9 +45,9 @@ export type Status = {
   upstreams: Array<{
     name: string;
     ok: boolean;
-    /** Whether money waits for it; only these turn ok of the status */
+    /** Whether money depends on it; only such upstreams affect the status's ok */
     needed: boolean;
-    /** Milliseconds to answer */
+    /** Response time in milliseconds */
     ms: number;
   }>;
   /** Null when it cannot be read */
@@ -58,13 +58,13 @@ export type Status = {
     ok: boolean;
   }> | null;
   custody: {
-    /** Why nothing is signed */
+    /** Reason why nothing is signed */
     frozen: string | null;
-    /** Why nothing new begins */
+    /** Reason why nothing new begins */
     paused: string | null;
-    /** Not yet over */
+    /** Operations that have not ended */
     openOperations: number;
-    /** Waiting for the operator */
+    /** Operations that await the operator */
     heldOperations: number;
     /** The day's mint of ABSR */
     mint: {
@@ -79,7 +79,7 @@ export type Status = {
       hour: {
         /** SOL used */
         usedSol: string;
-        /** SOL that the cap allows */
+        /** SOL allowed by the cap */
         maximumSol: string;
         /** SOL left */
         leftSol: string;
@@ -87,7 +87,7 @@ export type Status = {
       day: {
         /** SOL used */
         usedSol: string;
-        /** SOL that the cap allows */
+        /** SOL allowed by the cap */
         maximumSol: string;
         /** SOL left */
         leftSol: string;
@@ -95,7 +95,7 @@ export type Status = {
       unsettled: {
         /** SOL used */
         usedSol: string;
-        /** SOL that the cap allows */
+        /** SOL allowed by the cap */
         maximumSol: string;
         /** SOL left */
         leftSol: string;
@@ -103,7 +103,7 @@ export type Status = {
       cost_day: {
         /** SOL used */
         usedSol: string;
-        /** SOL that the cap allows */
+        /** SOL allowed by the cap */
         maximumSol: string;
         /** SOL left */
         leftSol: string;
@@ -113,7 +113,7 @@ export type Status = {
     limits: Array<{
       name: string;
       unit: "lamports" | "count";
-      /** Null for what is open */
+      /** Null for open operations */
       windowSeconds: number | null;
       used: string;
       maximum: string;
@@ -121,17 +121,17 @@ export type Status = {
       /** Null while there is room */
       availableAt: string | null;
     }>;
-    /** How far the Solana nodes agree */
+    /** The agreement of the Solana nodes */
     nodes: {
       configured: number;
-      /** Nodes that must agree on what moves money */
+      /** Number of nodes that must agree on reads that move money */
       quorum: number;
-      /** When two nodes last gave different finalized data, within the last hour */
+      /** When two nodes last returned different finalized data, within the last hour */
       disagreementAt: string | null;
       quorumMissingSince: string | null;
     };
   } | null;
-  /** The reserve against the ABSR supply */
+  /** The reserve and the ABSR supply */
   backing: {
     /** False while tokens are not covered */
     ok: boolean;
@@ -139,17 +139,17 @@ export type Status = {
     reserveSatoshis: string | null;
     /** Atoms of ABSR, finalized */
     supplyAtoms: string | null;
-    /** Sats in the reserve beyond the supply; null when not known */
+    /** Sats in the reserve in excess of the supply; null when unknown */
     gapSatoshis: string | null;
-    /** Sats for each ABSR */
+    /** Sats per ABSR */
     ratio: number | null;
   };
-  /** What the operator was called for, as of the last minute; null when unread */
+  /** The active alarms of the last minute; null when unread */
   alarms: Array<string> | null;
   database: {
-    /** Fingerprint of its columns, as `npm run doctor` knows it */
+    /** Fingerprint of its columns, which `npm run doctor` compares */
     schema: string;
-    /** Bridge quotes that reads took in the current two hours */
+    /** Bridge quotes that reads used in the current two hours */
     quotes: {
       /** Quotes */
       used: number;
@@ -159,7 +159,7 @@ export type Status = {
       left: number;
     };
   } | null;
-  /** The newest first; null when they cannot be read */
+  /** Newest first; null when they cannot be read */
   operations: Array<{
     kind: string;
     status: "waiting" | "finished" | "failed";
@@ -167,7 +167,7 @@ export type Status = {
     reason: string | null;
     /** Solana signature once it is signed */
     signature: string | null;
-    /** Lamports that it moves */
+    /** Lamports that the operation moves */
     amountLamports: string | null;
     createdAt: string;
     updatedAt: string;
@@ -185,11 +185,11 @@ export type Reserves = {
     balanceSat: number | null;
     /** Confirmed sats as text */
     balanceSatoshis: string | null;
-    /** What the mempool would add, may be negative */
+    /** Net effect of the mempool; may be negative */
     pendingSatoshis: string | null;
-    /** The service does not hold the key */
+    /** The service does not have the key */
     watchOnly: boolean;
-    /** Whether every source that answered says the same; null when only one did. The lowest is shown. */
+    /** Whether all answering sources agree; null when only one answered. The lowest balance is shown. */
     agreed: boolean | null;
     sources: Array<{
       name: string;
@@ -211,7 +211,7 @@ export type Reserves = {
   };
   /** When the older half was read */
   as_of: string | null;
-  /** True when a source is down and an older value is shown */
+  /** True when a source is unavailable and an older value is shown */
   stale: boolean;
   errors?: Array<{
     part: "bitcoin" | "solana";
@@ -225,12 +225,12 @@ export type BitcoinTransactions = {
     /** Unix seconds, null in the mempool */
     blockTime: number | null;
     blockHeight: number | null;
-    /** Sats that the reserve gains, below zero when it spends */
+    /** Sats that the reserve gains; negative when it spends */
     netSatoshis: string;
   }>;
   /** When the list was read */
   as_of: string;
-  /** True when every source is down and an older list is shown */
+  /** True when every source is unavailable and an older list is shown */
   stale: boolean;
   /** The upstream that answered */
   source: string;
@@ -243,13 +243,13 @@ export type SolanaTransactions = {
     signature: string;
     /** Unix seconds */
     blockTime: number | null;
-    /** Null for a success, else what the chain says */
+    /** Null for a success, else the chain's error */
     err?: unknown;
     slot: string;
   }>;
   /** When the list was read */
   as_of: string;
-  /** True when every source is down and an older list is shown */
+  /** True when every source is unavailable and an older list is shown */
   stale: boolean;
   /** The upstream that answered */
   source: string;
@@ -267,19 +267,19 @@ export type CurrentProof = Proof & {
 };
 
 export type Proof = {
-  /** What both keys have signed, to the byte */
+  /** The exact text signed by both keys */
   message: string;
   /** The time in the message */
   timestamp: string;
-  /** What the next proof names as the one before it */
+  /** The next proof names it as its predecessor */
   hash: string;
   bitcoin: {
     address: string;
     signature: string;
     scheme: string;
-    /** The same for verifiers from before the prefixes of 2026 */
+    /** The same in the encoding for older verifiers, without the prefixes of 2026 */
     signatureUnprefixed: string | null;
-    /** The service does not hold this key */
+    /** The service does not have this key */
     watchOnly: boolean;
     /** Signed outside the service */
     offline: boolean;
@@ -289,7 +289,7 @@ export type Proof = {
     signature: string;
     scheme: string;
   };
-  /** What the message says, read back from it */
+  /** The figures in the message, parsed from it */
   figures: {
     service: string;
     reserveSatoshis: string;
@@ -303,7 +303,7 @@ export type Proof = {
     solanaBlockhash: string;
     previousProof: string | null;
   };
-  /** What is not counted */
+  /** Amounts that are not counted */
   exclusions: Array<string>;
 };
 
@@ -336,7 +336,7 @@ export type AbsrSummary = {
   solPriceUsd: number | null;
   /** Venue of the price shown */
   priceSource: string | null;
-  /** Latest price of every venue */
+  /** Latest price of each venue */
   priceVenues: Array<{
     name: string;
     btcPriceUsd: number;
@@ -344,20 +344,20 @@ export type AbsrSummary = {
     /** Whether another venue confirms it within 1 % */
     agreed: boolean | null;
   }>;
-  /** Confirmed sats of the reserve: what the supply may be */
+  /** Confirmed sats of the reserve: the maximum supply */
   absrSupplySats: number | null;
   /** The same as text */
   absrSupplySatoshis: string | null;
   /** The same in USD */
   absrSupplyUsd: number | null;
-  /** ABSR on chain, finalized; null without a mint */
+  /** ABSR on the chain, finalized; null without a mint */
   absrTokenSupply: number | null;
   /** The same in the token's smallest units */
   absrTokenSupplyAtoms: string | null;
   absrDecimals: number | null;
-  /** Sats in the reserve for each ABSR, rounded down; null without a token */
+  /** Sats in the reserve per ABSR, rounded down; null without a token */
   ratio: number | null;
-  /** Sats beyond the supply, below zero when tokens are not covered */
+  /** Sats in excess of the supply; negative when tokens are not covered */
   gapSats: number | null;
   /** The same as text */
   gapSatoshis: string | null;
@@ -378,7 +378,7 @@ export type AbsrTransactions = {
     txId: string | null;
     type: "mint" | "issue";
     amountSats: number;
-    /** At the price when it was signed; null when none was known */
+    /** At the price when it was signed; null when no price was known */
     amountUsd: number | null;
     /** Unix seconds */
     blockTime: number | null;
@@ -389,7 +389,7 @@ export type AbsrTransactions = {
 };
 
 export type SwapMinimum = {
-  /** Smallest SOL whose cost stays under the limit */
+  /** Smallest SOL amount whose cost stays below the limit */
   minAmountSol: number;
   /** The same in lamports */
   minAmountLamports: string;
@@ -397,42 +397,42 @@ export type SwapMinimum = {
   balanceSol: number | null;
   /** The same in lamports */
   balanceLamports: string | null;
-  /** Largest SOL that the caps allow now; 0 when none */
+  /** Largest SOL amount that the caps allow now; 0 when none */
   maxAmountSol: number;
   /** The same in lamports */
   maxAmountLamports: string;
   available: boolean;
-  /** Code of why no swap can start now */
+  /** Code of the reason why no swap can start now */
   reason: string | null;
   nextAvailableAt: string | null;
   /** When the figures were read from their sources */
   as_of: string;
-  /** True when a source is down and an older value is shown */
+  /** True when a source is unavailable and an older value is shown */
   stale: boolean;
 };
 
 export type SwapEstimate = {
   amountSol: number;
-  /** Sats expected, fees of the bridge included */
+  /** Expected sats, after the bridge's fees */
   estimatedBtcSats: number;
-  /** Lamports asked about */
+  /** Requested amount in lamports */
   amountLamports: string;
   /** The estimate as text */
   estimatedSatoshis: string;
-  /** Sats that the bridge guarantees */
+  /** Sats guaranteed by the bridge */
   minimumSatoshis: string;
-  /** Lamports of the quote that the estimate was scaled from: the 1, 2 or 5 times a power of ten below the amount */
+  /** Lamports of the quote that the estimate is scaled from: the 1, 2 or 5 times a power of ten at or below the amount */
   quotedAmountLamports: string;
   etaSeconds: number | null;
-  /** Whether a create of this amount would pass now */
+  /** Whether a create of this amount would be accepted now */
   creatable: boolean;
-  /** Code of the refusal that a create would get; null when creatable */
+  /** Code of the refusal for a create; null when creatable */
   reason: string | null;
-  /** The route that quoted */
+  /** The route of the quote */
   source: string;
   /** When the figures were read from their sources */
   as_of: string;
-  /** True when a source is down and an older value is shown */
+  /** True when a source is unavailable and an older value is shown */
   stale: boolean;
 };
 
@@ -457,9 +457,9 @@ export type SwapCreated = {
 };
 
 export type SwapCreate = {
-  /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood. */
+  /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that is used. */
   amountSol: number | string;
-  /** Do everything but reserve and sign */
+  /** Perform every step except the reservation and the signature */
   dry_run?: boolean;
 };
 
@@ -467,18 +467,18 @@ export type SwapStatus = {
   id: string;
   status: "waiting" | "finished" | "failed";
   amountSol: number | null;
-  /** Sats that arrived */
+  /** Sats received */
   btcSats: number | null;
-  /** Finer state: sent, landed, settling, refunded, partial, expired, held ... */
+  /** More precise state: sent, landed, settling, refunded, partial, expired, held ... */
   detail: string;
   reason: string | null;
   /** Lamports swapped */
   amountLamports: string;
   expectedSatoshis: string | null;
   btcSatoshis: string | null;
-  /** Bitcoin txid that paid */
+  /** Bitcoin txid of the payout */
   txId: string | null;
-  /** When to ask again; null when it is over */
+  /** Seconds until the next poll; null when the state is final */
   nextPollSeconds: number | null;
 };
 
@@ -510,7 +510,7 @@ export type Invoice = {
   detail: string;
   reason: string | null;
   treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports are this request’s own */
+  /** SOL to pay; the last four digits of fee_lamports identify this request */
   fee_sol: number;
   fee_lamports: number;
   /** The same SOL as text */
@@ -548,7 +548,7 @@ export type Invoice = {
     payer: string | null;
     reason: string;
     status: "due" | "paid";
-    /** The transaction that paid it back */
+    /** The transaction that paid the refund */
     refund_signature: string | null;
   }>;
 };
@@ -590,7 +590,7 @@ export type InvoiceConfirm = {
 
 export type TokenQuote = {
   fee_sol: number;
-  /** An invoice adds less than 20,000 lamports, which tell it apart */
+  /** An invoice adds less than 20,000 lamports, which identify it */
   fee_lamports: number;
   /** The same SOL as text */
   amount: string;
@@ -617,13 +617,13 @@ export type Token = {
   mint_address: string;
   creator_address: string | null;
   token_program: "token" | "token-2022";
-  /** Address that may mint more; null beside an as_of: renounced */
+  /** Address that may mint more; null with a non-null as_of means renounced */
   mint_authority: string | null;
-  /** Address that may freeze token accounts; null beside an as_of: renounced */
+  /** Address that may freeze token accounts; null with a non-null as_of means renounced */
   freeze_authority: string | null;
-  /** Address that may change name, symbol and uri; null beside an as_of: renounced */
+  /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */
   update_authority: string | null;
-  /** When supply and authorities were read from the chain; null when they could not be */
+  /** When supply and authorities were read from the chain; null when they could not be read */
   as_of: string | null;
   description: string;
   image: string | null;
@@ -665,11 +665,11 @@ export type Listing = {
 export type ListingRequested = {
   listing_request_id: string;
   token_id: number;
-  /** confirmed: listed already, with a fee of 0 */
+  /** confirmed: already listed, with a fee of 0 */
   status: "pending" | "confirmed";
   listing: Listing;
   treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports are this request’s own */
+  /** SOL to pay; the last four digits of fee_lamports identify this request */
   fee_sol: number;
   fee_lamports: number;
   /** The same SOL as text */
@@ -708,7 +708,7 @@ export type ListingConfirm = {
 export type ExchangeMinimum = {
   from: string;
   to: string;
-  /** In whole coins of `from`; null when the provider does not exchange the pair now */
+  /** In whole coins of `from`; null when the provider does not exchange the pair right now */
   minAmount: number | null;
   minAmountExact: string | null;
   /** null when there is no upper bound */
@@ -724,10 +724,10 @@ export type ExchangeEstimate = {
   to: string;
   amount: number;
   amountExact: string;
-  /** In whole coins of `to`; null when the provider does not exchange the pair now */
+  /** In whole coins of `to`; null when the provider does not exchange the pair right now */
   estimatedAmount: number | null;
   estimatedAmountExact: string | null;
-  /** How long it may take; null when not known */
+  /** Expected duration; null when unknown */
   minutes: string | null;
   as_of: string;
   stale: boolean;
@@ -737,18 +737,18 @@ export type ExchangeEstimate = {
 export type Exchange = {
   /** The provider’s id; poll it at /api/exchange/status/{id} */
   id: string;
-  /** Where to pay `payinAmount` */
+  /** Address to which `payinAmount` must be paid */
   payinAddress: string;
   /** Memo or tag that the payment must carry; without it the deposit is lost */
   payinExtraId: string | null;
   payinAmount: number;
-  /** payinAmount to the last digit */
+  /** payinAmount with all digits */
   payinAmountExact: string;
   payinCurrency: string;
   payinNetwork: string;
   payoutCurrency: string;
   payoutAddress: string;
-  /** What the provider expects to pay out; the rate is not locked */
+  /** Expected payout; the rate is not locked */
   expectedAmount: number | null;
   expectedAmountExact: string | null;
   refundAddress: string | null;
@@ -759,36 +759,36 @@ export type Exchange = {
 };
 
 export type ExchangeRequest = {
-  /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
+  /** Pay-in currency: a code that names coin and network, such as usdterc20 */
   from: string;
-  /** Currency that is paid out */
+  /** Payout currency */
   to: string;
   /** Amount of `from` in whole coins; digits after the eighteenth are dropped */
   amount: number | string;
   /** Address that receives `to` */
   payoutAddress: string;
-  /** Memo or tag of payoutAddress, on chains that have them */
+  /** Memo or tag of payoutAddress, on chains that use one */
   payoutExtraId?: string;
-  /** Address of `from` that a refund goes to */
+  /** Address of `from` that receives a refund */
   refundAddress?: string;
   refundExtraId?: string;
 };
 
 export type ExchangeStatus = {
   id: string;
-  /** All but waiting and pending are final */
+  /** All states except waiting and pending are final */
   status: "waiting" | "pending" | "finished" | "failed" | "refunded" | "expired";
-  /** The provider’s own word */
+  /** The provider’s own state */
   providerStatus: string;
-  /** The provider holds the deposit until a check is passed */
+  /** The provider holds the deposit until a check is complete */
   hold: boolean;
   from: string;
   fromNetwork: string;
   to: string;
   toNetwork: string;
-  /** SOL received, or expected until then; null when another coin is paid in */
+  /** SOL received, or expected before that; null when the pay-in is another coin */
   amountSol: number | null;
-  /** Sats paid out; null until then, and when another coin is paid out */
+  /** Sats paid out; null before that, and when the payout is another coin */
   btcSats: number | null;
   /** Received, in whole coins */
   amountFrom: string | null;
@@ -798,9 +798,9 @@ export type ExchangeStatus = {
   expectedAmountTo: string | null;
   payinAddress: string;
   payinExtraId: string | null;
-  /** Transaction that paid in */
+  /** Pay-in transaction */
   payinHash: string | null;
-  /** Transaction that paid out */
+  /** Payout transaction */
   payoutHash: string | null;
   refundHash: string | null;
   statusUrl: string;
@@ -810,9 +810,9 @@ export type ExchangeStatus = {
 };
 
 export type Pageview = {
-  /** Query and fragment are not kept; more than 253 bytes are cut */
+  /** Query and fragment are not stored; a path of more than 253 bytes is cut */
   path: string;
-  /** May be empty; kept without its query, and without its path from 263 bytes on */
+  /** May be empty; stored without its query, and without its path if longer than 262 bytes */
   referrer?: string;
 };
 
@@ -820,13 +820,13 @@ export type AnalyticsStats = {
   ok: true;
   totals: {
     pageviews: number;
-    /** The running UTC hour and the 23 before it */
+    /** The current UTC hour and the 23 before it */
     last_24h: number;
-    /** The running UTC hour and the 167 before it */
+    /** The current UTC hour and the 167 before it */
     last_7d: number;
     /** Distinct visitors since 00:00 UTC, at most 1,000,000 */
     visitors_24h: number;
-    /** Views of crawlers, in no other figure */
+    /** Views of crawlers; no other figure includes them */
     filtered_bots: number;
   };
   /** The 100 most viewed; `other` sums paths beyond 1,000 new ones a day */
@@ -844,7 +844,7 @@ export type AnalyticsStats = {
     t: string;
     path: string;
     referrer: string;
-    /** The /24 or /48 of the visitor; null when not known or no longer kept */
+    /** The /24 or /48 of the visitor; null when unknown or deleted */
     ip: string | null;
   }>;
   /** The last 30 UTC days, oldest first */
@@ -863,7 +863,7 @@ export type AnalyticsStats = {
 
 export type AsryClaim = {
   asset: "USDC" | "USDT";
-  /** Who sent the deposit, from chain data; the reward goes there */
+  /** Sender of the deposit, from chain data; receives the reward */
   senderPubkey: string | null;
   /** Receive fee in basis points */
   feeBps: number;
@@ -876,29 +876,29 @@ export type AsryClaim = {
     slot: string;
     /** Unix seconds; decides the epoch */
     blockTime: number;
-    /** What the treasury's own account gained */
+    /** Gain of the treasury's own account */
     creditedAtomic: string;
     /** Receive fee */
     feeAtomic: string;
-    /** Credited less the fee: what earns */
+    /** Credited amount less the fee; this amount earns */
     netAtomic: string;
     epoch: number;
   };
   reward: {
-    /** sent: signed and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent once it can be; skipped: nothing was asked for */
+    /** sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested */
     status: "sent" | "pending" | "skipped" | "owed";
     /** Solana signature of the payout */
     signature: string | null;
     /** ASRY of this payout */
     asryAtomic: string;
     recipient: string;
-    /** All that the deposit earns */
+    /** Total reward of the deposit */
     entitlementAtomic: string;
-    /** Of it, still to be claimed */
+    /** Part of it that can still be claimed */
     remainingAtomic: string;
     /** The ASRY mint */
     mint: string;
-    /** Why it is owed */
+    /** Reason why it is owed */
     reason: string | null;
     /** What to do about it */
     how_to_get: string | null;
@@ -909,13 +909,13 @@ export type AsryClaimRequest = {
   asset: "USDC" | "USDT";
   /** Signature of the deposit transaction */
   depositTxSignature: string;
-  /** Expected receive amount in human units */
+  /** Expected received amount in whole tokens */
   amount?: string;
-  /** Expected receive amount in atomic units */
+  /** Expected received amount in atoms */
   amountAtomic?: string;
-  /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left */
+  /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
   rewardUsd?: number | string;
-  /** Validate only: nothing is consumed or paid */
+  /** Only validates: nothing is consumed or paid */
   skipReward?: boolean;
 };
 
@@ -938,29 +938,29 @@ export type AsryEpochs = {
     epoch: number;
     starts_at: string;
     ends_at: string;
-    /** E: ASRY that the epoch gives out at most */
+    /** E: maximum ASRY of the epoch */
     capAtomic: string;
-    /** K: deposits that take half of the cap */
+    /** K: deposits that earn half of the maximum */
     depthAtomic: string;
     /** C: net deposits claimed so far */
     depositsAtomic: string;
-    /** E * C / (C + K): ASRY that these deposits have earned */
+    /** E * C / (C + K): ASRY earned by these deposits */
     entitledAtomic: string;
-    /** Of it, final on the chain */
+    /** Part of it that is final on the chain */
     paidAtomic: string;
     claims: number;
-    /** ASRY atoms for the next deposit atom, unrounded */
+    /** ASRY atoms for the next deposit atom, not rounded */
     nextUnitAsryAtomic: string;
     /** ASRY atoms for the next dollar, before the fee */
     nextDollarAsryAtomic: string;
     asryDecimals: number;
-    /** What rewardUsd is priced by */
+    /** Price that rewardUsd uses */
     asryPriceUsd: string | null;
   } | null;
   past: Array<AsryEpoch>;
-  /** What a wallet needs to send a deposit */
+  /** Data that a wallet needs to send a deposit */
   deposit: {
-    /** Owner of the accounts that deposits go to */
+    /** Owner of the accounts that receive deposits */
     address: string | null;
     mints: {
       USDC: string;
@@ -975,23 +975,23 @@ export type AsryEpoch = {
   epoch: number;
   starts_at: string;
   ends_at: string;
-  /** E: ASRY that the epoch gives out at most */
+  /** E: maximum ASRY of the epoch */
   capAtomic: string;
-  /** K: deposits that take half of the cap */
+  /** K: deposits that earn half of the maximum */
   depthAtomic: string;
   /** C: net deposits claimed so far */
   depositsAtomic: string;
-  /** E * C / (C + K): ASRY that these deposits have earned */
+  /** E * C / (C + K): ASRY earned by these deposits */
   entitledAtomic: string;
-  /** Of it, final on the chain */
+  /** Part of it that is final on the chain */
   paidAtomic: string;
   claims: number;
-  /** ASRY atoms for the next deposit atom, unrounded */
+  /** ASRY atoms for the next deposit atom, not rounded */
   nextUnitAsryAtomic: string;
   /** ASRY atoms for the next dollar, before the fee */
   nextDollarAsryAtomic: string;
   asryDecimals: number;
-  /** What rewardUsd is priced by */
+  /** Price that rewardUsd uses */
   asryPriceUsd: string | null;
 };
 
@@ -1067,19 +1067,19 @@ export type NostrPost = {
   pubkey: string;
   /** Unix seconds */
   created_at: number;
-  /** Plain text of a stranger: escape it */
+  /** Plain text from an untrusted author: escape it */
   content: string;
   kind: number;
   /** Topic labels of the note */
   labels: Array<string>;
-  /** Reason to hide the note until asked for */
+  /** Reason to hide the note until the reader chooses to see it */
   content_warning: string | null;
-  /** What the thread is about (NIP-22) */
+  /** The thread's subject (NIP-22) */
   root: {
     tag: "I" | "E" | "A";
     value: string;
     kind: string | null;
-    /** The root as an http(s) link, when it is one */
+    /** The root as an http(s) link, if it is one */
     url: string | null;
   } | null;
   /** NIP-19 link with relay hints */
@@ -1088,13 +1088,13 @@ export type NostrPost = {
 
 export type RelayStatus = {
   relay: string;
-  /** Its posts are in the answer without a gap */
+  /** The answer contains its posts without a gap */
   ok: boolean;
   state: "eose" | "closed" | "unreachable" | "lost" | "timeout" | "too_large" | "forged";
   events: number;
-  /** It has posts that it could not be made to send */
+  /** It has posts that it did not send */
   partial: boolean;
-  /** Events refused: forged, malformed or not asked for */
+  /** Rejected events: forged, malformed or not matching */
   rejected: number;
 };
 
@@ -1142,19 +1142,19 @@ export type ErrorAction = "fix_request" | "check_id" | "retry_later" | "retry_wi
 
 /** Input, answer and error codes of each operation. */
 export type Operations = {
-  /** Shows that the process runs, and which release; calls no upstream. */
+  /** Shows that the process runs, and its release; calls no upstream. */
   getHealth: {
     input: Record<string, never>;
     answer: Health;
     code: 'INTERNAL';
   };
-  /** Configuration, database and custodian, each checked. */
+  /** Checks configuration, database and custodian separately. */
   getReady: {
     input: Record<string, never>;
     answer: Ready;
     code: 'INTERNAL';
   };
-  /** Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations. */
+  /** Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations. */
   getStatus: {
     input: Record<string, never>;
     answer: Status;
@@ -1200,7 +1200,7 @@ export type Operations = {
     answer: CurrentProof;
     code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
   };
-  /** Every proof that was signed, newest first. */
+  /** Every signed proof, newest first. */
   listProofs: {
     input: {
       /** Rows of one page */
@@ -1227,7 +1227,7 @@ export type Operations = {
     answer: AbsrSummary;
     code: 'INTERNAL' | 'UPSTREAM_FAILED';
   };
-  /** Mints of ABSR and swaps that brought sats, newest first; as CSV too. */
+  /** Mints of ABSR and swaps that delivered sats, newest first; also as CSV. */
   listAbsrTransactions: {
     input: {
       /** Rows of one page */
@@ -1244,16 +1244,16 @@ export type Operations = {
     answer: SwapMinimum;
     code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
   };
-  /** What an amount of SOL would bring in sats. */
+  /** The sats that an amount of SOL would yield. */
   getSwapEstimate: {
     input: {
-      /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood. */
+      /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that is used. */
       amountSol: number | string;
     };
     answer: SwapEstimate;
     code: 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
   };
-  /** Swap reserve SOL into BTC; the service signs. */
+  /** Swaps reserve SOL into BTC; the service signs. */
   createSwap: {
     input: SwapCreate;
     answer: SwapCreated;
@@ -1268,7 +1268,7 @@ export type Operations = {
     answer: SwapStatus;
     code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** Every swap that landed on Solana, newest first; as CSV too. */
+  /** Every swap that landed on Solana, newest first; also as CSV. */
   listSwaps: {
     input: {
       /** Rows of one page */
@@ -1279,7 +1279,7 @@ export type Operations = {
     answer: SwapHistory;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Ask for a token; answers what to pay and where. */
+  /** Orders a token; returns the amount to pay and the address. */
   createInvoice: {
     input: InvoiceCreate;
     answer: InvoiceCreated;
@@ -1293,13 +1293,13 @@ export type Operations = {
     answer: Invoice;
     code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** Confirm the payment and wait for the token; payments are found without this call too. */
+  /** Confirms the payment and waits for the token. */
   confirmInvoice: {
     input: InvoiceConfirm;
     answer: InvoiceConfirmed;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** The price of a new token and what it is made of; nothing is ordered. */
+  /** The price of a new token and its parts; nothing is ordered. */
   quoteToken: {
     input: {
       /** At most 32 bytes of UTF-8 */
@@ -1325,7 +1325,7 @@ export type Operations = {
     answer: Tokens;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** What the on-chain uri points to; it never changes. */
+  /** The target of the token's on-chain uri; it never changes. */
   getTokenMetadata: {
     input: {
       mint_address: string;
@@ -1345,7 +1345,7 @@ export type Operations = {
   /** Listed tokens by symbol, name, mint or creator. */
   searchTokens: {
     input: {
-      /** Any part of name or symbol, or the start of an address; without it the newest tokens */
+      /** Any part of name or symbol, or the start of an address; without it, the newest tokens */
       q?: string;
       /** Rows of one page */
       limit?: number;
@@ -1367,13 +1367,13 @@ export type Operations = {
     answer: Listings;
     code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
   };
-  /** Ask for the listing of a token made elsewhere; answers what to pay and where. */
+  /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
   requestListing: {
     input: ListingRequest;
     answer: ListingRequested;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
   };
-  /** Confirm the payment of a listing and wait for it; payments are found without this call too. */
+  /** Confirms the payment of a listing and waits for it. */
   confirmListing: {
     input: ListingConfirm;
     answer: ListingConfirmed;
@@ -1382,20 +1382,20 @@ export type Operations = {
   /** Smallest and largest amount of a currency pair. */
   getExchangeMinimum: {
     input: {
-      /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
+      /** Pay-in currency: a code that names coin and network, such as usdterc20 */
       from: string;
-      /** Currency that is paid out */
+      /** Payout currency */
       to: string;
     };
     answer: ExchangeMinimum;
     code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** What an amount would bring, fees deducted; the rate is not locked. */
+  /** Expected output for an amount, after fees; the rate is not locked. */
   getExchangeEstimate: {
     input: {
-      /** Currency that is paid in: a code that names coin and network, such as usdterc20 */
+      /** Pay-in currency: a code that names coin and network, such as usdterc20 */
       from: string;
-      /** Currency that is paid out */
+      /** Payout currency */
       to: string;
       /** Amount of `from` in whole coins; digits after the eighteenth are dropped */
       amount: number | string;
@@ -1429,13 +1429,13 @@ export type Operations = {
     answer: AnalyticsStats;
     code: 'ANALYTICS_READ_FAILED' | 'INTERNAL';
   };
-  /** Reward a USDC or USDT deposit to the treasury with ASRY, once. */
+  /** Rewards a USDC or USDT deposit to the treasury with ASRY, once. */
   claimFromDeposit: {
     input: AsryClaimRequest;
     answer: AsryClaim;
     code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED' | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL' | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS' | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED';
   };
-  /** What became of a claimed deposit. */
+  /** The record of a claimed deposit. */
   getAsryClaim: {
     input: {
       /** Signature of the deposit */
@@ -1444,13 +1444,13 @@ export type Operations = {
     answer: AsryClaimRecord;
     code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** The current epoch of ASRY rewards, and the past ones, newest first. */
+  /** The current epoch of ASRY rewards and the past ones, newest first. */
   getAsryEpoch: {
     input: Record<string, never>;
     answer: AsryEpochs;
     code: 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
   };
-  /** A pool as the pool API has it, or as the chain has it. */
+  /** A pool from the pool API, or from the chain if the API does not have it. */
   getPool: {
     input: {
       address: string;
@@ -1479,15 +1479,15 @@ export type Operations = {
   /** Comments (kind 1111) on a topic, newest first. */
   getNostrFeed: {
     input: {
-      /** Posts a page, 1 to 100 */
+      /** Posts per page, 1 to 100 */
       limit?: number;
-      /** Unix seconds, exclusive; next_until of the page before */
+      /** Unix seconds, exclusive; next_until of the previous page */
       until?: number;
-      /** next_cursor of the page before: each post comes once */
+      /** next_cursor of the previous page; no post appears twice */
       cursor?: string;
-      /** Only notes with a label of the list; default true */
+      /** Only notes with one of the labels; default true */
       ai_only?: "0" | "1" | "true" | "yes" | "false";
-      /** Labels, comma or space separated, of which a note must have one; default ai, blockchain, defi */
+      /** Labels, separated by commas or spaces; a note must have one of them. Default: ai, blockchain, defi */
       topic_labels?: string;
     };
     answer: NostrFeed;
@@ -1496,11 +1496,11 @@ export type Operations = {
   /** Comments (kind 1111) by the server identity, newest first. */
   getNostrPosts: {
     input: {
-      /** Posts a page, 1 to 500 */
+      /** Posts per page, 1 to 500 */
       limit?: number;
-      /** Unix seconds, exclusive; next_until of the page before */
+      /** Unix seconds, exclusive; next_until of the previous page */
       until?: number;
-      /** next_cursor of the page before: each post comes once */
+      /** next_cursor of the previous page; no post appears twice */
       cursor?: string;
     };
     answer: NostrPosts;

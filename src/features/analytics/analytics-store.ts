@@ -1,7 +1,7 @@
 /**
- * The page-view log and its counters. Each view is one statement, which a trigger in schema.sql spreads over log and
- * counters in one transaction. Reading the counters costs the same number of rows at any size of the log, and they keep
- * views that the log no longer has.
+ * The page-view log and its counters. Each view is one statement; a trigger in schema.sql updates log and
+ * counters in one transaction. Reading the counters costs the same number of rows at any size of the log, and
+ * they still count views that the log has deleted.
  * @module
  */
 import { inGroups } from './in-groups.ts';
@@ -20,7 +20,7 @@ export type Count = { readonly value: string; readonly count: number };
 export type Period = { readonly pageviews: number; readonly visitors: number; readonly bots: number };
 export type Counters = {
   readonly total: Period;
-  /** By UTC day (`2026-11-20`) and by UTC hour (`2026-11-20T16`); one without views is absent. */
+  /** By UTC day (`2026-11-20`) and by UTC hour (`2026-11-20T16`); periods without views are absent. */
   readonly days: ReadonlyMap<string, Period>;
   readonly hours: ReadonlyMap<string, Period>;
   readonly paths: readonly Count[];
@@ -28,7 +28,7 @@ export type Counters = {
   readonly recent: readonly Pick<View, 'at' | 'path' | 'referrer' | 'ip'>[];
 };
 
-/** First day and first hour that are read, and the length of the lists. */
+/** First day and first hour to read, and the length of the lists. */
 export type StatsBounds = {
   readonly firstDay: string;
   readonly firstHour: string;
@@ -42,7 +42,7 @@ type ViewRow = { at_ms: number; path: string; referrer: string; ip: string | nul
 const EMPTY: Period = { pageviews: 0, visitors: 0, bots: 0 };
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 const hourOf = (at: number) => new Date(at).toISOString().slice(0, 13);
-/** The rows of a view's moment in `pageview_periods`. */
+/** The rows in `pageview_periods` that count a view of this time. */
 const periodsOf = (at: number) => ['total', `day ${dayOf(at)}`, `hour ${hourOf(at)}`] as const;
 
 const ADD_PERIODS = `ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + excluded.pageviews,
@@ -52,7 +52,7 @@ const READ_PERIODS = `SELECT period, pageviews, visitors, bots FROM pageview_per
   UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'hour ~'`;
 const TOP =
   'SELECT kind, value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
-/** SQLite runs the parts in turn, so each keeps its order. */
+/** SQLite runs the parts in order, so each part keeps its own order. */
 const READ_TOPS = `SELECT * FROM (${TOP}) UNION ALL SELECT * FROM (${TOP})`;
 
 export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
@@ -87,7 +87,7 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
   });
 
   return {
-    /** The salt of the day of a time; the first caller's `fresh` one becomes it. */
+    /** The salt of the day that contains `at`; the first caller's `fresh` value becomes the salt. */
     async salt(at: number, fresh: () => string): Promise<string> {
       const day = dayOf(at);
       if (known?.day === day) return known.salt;
@@ -106,7 +106,7 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     /** Appends a view and counts it. */
     add,
 
-    /** Counts a crawler's view; nothing else of it is kept. */
+    /** Counts a crawler's view; nothing else of it is stored. */
     async addBot(at: number): Promise<void> {
       await db
         .prepare(
@@ -144,13 +144,13 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
       };
     },
 
-    /** Deletes the salts of earlier days: from then on their visitor keys identify no visitor. */
+    /** Deletes the salts of earlier days, after which their visitor keys identify no visitor. */
     async deleteSalts(now: number): Promise<number> {
       const { meta } = await db.prepare('DELETE FROM pageview_salts WHERE day < ?').bind(dayOf(now)).run();
       return meta.changes;
     },
 
-    /** Deletes visitor keys of earlier days, at most `limit`; their number stays in the day's row. */
+    /** Deletes visitor keys of earlier days, at most `limit`; the day's row keeps their number. */
     async deleteVisitors(now: number, limit: number): Promise<number> {
       const { meta } = await db
         .prepare(
@@ -163,11 +163,12 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     },
 
     /**
-     * Deletes the oldest views: those from before a time, and those beyond the newest `most`. The counters keep them.
-     * The newest `least` stay at any age, because statistics list them and ids must never be used twice.
+     * Deletes the oldest views: those from before a time, and those beyond the newest `most`. The counters
+     * keep them. The newest `least` stay at any age, because statistics list them and ids must never be
+     * reused.
      *
-     * @param limit views that a call deletes at most
-     * @returns how many views it deleted
+     * @param limit maximum views deleted per call
+     * @returns the number of deleted views
      */
     async deleteViews(
       before: number,
@@ -187,10 +188,11 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     },
 
     /**
-     * Drops the addresses of views from before a time, at most `limit` views a call, oldest first. A mark remembers how
-     * far it came, since ids grow with time and an index on the address would be paid by every view.
+     * Removes the addresses of views from before a time, at most `limit` views per call, oldest first. A mark
+     * stores the progress: ids grow with time, and an index on the address would make every view more
+     * expensive.
      *
-     * @returns how many views it passed
+     * @returns the number of processed views
      */
     async dropIps(before: number, limit: number): Promise<number> {
       const from = `(SELECT coalesce(max(last_id), 0) FROM pageview_ip_mark)`;

@@ -8,7 +8,7 @@ export type CountPageviewDeps = {
   analytics: Pick<AnalyticsStore, 'salt' | 'add' | 'addBot'>;
   /** Hosts of the site itself; they are not counted as referrers. */
   siteHost: string | undefined;
-  /** Zero keeps no address at all. */
+  /** Zero stores no addresses at all. */
   ipRetentionDays: number;
   now: () => number;
 };

@@ -18,10 +18,10 @@ export const StatsBody = z
     ok: z.literal(true),
     totals: z.object({
       pageviews: count,
-      last_24h: count.openapi({ description: 'The running UTC hour and the 23 before it' }),
-      last_7d: count.openapi({ description: 'The running UTC hour and the 167 before it' }),
+      last_24h: count.openapi({ description: 'The current UTC hour and the 23 before it' }),
+      last_7d: count.openapi({ description: 'The current UTC hour and the 167 before it' }),
       visitors_24h: count.openapi({ description: 'Distinct visitors since 00:00 UTC, at most 1,000,000' }),
-      filtered_bots: count.openapi({ description: 'Views of crawlers, in no other figure' }),
+      filtered_bots: count.openapi({ description: 'Views of crawlers; no other figure includes them' }),
     }),
     by_path: z
       .array(z.object({ path: z.string(), count }))
@@ -37,7 +37,7 @@ export const StatsBody = z
           referrer: z.string(),
           ip: z.string().nullable().openapi({
             example: '203.0.113.0/24',
-            description: 'The /24 or /48 of the visitor; null when not known or no longer kept',
+            description: 'The /24 or /48 of the visitor; null when unknown or deleted',
           }),
         }),
       )
@@ -101,7 +101,10 @@ export async function getStats({ analytics, now }: GetStatsDeps): Promise<z.infe
   };
 }
 
-/** Starts of the last `length` periods, the running one last, as ISO text. Days and hours of UTC divide Unix time. */
+/**
+ * Starts of the last `length` periods, the current one last, as ISO text. UTC days and hours are multiples of
+ * Unix time.
+ */
 const latest = (at: number, periodMs: number, length: number): string[] =>
   Array.from({ length }, (_, index) =>
     new Date((Math.floor(at / periodMs) - (length - 1 - index)) * periodMs).toISOString(),

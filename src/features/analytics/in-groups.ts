@@ -1,18 +1,19 @@
-/** Bound on what one transaction holds. */
+/** Maximum items of one transaction. */
 const MAX_GROUP = 50;
-/** A write that takes longer is not waited for: it may hang for ever, and the others must not. */
+/** A slower write is not awaited: it may hang forever, and the others must continue. */
 const PATIENCE_MS = 1_000;
 
 type Options<T> = {
   readonly write: (items: readonly T[]) => Promise<void>;
-  /** Keeps a promise alive when the caller who began it has hung up: others wait for it as well. */
+  /** Keeps a promise alive after its caller has disconnected, because other callers await it as well. */
   readonly defer: (work: Promise<unknown>) => void;
   readonly sleep: (ms: number) => Promise<void>;
 };
 
 /**
- * Joins items that arrive while others are written, so that under load one round trip and one commit serve many. Alone
- * an item is written at once. Each caller's promise settles when its own item is written or has failed.
+ * Groups items that arrive while others are being written, so that one round trip and one commit serve many
+ * under load. A single item is written at once. Each caller's promise settles when its own item is written or
+ * has failed.
  */
 export function inGroups<T>({ write, defer, sleep }: Options<T>): (item: T) => Promise<void> {
   let writing: Promise<unknown> | undefined;

@@ -1,13 +1,13 @@
 /**
- * The parts of a page view that are stored and shown: no control characters, no query strings, no path that a browser
- * would follow to another site, and no text of more than 262 bytes.
+ * The parts of a page view that are stored and shown: no control characters, no query strings, no path that a
+ * browser would treat as another site, and no text of more than 262 bytes.
  * @module
  */
 export const MAX_PATH = 1_024;
 export const MAX_REFERRER = 4_096;
-/** UTF-8 bytes of a stored path. A longer path is cut and ends in `…`, which takes three more. */
+/** UTF-8 bytes of a stored path. A longer path is cut and ends in `…`, which takes three more bytes. */
 const MAX_PATH_BYTES = 253;
-/** A longer address of a referring page is cut to its origin, which is never longer. URLs are ASCII. */
+/** A longer referrer URL is cut to its origin, which is never longer. URLs are ASCII. */
 const MAX_REFERRER_STORED = 262;
 const MAX_HOST = 253;
 
@@ -16,10 +16,10 @@ const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]
 
 export const isSafeText = (text: string): boolean => text.isWellFormed() && !UNSAFE.test(text);
 
-/** `//host` and `/\host` lead a browser to another site when they are used as a link. */
+/** As a link, `//host` or `/\host` takes a browser to another site. */
 export const isPath = (text: string): boolean => /^\/(?![/\\])/.test(text) && isSafeText(text);
 
-/** A path without query and fragment, which may be private and would make each view a path of its own. */
+/** A path without query and fragment, which may be private and would make every view a separate path. */
 export function pathOf(path: string): string {
   const plain = path.replace(/[?#].*$/, '');
   const { read } = new TextEncoder().encodeInto(plain, new Uint8Array(MAX_PATH_BYTES));

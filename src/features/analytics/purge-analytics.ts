@@ -3,32 +3,35 @@ import type { AnalyticsStore } from './analytics-store.ts';
 
 export type PurgeAnalyticsDeps = {
   analytics: Pick<AnalyticsStore, 'deleteSalts' | 'deleteVisitors' | 'dropIps' | 'deleteViews'>;
-  /** Days that a raw address is kept. */
+  /** Days for which a raw address is stored. */
   ipRetentionDays: number;
   now: () => number;
 };
 
-/** A statement stays far below what D1 lets one take. */
+/** Rows per statement, well below D1's limit. */
 const CHUNK = 5_000;
-/** 50,000 a run: called each minute it keeps up with 800 views a second. */
+/** 50,000 per run: with one run per minute it keeps up with 800 views per second. */
 const MAX_CHUNKS = 10;
 
-/** The log keeps views for 90 days, and at most 1,000,000: 0.6 GB when each view has the longest path and referrer. */
+/**
+ * The log keeps views for 90 days, and at most 1,000,000: 0.6 GB if each view has the longest path and
+ * referrer.
+ */
 const LOG_DAYS = 90;
 const LOG_ROWS = { least: 50, most: 1_000_000 };
 
 export type Purged = {
   readonly salts: number;
   readonly visitors: number;
-  /** Views whose address was dropped. */
+  /** Views whose address was removed. */
   readonly views: number;
   /** Views deleted from the log. */
   readonly deleted: number;
 };
 
 /**
- * Deletes salts and visitor keys of earlier days, addresses past their retention, and the oldest views of the log. Safe
- * to repeat.
+ * Deletes salts and visitor keys of earlier days, addresses past their retention, and the oldest views of the
+ * log. Safe to repeat.
  */
 export async function purgeAnalytics({
   analytics,

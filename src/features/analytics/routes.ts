@@ -21,16 +21,16 @@ const PageviewBody = z
       .refine(isPath, 'must be a path: one slash first, no control characters')
       .openapi({
         example: '/reserves',
-        description: 'Query and fragment are not kept; more than 253 bytes are cut',
+        description: 'Query and fragment are not stored; a path of more than 253 bytes is cut',
       }),
     referrer: z
       .string()
       .max(MAX_REFERRER)
-      .refine(isSafeText, 'must not hold control characters')
+      .refine(isSafeText, 'must not contain control characters')
       .optional()
       .openapi({
         example: 'https://example.com/',
-        description: 'May be empty; kept without its query, and without its path from 263 bytes on',
+        description: 'May be empty; stored without its query, and without its path if longer than 262 bytes',
       }),
   })
   .openapi('Pageview');
@@ -43,8 +43,8 @@ const pageview = createRoute({
   summary: 'Count a page view',
   description:
     'Logs and counts a page view. At most about 600 views a minute from one IPv4 address or one IPv6 /64, counted per location; then 429 until the ' +
-    'minute is over. Members that are not named here are ignored. The view is logged with its time and the client’s ' +
-    'address, which is dropped after the operator’s retention time and never shown whole.',
+    'minute is over. Unknown members are ignored. The view is logged with its time and the client’s' +
+    'address, which is deleted after the operator’s retention time and never shown in full.',
   middleware: [rateLimit('pageview'), jsonBody] as const,
   request: { body: jsonRequest(PageviewBody) },
   responses: {

@@ -1,5 +1,6 @@
 /**
- * Who viewed a page: the address for the log, the daily key for counting people, and whether it is a crawler.
+ * Who viewed a page: the address for the log, the daily key for counting visitors, and whether it is a
+ * crawler.
  * @module
  */
 import { hmac } from '@noble/hashes/hmac.js';
@@ -10,7 +11,7 @@ import { ipv6Prefix } from '../../http/client.ts';
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An IP address in its usual spelling, or undefined for anything else. An IPv4 inside IPv6 is that IPv4. */
+/** An IP address in its usual form; undefined for anything else. An IPv4 address inside IPv6 becomes IPv4. */
 export function readIp(text: string | undefined): string | undefined {
   const trimmed = (text ?? '')
     .trim()
@@ -24,8 +25,9 @@ export function readIp(text: string | undefined): string | undefined {
 }
 
 /**
- * The client's address for the log: CF-Connecting-IP, the first hop of X-Forwarded-For, X-Real-IP. At the edge the first
- * is always there and is the TCP peer; the others are the caller's word, which is why no limit counts by this.
+ * The client's address for the log: CF-Connecting-IP, the first hop of X-Forwarded-For, X-Real-IP. At the
+ * edge the first is always present and is the TCP peer. The caller controls the others, so no limit uses this
+ * address.
  */
 export function visitorIp(c: Context): string | null {
   const firstHop = c.req.header('x-forwarded-for')?.split(',')[0];
@@ -34,17 +36,18 @@ export function visitorIp(c: Context): string | null {
   );
 }
 
-/** An address for the public: the IPv4 /24 or the IPv6 /48 that it is in. */
+/** An address for public display: its IPv4 /24 or IPv6 /48. */
 export function redactIp(ip: string): string {
   if (!ip.includes(':')) return `${ip.split('.').slice(0, 3).join('.')}.0/24`;
   return `${ipv6Prefix(ip).split(':').slice(0, 3).join(':')}::/48`;
 }
 
 /**
- * Names a visitor for one day: the salt is random and deleted after it, so that no key can be traced to an address.
+ * Identifies a visitor for one day: the salt is random and deleted afterwards, so that no key can be traced
+ * to an address.
  *
  * @param salt of the day
- * @param ip   counted by /64 when it is IPv6
+ * @param ip   IPv6 is reduced to its /64
  */
 export function visitorKey(salt: string, ip: string | null, userAgent: string): string {
   const network = ip?.includes(':') ? ipv6Prefix(ip) : (ip ?? '');
@@ -52,9 +55,11 @@ export function visitorKey(salt: string, ip: string | null, userAgent: string): 
   return bytesToHex(mac.subarray(0, 16));
 }
 
-/** `Cubot` makes phones. HTTP libraries are not here: a program that posts a view says that there was one. */
+/**
+ * `Cubot` is a phone maker. HTTP libraries are not listed: a program that posts a view reports a real one.
+ */
 const CRAWLER =
   /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|archiver|facebookexternalhit|embedly|link ?preview|inspectiontool|lighthouse|pagespeed|mediapartners|pingdom|uptime|monitoring/i;
 
-/** Whether the user agent says of itself that it is no person. */
+/** Whether the user agent identifies itself as a crawler. */
 export const isCrawler = (userAgent: string): boolean => CRAWLER.test(userAgent);

@@ -1,5 +1,5 @@
 /**
- * Claims and epochs as D1 mirrors them from the custodian. Read only.
+ * Claims and epochs from D1, which the custodian mirrors. Read only.
  * @module
  */
 import * as z from 'zod';

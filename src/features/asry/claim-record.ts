@@ -1,5 +1,5 @@
 /**
- * A claim as the API shows it: to its caller, to a later caller of the same deposit, and to readers.
+ * The public form of a claim: for its caller, for later callers of the same deposit, and for readers.
  * @module
  */
 import type { ClaimPayoutView, ClaimView } from '../../custody/api.ts';
@@ -8,18 +8,19 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 const HOW_TO_GET: Readonly<Record<string, string>> = {
   rent_budget_spent:
-    "Open the sender's associated ASRY token account: the reward is then sent within the hour, or at once when this call is repeated.",
+    "Open the sender's associated ASRY token account. The reward is then sent within the hour, or at once if you repeat this call.",
   recipient_account_missing: "Open the sender's associated ASRY token account, then repeat this call.",
   recipient_account_closed:
-    "The service opened the sender's associated ASRY token account before, and it was closed. Open it again, then repeat this call.",
+    "The service already opened the sender's associated ASRY token account, and it was closed. Open it again, then repeat this call.",
   recipient_account_foreign:
-    "The sender's associated ASRY account has another owner. The operator must check it.",
-  reserve_short_of_asry: 'The reserve is short of ASRY; the reward is sent once it is refilled.',
-  reserve_short_of_sol: 'The reserve is short of SOL for fees; the reward is sent once it is refilled.',
+    "The sender's associated ASRY account has a different owner. The operator must check it.",
+  reserve_short_of_asry: 'The reserve has too little ASRY. The reward is sent once the operator adds more.',
+  reserve_short_of_sol:
+    'The reserve has too little SOL for fees. The reward is sent once the operator adds more.',
 };
-const SENT_LATER = 'The reward is recorded and is sent without another call.';
+const SENT_LATER = 'The reward is recorded and will be sent without another call.';
 
-/** What was received. */
+/** The received deposit. */
 export const receiveOf = (claim: ClaimView) => ({
   depositTxSignature: claim.signature,
   slot: claim.slot.toString(),
@@ -30,7 +31,7 @@ export const receiveOf = (claim: ClaimView) => ({
   epoch: claim.epoch,
 });
 
-/** What is paid for it by one payout; without one, what could be. */
+/** The reward of one payout; without a payout, the reward that could be paid. */
 export function rewardOf(claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) {
   const status: ClaimPayoutView['status'] | 'skipped' = payout?.status ?? 'skipped';
   return {
@@ -66,7 +67,7 @@ export const claimOf = (claim: ClaimView, payout: ClaimPayoutView | undefined, m
   reward: rewardOf(claim, payout, mint),
 });
 
-/** The whole record. */
+/** The complete record. */
 export const recordOf = (claim: ClaimView, mint: string) => ({
   ...claimOf(claim, claim.payouts[claim.payouts.length - 1], mint),
   payouts: claim.payouts.map(payoutOf),

@@ -5,14 +5,14 @@ export const ASRY_ERRORS = {
     status: 400,
     action: 'check_id',
     retryable: true,
-    meaning: 'No node knows a transaction with this signature.',
+    meaning: 'No node has a transaction with this signature.',
   },
   DEPOSIT_NOT_FINAL: {
     status: 409,
     action: 'retry_later',
     retryable: true,
     meaning:
-      'The deposit is not final on the chain yet. Nothing was consumed; repeat after Retry-After seconds.',
+      'The deposit is not final on the chain yet. Nothing was consumed. Repeat after Retry-After seconds.',
   },
   DEPOSIT_FAILED: {
     status: 400,
@@ -37,13 +37,13 @@ export const ASRY_ERRORS = {
     action: 'fix_request',
     retryable: false,
     meaning:
-      'The treasury received a different amount from the expected one; details has both. Nothing was consumed.',
+      'The treasury received a different amount than expected; details has both amounts. Nothing was consumed.',
   },
   DEPOSIT_TOO_OLD: {
     status: 400,
     action: 'use_another_deposit',
     retryable: false,
-    meaning: 'The deposit is from before the programme, or older than it reaches back.',
+    meaning: 'The deposit is older than the programme or the maximum age.',
   },
   DEPOSIT_TOO_SMALL: {
     status: 400,
@@ -55,13 +55,13 @@ export const ASRY_ERRORS = {
     status: 400,
     action: 'use_another_deposit',
     retryable: false,
-    meaning: 'A movement of the service itself, or tokens without a sender; details.reason says which.',
+    meaning: 'A transfer by the service itself, or tokens without a sender; details.reason tells them apart.',
   },
   DEPOSIT_HELD: {
     status: 409,
     action: 'contact_operator',
     retryable: false,
-    meaning: 'The chain does not show without doubt who sent the deposit; details.reason says why.',
+    meaning: 'The chain does not show clearly who sent the deposit; details.reason has the reason.',
   },
   DEPOSIT_BOTH_ASSETS: {
     status: 409,
@@ -73,25 +73,25 @@ export const ASRY_ERRORS = {
     status: 409,
     action: 'use_another_deposit',
     retryable: false,
-    meaning: 'The transaction has paid for something else.',
+    meaning: 'The transaction has already paid for something else.',
   },
   CLAIM_IN_PROGRESS: {
     status: 409,
     action: 'poll_status',
     retryable: true,
-    meaning: 'All of the deposit is claimed and a reward is on the way; details.claim is its record.',
+    meaning: 'The whole deposit is claimed and a reward is being paid; details.claim is its record.',
   },
   ALREADY_CLAIMED: {
     status: 409,
     action: 'none',
     retryable: false,
-    meaning: 'Nothing is left to claim; details.claim shows what was paid, when, and by which transaction.',
+    meaning: 'Nothing is left to claim; details.claim shows the payouts, their times and transactions.',
   },
   REWARD_USD_UNAVAILABLE: {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: 'ASRY has no price in this epoch: leave rewardUsd out to get the whole reward.',
+    meaning: 'ASRY has no price in this epoch. Omit rewardUsd to get the whole reward.',
   },
   CLAIMS_PAUSED: {
     status: 503,

@@ -8,7 +8,10 @@ export type GetClaimDeps = {
   readonly custody: Pick<CustodianApi, 'findClaim'>;
 };
 
-/** The record of a claimed deposit; one that D1 does not have yet is the custodian's to tell. @throws AppError NOT_FOUND */
+/**
+ * The record of a claimed deposit; read from the custodian if D1 does not have it yet. @throws AppError
+ * NOT_FOUND
+ */
 export async function getClaim(d: GetClaimDeps, text: string): Promise<ClaimView> {
   const signature = canonicalSignature(text);
   const claim =

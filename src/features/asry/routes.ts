@@ -19,10 +19,10 @@ import { canonicalSignature } from './signature.ts';
 export type AsryDeps = ClaimFromDepositDeps &
   GetClaimDeps &
   ListEpochsDeps & {
-    /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the variables that claims lack */
+    /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requireAsry: () => string;
     readonly treasuryAddress: string | null;
-    /** Mints of the dollars that earn rewards. */
+    /** Mints of the dollar tokens that earn rewards. */
     readonly depositMints: { readonly USDC: string; readonly USDT: string };
   };
 
@@ -32,7 +32,7 @@ const EXAMPLE_SIGNATURE =
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
 const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
-/** The contract's status for a chain that cannot be read. */
+/** The contract's status for an unreadable chain. */
 const upstream = { UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 500 } };
 
 const Claim = z
@@ -41,30 +41,30 @@ const Claim = z
     senderPubkey: z
       .string()
       .nullable()
-      .openapi({ description: 'Who sent the deposit, from chain data; the reward goes there' }),
+      .openapi({ description: 'Sender of the deposit, from chain data; receives the reward' }),
     feeBps: z.number().int().openapi({ description: 'Receive fee in basis points', example: 5 }),
     feeAtomic: atomsText('Receive fee, rounded up', '50000'),
     receive: z.object({
       depositTxSignature: z.string().openapi({ description: "The transaction's first signature" }),
       slot: atomsText('Slot of the deposit', '311224455'),
       blockTime: z.number().int().openapi({ description: 'Unix seconds; decides the epoch' }),
-      creditedAtomic: atomsText("What the treasury's own account gained", '100000000'),
+      creditedAtomic: atomsText("Gain of the treasury's own account", '100000000'),
       feeAtomic: atomsText('Receive fee', '50000'),
-      netAtomic: atomsText('Credited less the fee: what earns', '99950000'),
+      netAtomic: atomsText('Credited amount less the fee; this amount earns', '99950000'),
       epoch: z.number().int(),
     }),
     reward: z.object({
       status: z.enum(['sent', 'pending', 'skipped', 'owed']).openapi({
         description:
-          'sent: signed and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent once it can be; skipped: nothing was asked for',
+          'sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested',
       }),
       signature: z.string().nullable().openapi({ description: 'Solana signature of the payout' }),
       asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
       recipient: z.string(),
-      entitlementAtomic: atomsText('All that the deposit earns', '1109323590079'),
-      remainingAtomic: atomsText('Of it, still to be claimed', '0'),
+      entitlementAtomic: atomsText('Total reward of the deposit', '1109323590079'),
+      remainingAtomic: atomsText('Part of it that can still be claimed', '0'),
       mint: z.string().openapi({ description: 'The ASRY mint' }),
-      reason: z.string().nullable().openapi({ description: 'Why it is owed' }),
+      reason: z.string().nullable().openapi({ description: 'Reason why it is owed' }),
       how_to_get: z.string().nullable().openapi({ description: 'What to do about it' }),
     }),
   })
@@ -90,16 +90,16 @@ const Epoch = z
     epoch: z.number().int(),
     starts_at: z.iso.datetime(),
     ends_at: z.iso.datetime(),
-    capAtomic: atomsText('E: ASRY that the epoch gives out at most', '1000000000000000'),
-    depthAtomic: atomsText('K: deposits that take half of the cap', '90000000000'),
+    capAtomic: atomsText('E: maximum ASRY of the epoch', '1000000000000000'),
+    depthAtomic: atomsText('K: deposits that earn half of the maximum', '90000000000'),
     depositsAtomic: atomsText('C: net deposits claimed so far', '0'),
-    entitledAtomic: atomsText('E * C / (C + K): ASRY that these deposits have earned', '0'),
-    paidAtomic: atomsText('Of it, final on the chain', '0'),
+    entitledAtomic: atomsText('E * C / (C + K): ASRY earned by these deposits', '0'),
+    paidAtomic: atomsText('Part of it that is final on the chain', '0'),
     claims: z.number().int(),
-    nextUnitAsryAtomic: atomsText('ASRY atoms for the next deposit atom, unrounded', '11111.111109'),
+    nextUnitAsryAtomic: atomsText('ASRY atoms for the next deposit atom, not rounded', '11111.111109'),
     nextDollarAsryAtomic: atomsText('ASRY atoms for the next dollar, before the fee', '11110987655'),
     asryDecimals: z.number().int(),
-    asryPriceUsd: z.string().nullable().openapi({ description: 'What rewardUsd is priced by' }),
+    asryPriceUsd: z.string().nullable().openapi({ description: 'Price that rewardUsd uses' }),
   })
   .openapi('AsryEpoch');
 
@@ -115,7 +115,7 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Reward a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender that the chain shows, whoever calls; repeating a call pays nothing twice. An Idempotency-Key is optional.',
+    'Rewards a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender shown by the chain, regardless of the caller. Repeating a call pays nothing twice. An Idempotency-Key is optional.',
   middleware: [
     rateLimit('claim', { keys_per_client_hour: CALL_LIMITS.keys_per_client_hour }),
     jsonBody,
@@ -140,26 +140,26 @@ const claimRoute = createRoute({
               description: 'Signature of the deposit transaction',
               example: EXAMPLE_SIGNATURE,
             }),
-          amount: amount(DOLLAR_DECIMALS, 'Expected receive amount in human units', '100.5'),
-          amountAtomic: amount(0, 'Expected receive amount in atomic units', '100500000'),
+          amount: amount(DOLLAR_DECIMALS, 'Expected received amount in whole tokens', '100.5'),
+          amountAtomic: amount(0, 'Expected received amount in atoms', '100500000'),
           rewardUsd: amountParam({
             decimals: DOLLAR_DECIMALS,
             minimum: 1n,
             excess: 'drop',
             description:
-              'Value of the reward to take now; the rest stays claimable. At least 1 % is paid, and after three such calls all that is left',
+              'Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest',
             example: '10',
           }).optional(),
           skipReward: z
             .boolean()
             .optional()
-            .openapi({ description: 'Validate only: nothing is consumed or paid' }),
+            .openapi({ description: 'Only validates: nothing is consumed or paid' }),
         })
         .openapi('AsryClaimRequest'),
     ),
   },
   responses: {
-    200: jsonResponse(Claim, 'The deposit is claimed, or with skipReward could be'),
+    200: jsonResponse(Claim, 'The deposit is claimed; with skipReward, it could be claimed'),
     ...errorResponses(
       pickErrors(
         SHARED_ERRORS,
@@ -181,7 +181,7 @@ const recordRoute = createRoute({
   operationId: 'getAsryClaim',
   tags: ['asry'],
   summary: 'ASRY claim record',
-  description: 'What became of a claimed deposit.',
+  description: 'The record of a claimed deposit.',
   request: {
     params: z.object({
       signature: z.string().openapi({ description: 'Signature of the deposit', example: EXAMPLE_SIGNATURE }),
@@ -199,12 +199,12 @@ const epochRoute = createRoute({
   operationId: 'getAsryEpoch',
   tags: ['asry'],
   summary: 'ASRY reward epochs',
-  description: 'The current epoch of ASRY rewards, and the past ones, newest first.',
+  description: 'The current epoch of ASRY rewards and the past ones, newest first.',
   responses: {
     200: jsonResponse(
       z
         .object({
-          // Without the name: OpenAPI 3.0 has no reference that may be null.
+          // Without the component name: OpenAPI 3.0 has no nullable reference.
           current: z.object(Epoch.shape).nullable(),
           past: z.array(Epoch),
           deposit: z
@@ -212,15 +212,15 @@ const epochRoute = createRoute({
               address: z
                 .string()
                 .nullable()
-                .openapi({ description: 'Owner of the accounts that deposits go to' }),
+                .openapi({ description: 'Owner of the accounts that receive deposits' }),
               mints: z.object({ USDC: z.string(), USDT: z.string() }),
               decimals: z.number().int(),
             })
-            .openapi({ description: 'What a wallet needs to send a deposit' }),
+            .openapi({ description: 'Data that a wallet needs to send a deposit' }),
           as_of: z.iso.datetime(),
         })
         .openapi('AsryEpochs'),
-      'Epochs; up to 100',
+      'Up to 100 epochs',
     ),
     ...errorResponses(notConfigured),
   },

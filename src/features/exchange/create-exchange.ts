@@ -14,7 +14,7 @@ export type CreateExchangeDeps = Pick<CurrencyDeps, 'cache'> & {
   exchanges: Pick<ExchangeStore, 'find' | 'claim' | 'release' | 'finish' | 'markUnknown'>;
   now: () => number;
   sleep: (ms: number) => Promise<void>;
-  /** Lets work outlive a caller who hangs up. */
+  /** Lets work continue after the caller has disconnected. */
   defer: (work: Promise<unknown>) => void;
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -30,25 +30,25 @@ export type CreateExchange = {
   readonly refundExtraId?: string | undefined;
 };
 
-/** Who asks, and the Idempotency-Key's fingerprint; without one each call is a request of its own. */
+/** The client, and the Idempotency-Key's fingerprint; without a key each call is a separate request. */
 export type Caller = { readonly client: string; readonly guard: RequestFingerprint | undefined };
 
-/** `unknown`: the provider may have acted, but no answer came that could be trusted. */
+/** `unknown`: the provider may have acted, but no trustworthy answer arrived. */
 export type CreateResult =
   | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
   | { outcome: 'unknown'; replayed: boolean };
 
-/** A create that is older than its timeouts allow has lost its Worker: whether it acted is unknown. */
+/** A create older than its timeouts has lost its Worker, so its outcome is unknown. */
 const ABANDONED_MS = 60_000;
 const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2_000;
 
 /**
- * Opens an exchange at the provider, at most once for a key: the key's row is written before the provider is asked, and
- * nothing ever asks a second time for a row. A refusal frees the key.
+ * Opens an exchange at the provider, at most once per key. The key's row is written before the provider is
+ * called, and no call is ever repeated for a row. A refusal frees the key.
  *
- * @throws AppError what the provider or the range refuses, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS,
- *   RATE_LIMITED
+ * @throws AppError for a refusal by the provider or the range, IDEMPOTENCY_KEY_REUSED,
+ * IDEMPOTENCY_IN_PROGRESS, RATE_LIMITED
  */
 export async function createExchange(
   d: CreateExchangeDeps,
@@ -61,7 +61,7 @@ export async function createExchange(
   const fingerprint = guard ?? { keyHash: `unguarded:${crypto.randomUUID()}`, bodyHash: '' };
   if (!(await d.exchanges.claim(fingerprint, client, d.now()))) {
     if (await d.exchanges.find(fingerprint.keyHash)) return replay(d, fingerprint);
-    throw new AppError('RATE_LIMITED', 'Too many exchanges from this address in an hour.', {
+    throw new AppError('RATE_LIMITED', 'Too many exchanges from this address in the last hour.', {
       retryAfterSeconds: HOUR_MS / 1000,
       details: { limit: 'exchanges_per_hour' },
     });
@@ -82,7 +82,7 @@ async function send(
     await record(d, () => d.exchanges.release(keyHash));
     throw refusal(result.code);
   }
-  // An answer with a different payout is rejected: no caller may pay into it.
+  // An answer with a different payout is rejected, so that no caller pays into it.
   const wrong = result.outcome === 'created' ? mismatch(order, result.exchange) : undefined;
   if (result.outcome === 'unknown' || wrong) {
     const reason = result.outcome === 'unknown' ? result.reason : `mismatch_${wrong}`;
@@ -94,7 +94,7 @@ async function send(
   return { outcome: 'created', answer, replayed: false };
 }
 
-/** The outcome is known and the caller hears it even when it cannot be stored; a replay then finds it unknown. */
+/** The caller receives a known outcome even if it cannot be stored; a replay then returns `unknown`. */
 async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -103,13 +103,16 @@ async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<v
   }
 }
 
-/** The stored answer of the request that has the key; waits while it runs. */
+/** The stored answer of the request that holds the key; waits while that request runs. */
 async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise<CreateResult> {
   const until = d.now() + MAX_WAIT_MS;
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
     const earlier = await d.exchanges.find(guard.keyHash);
     if (earlier && earlier.bodyHash !== guard.bodyHash) {
-      throw new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another request.');
+      throw new AppError(
+        'IDEMPOTENCY_KEY_REUSED',
+        'This Idempotency-Key was already used with a different request.',
+      );
     }
     if (earlier?.state === 'done') return { outcome: 'created', answer: earlier.answer, replayed: true };
     if (earlier?.state === 'unknown') return { outcome: 'unknown', replayed: true };
@@ -122,7 +125,7 @@ async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise
         'IDEMPOTENCY_IN_PROGRESS',
         earlier
           ? 'The first request with this Idempotency-Key is still running.'
-          : 'The first request with this Idempotency-Key was refused just now and freed it.',
+          : 'The first request with this Idempotency-Key was just refused, which freed the key.',
         { retryAfterSeconds: earlier ? 5 : 1 },
       );
     }

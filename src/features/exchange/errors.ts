@@ -6,19 +6,19 @@ export const EXCHANGE_ERRORS = {
     action: 'fix_request',
     retryable: false,
     meaning:
-      'The provider has no such currency; details.candidates lists the codes of that ticker by network.',
+      "The provider does not have this currency; details.candidates lists the ticker's codes by network.",
   },
   EXCHANGE_PAIR_INACTIVE: {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: 'The provider does not exchange this pair now.',
+    meaning: 'The provider does not exchange this pair right now.',
   },
   EXCHANGE_AMOUNT_OUT_OF_RANGE: {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: 'The amount is below or above what the provider takes; details has minAmount and maxAmount.',
+    meaning: "The amount is outside the provider's range; details has minAmount and maxAmount.",
   },
   EXCHANGE_ADDRESS_INVALID: {
     status: 400,
@@ -37,7 +37,7 @@ export const EXCHANGE_ERRORS = {
     action: 'retry_with_new_key',
     retryable: false,
     meaning:
-      'The provider may have created an exchange whose pay-in address never arrived. No money moved; pay nothing. It ' +
-      'lapses unpaid. It is not tried again under this Idempotency-Key: create again with a new one.',
+      'The provider may have created an exchange, but its pay-in address never arrived. No money moved; pay nothing. The' +
+      'exchange expires unpaid. It is not retried with this Idempotency-Key: create again with a new one.',
   },
 } as const satisfies ErrorTable;

@@ -6,21 +6,18 @@ import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
 export const ExchangeAnswer = z
   .object({
     id: z.string().openapi({ description: 'The provider’s id; poll it at /api/exchange/status/{id}' }),
-    payinAddress: z.string().openapi({ description: 'Where to pay `payinAmount`' }),
+    payinAddress: z.string().openapi({ description: 'Address to which `payinAmount` must be paid' }),
     payinExtraId: z
       .string()
       .nullable()
       .openapi({ description: 'Memo or tag that the payment must carry; without it the deposit is lost' }),
     payinAmount: z.number().openapi({ example: 0.1 }),
-    payinAmountExact: z.string().openapi({ example: '0.1', description: 'payinAmount to the last digit' }),
+    payinAmountExact: z.string().openapi({ example: '0.1', description: 'payinAmount with all digits' }),
     payinCurrency: z.string().openapi({ example: 'sol' }),
     payinNetwork: z.string().openapi({ example: 'sol' }),
     payoutCurrency: z.string(),
     payoutAddress: z.string(),
-    expectedAmount: z
-      .number()
-      .nullable()
-      .openapi({ description: 'What the provider expects to pay out; the rate is not locked' }),
+    expectedAmount: z.number().nullable().openapi({ description: 'Expected payout; the rate is not locked' }),
     expectedAmountExact: z.string().nullable(),
     refundAddress: z.string().nullable(),
     status: z.literal('waiting'),
@@ -31,11 +28,11 @@ export const ExchangeAnswer = z
 
 export type ExchangeAnswer = z.infer<typeof ExchangeAnswer>;
 
-/** The provider's page about an exchange, for people. */
+/** The provider's public page about an exchange. */
 export const trackerUrl = (id: string): string =>
   `https://changenow.io/exchange/txs/${encodeURIComponent(id)}`;
 
-/** The first member of a create's answer that is not what was ordered. */
+/** The first member of a create's answer that differs from the order. */
 export function mismatch(order: ExchangeOrder, created: CreatedExchange): string | undefined {
   const same: [string, boolean][] = [
     ['payout_address', isSameAddress(order.payoutAddress, created.payoutAddress)],
@@ -46,13 +43,14 @@ export function mismatch(order: ExchangeOrder, created: CreatedExchange): string
   return same.find(([, equal]) => !equal)?.[0];
 }
 
-/** Hex, where case is at most a checksum, behind whatever a chain puts before it. */
+/** Hex, whose case is at most a checksum, after an optional chain prefix. */
 const HEX_ADDRESS = /^[a-z0-9]{0,4}?[0-9a-f]{40,}$/i;
 const isOneCase = (text: string): boolean => text === text.toLowerCase() || text === text.toUpperCase();
 
 /**
- * Whether two texts are one address. Hex, and bech32 and its kin when each is wholly in one case, may be written both
- * ways; everywhere else, as in base58, another case is another address, possibly one without an owner.
+ * Whether two texts are the same address. Hex ignores case; bech32 and similar formats do if each text has
+ * one case. Everywhere else, as in base58, a different case is a different address, possibly one without an
+ * owner.
  */
 function isSameAddress(a: string, b: string): boolean {
   if (a === b) return true;
@@ -60,10 +58,10 @@ function isSameAddress(a: string, b: string): boolean {
   return mayDiffer && a.toLowerCase() === b.toLowerCase();
 }
 
-/** The provider computes in doubles: of 18 digits it may give back 17. */
+/** The provider computes with doubles: of 18 digits it may return 17. */
 const asDouble = (amount: AttoCoins): number => toNumber(amount, COIN_DECIMALS);
 
-/** @param order with the currency codes as the caller wrote them */
+/** @param order with the caller's spelling of the currency codes */
 export function exchangeAnswer(
   order: ExchangeOrder & { readonly fromCode: string; readonly toCode: string },
   created: CreatedExchange,
@@ -88,8 +86,8 @@ export function exchangeAnswer(
     message: [
       `Send exactly ${payin} ${order.fromCode} to payinAddress`,
       created.payinExtraId === null ? '' : ` with the memo ${created.payinExtraId}, else the deposit is lost`,
-      ', from a wallet of your own. The rate is not locked. ChangeNOW runs the exchange, not this service: it may hold ',
-      'a deposit until it has checked your identity or the source of the funds (status pending, hold true), and ',
+      ', from a wallet of your own. The rate is not locked. ChangeNOW runs the exchange, not this service. It may hold',
+      'a deposit until it has checked your identity or the source of the funds (status pending, hold true). It',
       order.refundAddress
         ? 'sends refunds to refundAddress.'
         : 'asks you for an address before a refund, since no refundAddress was given.',

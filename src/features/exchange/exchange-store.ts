@@ -5,8 +5,8 @@ import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './exchange-answer.ts';
 
 /**
- * A create that may have reached the provider. `in_progress` from before it was sent, `done` with the answer, `unknown`
- * when no answer came that could be trusted.
+ * A create that may have reached the provider. `in_progress` before it was sent, `done` with the answer,
+ * `unknown` when no trustworthy answer arrived.
  */
 export type ExchangeRequest =
   | { state: 'in_progress'; bodyHash: string; createdAt: number }
@@ -15,7 +15,7 @@ export type ExchangeRequest =
 
 type Row = { state: ExchangeRequest['state']; body_hash: string; created_at: string; answer: string | null };
 
-/** Creates of one client in any hour. They cost it nothing, and the provider's patience with us. */
+/** Creates per client in any hour. They cost the client nothing, but the provider may block us. */
 const MAX_CLIENT_HOUR = CALL_LIMITS.exchanges_per_hour.quota;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
@@ -38,8 +38,8 @@ export function createExchangeStore(db: D1Database) {
     },
 
     /**
-     * Takes the key; false when someone has it, or when the client has too many of this hour. The row is what forbids a
-     * second create, so it comes first.
+     * Takes the key. False when the key is taken, or when the client has reached its limit for the hour. The
+     * row prevents a second create, so it is written first.
      */
     async claim({ keyHash, bodyHash }: RequestFingerprint, client: string, now: number): Promise<boolean> {
       const at = new Date(now).toISOString();
@@ -57,7 +57,7 @@ export function createExchangeStore(db: D1Database) {
       return meta.changes === 1;
     },
 
-    /** Frees a key whose create the provider refused for certain. */
+    /** Frees a key whose create was certainly refused. */
     async release(keyHash: string): Promise<void> {
       await reach(() =>
         db
@@ -67,7 +67,7 @@ export function createExchangeStore(db: D1Database) {
       );
     },
 
-    /** A late answer also ends an `unknown`. */
+    /** A late answer also replaces `unknown`. */
     async finish(keyHash: string, answer: ExchangeAnswer, now: number): Promise<void> {
       await reach(() =>
         db
@@ -92,7 +92,7 @@ export function createExchangeStore(db: D1Database) {
       );
     },
 
-    /** Forgets requests from before a time. */
+    /** Deletes requests from before a time. */
     async purge(before: number): Promise<number> {
       const { meta } = await reach(() =>
         db

@@ -18,36 +18,39 @@ const exact = z.string().nullable();
 export const ExchangeStatusBody = z
   .object({
     id: z.string(),
-    status: z.enum(PUBLIC_STATUSES).openapi({ description: 'All but waiting and pending are final' }),
-    providerStatus: z.string().openapi({ description: 'The provider’s own word', example: 'verifying' }),
-    hold: z.boolean().openapi({ description: 'The provider holds the deposit until a check is passed' }),
+    status: z
+      .enum(PUBLIC_STATUSES)
+      .openapi({ description: 'All states except waiting and pending are final' }),
+    providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
+    hold: z.boolean().openapi({ description: 'The provider holds the deposit until a check is complete' }),
     from: z.string(),
     fromNetwork: z.string(),
     to: z.string(),
     toNetwork: z.string(),
-    amountSol: z
-      .number()
-      .nullable()
-      .openapi({ description: 'SOL received, or expected until then; null when another coin is paid in' }),
+    amountSol: z.number().nullable().openapi({
+      description: 'SOL received, or expected before that; null when the pay-in is another coin',
+    }),
     btcSats: z
       .number()
       .nullable()
-      .openapi({ description: 'Sats paid out; null until then, and when another coin is paid out' }),
+      .openapi({ description: 'Sats paid out; null before that, and when the payout is another coin' }),
     amountFrom: exact.openapi({ description: 'Received, in whole coins' }),
     amountTo: exact.openapi({ description: 'Paid out, in whole coins' }),
     expectedAmountFrom: exact,
     expectedAmountTo: exact,
     payinAddress: z.string(),
     payinExtraId: exact,
-    payinHash: exact.openapi({ description: 'Transaction that paid in' }),
-    payoutHash: exact.openapi({ description: 'Transaction that paid out' }),
+    payinHash: exact.openapi({ description: 'Pay-in transaction' }),
+    payoutHash: exact.openapi({ description: 'Payout transaction' }),
     refundHash: exact,
     statusUrl: z.url(),
     ...sourceFields,
   })
   .openapi('ExchangeStatus');
 
-/** The provider's states (its API page and its own clients); `verifying` is a hold for an identity check. */
+/**
+ * The provider's states, from its API page and its own clients; `verifying` is a hold for an identity check.
+ */
 const STATUSES = new Map<string, PublicStatus>([
   ['new', 'waiting'],
   ['waiting', 'waiting'],
@@ -61,16 +64,16 @@ const STATUSES = new Map<string, PublicStatus>([
   ['expired', 'expired'],
 ]);
 
-/** An undocumented state is not final: the exchange is pending until a known one comes. */
+/** An undocumented state is not final: the exchange is pending until a documented one arrives. */
 export const publicStatus = (state: string): PublicStatus => STATUSES.get(state) ?? 'pending';
 
-/** However many poll it, one exchange is read once in so long. */
+/** An exchange is read once in this time, regardless of the number of polling callers. */
 const POLL_POLICY = { freshMs: 5_000, revalidateMs: 0, staleMs: 60_000 };
 
-/** The provider's word for an unknown id is not documented; the id is the only thing that can be wrong here. */
+/** The provider's answer for an unknown id is undocumented; only the id can be wrong here. */
 const UNKNOWN_ID = /^status_40[04]$|not_found|not_valid|not_exist|invalid_id|unknown/;
 
-/** @throws AppError NOT_FOUND when the provider does not know the id */
+/** @throws AppError NOT_FOUND when the provider does not have the id */
 export async function getExchangeStatus(
   d: GetStatusDeps,
   id: string,
@@ -78,7 +81,7 @@ export async function getExchangeStatus(
   const { value, ...read } = await d.memory.read(`exchange:${id}`, POLL_POLICY, async () => {
     const answer = await d.changenow.status(id);
     if (!answer.ok && UNKNOWN_ID.test(answer.code)) {
-      throw new AppError('NOT_FOUND', 'The provider knows no exchange with this id.');
+      throw new AppError('NOT_FOUND', 'The provider has no exchange with this id.');
     }
     if (!answer.ok) throw refusal(answer.code);
     if (answer.value.id !== id) throw upstreamFailed('changenow', 'mismatch_id');

@@ -5,13 +5,13 @@ import type { Asset, ChangeNow, Currency, Pair } from '../../providers/changenow
 
 export type CurrencyDeps = { cache: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'currencies'> };
 
-/** Coins are listed and delisted rarely; a pair that went is refused by the provider whatever the list says. */
+/** Coins are rarely listed or delisted, and the provider refuses a delisted pair regardless of this list. */
 const LIST_POLICY = { freshMs: HOUR_MS, revalidateMs: 12 * HOUR_MS, staleMs: 48 * HOUR_MS };
 const MAX_CANDIDATES = 20;
 
 /**
- * The assets behind two currency codes. A code is the provider's legacy ticker, which names coin and network in one
- * word (`usdterc20`); a bare ticker on several networks is refused, never guessed.
+ * The assets of two currency codes. A code is the provider's legacy ticker, which names coin and network in
+ * one word (`usdterc20`). A bare ticker that exists on several networks is refused, never guessed.
  */
 export async function getPair({ cache, changenow }: CurrencyDeps, from: string, to: string): Promise<Pair> {
   const { value } = await cache.read('changenow:currencies:v1', LIST_POLICY, () => changenow.currencies());

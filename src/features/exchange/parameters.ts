@@ -12,8 +12,8 @@ const currency = (description: string, example: string) =>
     .openapi({ description, example });
 
 export const pairParams = {
-  from: currency('Currency that is paid in: a code that names coin and network, such as usdterc20', 'sol'),
-  to: currency('Currency that is paid out', 'btc'),
+  from: currency('Pay-in currency: a code that names coin and network, such as usdterc20', 'sol'),
+  to: currency('Payout currency', 'btc'),
 };
 
 export const amountOfFrom = amountParam({
@@ -24,7 +24,7 @@ export const amountOfFrom = amountParam({
   example: '0.5',
 });
 
-/** An amount for the contract's numeric field. `coinText` is the same to the last digit. */
+/** An amount for the contract's numeric field. `coinText` is the exact amount. */
 export function coinNumber(amount: AttoCoins): number;
 export function coinNumber(amount: AttoCoins | null): number | null;
 export function coinNumber(amount: AttoCoins | null): number | null {

@@ -1,10 +1,10 @@
 import { DAY_MS } from '../../core/limits.ts';
 import type { ExchangeStore } from './exchange-store.ts';
 
-/** How long an Idempotency-Key is known. */
+/** How long an Idempotency-Key is stored. */
 const KEPT_MS = 7 * DAY_MS;
 
-/** Forgets creates that are older; answers how many. Safe to repeat. */
+/** Deletes older creates and returns their number. Safe to repeat. */
 export const purgeExchange = (d: {
   exchanges: Pick<ExchangeStore, 'purge'>;
   now: () => number;

@@ -9,7 +9,7 @@ import { getEstimate, getRange, type QuoteDeps } from './quote.ts';
 
 export type QuoteRouteDeps = Omit<QuoteDeps, 'changenow'> & { changenow: ChangeNow | undefined };
 
-const INACTIVE = 'null when the provider does not exchange the pair now';
+const INACTIVE = 'null when the provider does not exchange the pair right now';
 
 const errors = [
   pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NOT_CONFIGURED'),
@@ -53,7 +53,7 @@ const estimate = createRoute({
   operationId: 'getExchangeEstimate',
   tags: ['exchange'],
   summary: 'Estimate an exchange',
-  description: 'What an amount would bring, fees deducted; the rate is not locked.',
+  description: 'Expected output for an amount, after fees; the rate is not locked.',
   middleware: [exchangeLimit] as const,
   request: { query: z.object({ ...pairParams, amount: amountOfFrom }) },
   responses: {
@@ -72,7 +72,7 @@ const estimate = createRoute({
           minutes: z
             .string()
             .nullable()
-            .openapi({ example: '10-60', description: 'How long it may take; null when not known' }),
+            .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
           ...sourceFields,
         })
         .openapi('ExchangeEstimate'),

@@ -5,12 +5,12 @@ import { type CurrencyDeps, getPair } from './pair.ts';
 import { assertInRange, refusal } from './refusal.ts';
 
 export type QuoteDeps = CurrencyDeps & {
-  /** In memory only: a caller chooses the key, and shared storage is paid by the write. */
+  /** In memory only: the caller chooses the key, and writes to shared storage cost money. */
   memory: Pick<Cache, 'read'>;
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'estimate'>;
 };
 
-/** Both move with the market; a minute old one would mislead. */
+/** Both follow the market; a value of a minute ago would mislead. */
 const QUOTE_POLICY = { freshMs: 10_000, revalidateMs: 0, staleMs: 0 };
 
 const nameOf = ({ from, to }: Pair) => `${from.ticker}/${from.network}:${to.ticker}/${to.network}`;
@@ -31,7 +31,7 @@ export async function getRange(d: QuoteDeps, from: string, to: string): Promise<
 }
 
 /**
- * What an amount would bring, null when the pair is inactive.
+ * Expected output for an amount; null when the pair is inactive.
  * @throws AppError EXCHANGE_AMOUNT_OUT_OF_RANGE with both bounds
  */
 export async function getEstimate(
@@ -49,7 +49,7 @@ export async function getEstimate(
   );
 }
 
-/** Read now, for a create. @throws AppError EXCHANGE_PAIR_INACTIVE */
+/** The range without a cache, for a create. @throws AppError EXCHANGE_PAIR_INACTIVE */
 export async function readRange(changenow: Pick<ChangeNow, 'range'>, pair: Pair): Promise<Range> {
   const range = await changenow.range(pair);
   if (range.ok) return range.value;

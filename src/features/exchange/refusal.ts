@@ -5,14 +5,14 @@ import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
 
 const RATE_LIMIT_PAUSE_SECONDS = 60;
 
-/** What a refusal of the provider is to the caller. */
+/** The error that a caller sees for a provider's refusal. */
 export function refusal(code: string): AppError {
   switch (code) {
     case 'pair_is_inactive':
-      return new AppError('EXCHANGE_PAIR_INACTIVE', 'The provider does not exchange this pair now.');
+      return new AppError('EXCHANGE_PAIR_INACTIVE', 'The provider does not exchange this pair right now.');
     case 'out_of_range':
     case 'deposit_too_small':
-      return new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', 'The provider does not take this amount.');
+      return new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', 'The provider does not accept this amount.');
     case 'not_valid_address':
       return new AppError(
         'EXCHANGE_ADDRESS_INVALID',

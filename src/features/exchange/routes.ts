@@ -17,12 +17,15 @@ import { type QuoteRouteDeps, quoteRoutes } from './quote-routes.ts';
 
 export type ExchangeDeps = QuoteRouteDeps &
   Omit<CreateExchangeDeps & GetStatusDeps, 'changenow'> & {
-    /** Undefined while CHANGENOW_API_KEY is missing. */
+    /** Undefined without CHANGENOW_API_KEY. */
     changenow: ChangeNow | undefined;
     waiting: Waiting;
   };
 
-/** The provider itself is called once in 5 s for one exchange, however many requests poll or wait. */
+/**
+ * Interval between reads; the provider itself is called once in 5 s per exchange, regardless of the number of
+ * requests.
+ */
 const POLL_MS = 1_000;
 
 const address = z
@@ -37,8 +40,8 @@ const ExchangeRequest = z
     payoutAddress: address.openapi({ description: 'Address that receives `to`' }),
     payoutExtraId: memo
       .optional()
-      .openapi({ description: 'Memo or tag of payoutAddress, on chains that have them' }),
-    refundAddress: address.optional().openapi({ description: 'Address of `from` that a refund goes to' }),
+      .openapi({ description: 'Memo or tag of payoutAddress, on chains that use one' }),
+    refundAddress: address.optional().openapi({ description: 'Address of `from` that receives a refund' }),
     refundExtraId: memo.optional(),
   })
   .refine((body) => body.from !== body.to, { path: ['to'], error: 'must differ from `from`' })
@@ -51,21 +54,24 @@ const create = createRoute({
   tags: ['exchange'],
   summary: 'Open an exchange',
   description:
-    'Opens an exchange: pay in at the returned address, receive at payoutAddress. Moves no money by itself. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
-    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; it is not asked a second time. At ' +
-    'most 100 exchanges an hour from one IPv4 address or one IPv6 /64.',
+    'Opens an exchange: pay in at the returned address, receive at payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second' +
+    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry. At' +
+    'most 100 exchanges per hour from one IPv4 address or one IPv6 /64.',
   middleware: [createLimit, jsonBody] as const,
   request: {
     headers: z.object({
       'idempotency-key': z.string().optional().openapi({
-        description: '16 to 128 visible ASCII characters; kept for 7 days',
+        description: '16 to 128 visible ASCII characters; stored for 7 days',
         example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
       }),
     }),
     body: jsonRequest(ExchangeRequest),
   },
   responses: {
-    200: jsonResponse(ExchangeAnswer, 'The exchange. A repeat carries `Idempotency-Replayed: true`'),
+    200: jsonResponse(
+      ExchangeAnswer,
+      'The exchange. A repeated request has the header `Idempotency-Replayed: true`',
+    ),
     ...errorResponses(
       pickErrors(
         SHARED_ERRORS,
@@ -117,15 +123,15 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
     const body = c.req.valid('json');
     const key = idempotencyKey(c);
     const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
-    // Only equal or not matters: the address itself need not lie in a table.
+    // Only compared for equality, so the table does not need the address itself.
     const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
     const result = await createExchange(configured(c.var.deps.exchange), body, { client, guard });
     if (result.replayed) c.header('Idempotency-Replayed', 'true');
     if (result.outcome === 'created') return c.json(result.answer, 200);
     throw new AppError(
       'EXCHANGE_OUTCOME_UNKNOWN',
-      'The provider did not confirm this exchange. It may exist there, but its pay-in address is not known: nothing ' +
-        'was paid, nothing is owed, pay nothing. To go on, create again with a new Idempotency-Key.',
+      'The provider did not confirm this exchange. It may exist there, but its pay-in address is unknown: nothing' +
+        'was paid and nothing is owed. Do not pay. To continue, create again with a new Idempotency-Key.',
     );
   })
   .openapi(status, async (c) => {

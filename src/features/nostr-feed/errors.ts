@@ -5,6 +5,6 @@ export const NOSTR_ERRORS = {
     status: 500,
     action: 'retry_later',
     retryable: true,
-    meaning: 'No relay answered and no earlier answer is kept; relay_status says how each failed.',
+    meaning: 'No relay answered and no earlier answer is stored; relay_status has each failure.',
   },
 } as const satisfies ErrorTable;

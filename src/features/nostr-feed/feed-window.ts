@@ -1,5 +1,5 @@
 /**
- * A stretch of a feed without gaps, merged from what the relays sent, and the pages cut out of it.
+ * A stretch of a feed without gaps, merged from the relays' events, and the pages cut from it.
  * @module
  */
 import type { NostrEvent } from '../../chain/nostr/nip01.ts';
@@ -17,7 +17,7 @@ import type { RelayReading } from './read-relay.ts';
 
 export type RelayStatus = {
   readonly relay: string;
-  /** Its posts are part of the answer without a gap. */
+  /** The answer contains this relay's posts without a gap. */
   readonly ok: boolean;
   readonly state: RelayReading['end'];
   readonly events: number;
@@ -25,11 +25,11 @@ export type RelayStatus = {
   readonly rejected: number;
 };
 
-/** Survives JSON. */
+/** JSON-compatible. */
 export type FeedWindow = {
-  /** Every post behind the window's start and up to `end`, in feed order. */
+  /** All posts between the window's start and `end`, in feed order. */
   readonly posts: readonly Post[];
-  /** Where the stretch ends; null when nothing older is there. */
+  /** End of the stretch; null when there is nothing older. */
   readonly end: Position | null;
   readonly relays: readonly RelayStatus[];
 };
@@ -42,13 +42,13 @@ export type Page = {
   readonly isFull: boolean;
 };
 
-/** More than the largest page, so that one busy second does not end a window. */
+/** Larger than the largest page, so that one busy second does not end a window. */
 const MAX_POSTS = 1_000;
 
 const hasAnswered = ({ completeFrom, exhausted }: RelayReading): boolean =>
   completeFrom !== undefined || exhausted;
 
-/** Whether there is anything to show: every relay failed when not. */
+/** Whether there is anything to show; false when every relay failed. */
 export const isUsable = (readings: readonly RelayReading[]): boolean =>
   readings.some((reading) => hasAnswered(reading) || reading.events.length > 0);
 
@@ -68,10 +68,10 @@ export function displayUrl(url: string): string {
 }
 
 /**
- * Posts behind `start` from all relays, each once. The window ends where the first relay with older posts was left:
- * below that second its posts would be missing between those of the others.
+ * Posts after `start` from all relays, each once. The window ends where the first relay with older posts
+ * stopped: below that second, its posts would be missing between those of the others.
  *
- * @param maxBytes bound on the posts' contents, in UTF-16 units; the first post always fits
+ * @param maxBytes limit on the posts' contents, in UTF-16 units; the first post always fits
  */
 export function mergeReadings(
   readings: readonly RelayReading[],
@@ -110,7 +110,7 @@ export function mergeReadings(
   };
 }
 
-/** The posts behind `start`, at most `limit`. */
+/** The posts after `start`, at most `limit`. */
 export function cutPage({ posts, end }: FeedWindow, start: Position | undefined, limit: number): Page {
   const rest = posts.filter((post) => isAfter(post, start));
   const page = rest.slice(0, limit);
@@ -126,8 +126,8 @@ export function cutPage({ posts, end }: FeedWindow, start: Position | undefined,
 }
 
 /**
- * The exclusive `until` that goes on from a position: the second is repeated when posts of it may remain. A page that
- * lies in one second would repeat for ever, so what remains of that second is given up.
+ * The exclusive `until` for the next page. The second is repeated when more of its posts may remain. A page
+ * within a single second would repeat forever, so the rest of that second is skipped.
  */
 function untilAfter(next: Position, page: readonly Post[], following: Post | undefined): number {
   const isDone = isEndOfSecond(next) || (following && following.created_at < next.createdAt);

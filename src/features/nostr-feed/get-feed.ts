@@ -12,10 +12,10 @@ export const MAX_FEED_LIMIT = 100;
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Comments of everybody, newest first.
+ * Comments of all authors, newest first.
  *
- * @param topics labels of which a note must have one, or null for all notes
- * @param start  place behind which the page begins; undefined for the top
+ * @param topics a note must have one of these labels; null for all notes
+ * @param start  position after which the page begins; undefined for the top
  */
 export const getFeed = (
   { feeds }: FeedDeps,
@@ -40,6 +40,6 @@ const canonical = (topics: readonly string[]): string => JSON.stringify([...new 
 
 const sameTopics = (a: readonly string[], b: readonly string[]): boolean => canonical(a) === canonical(b);
 
-/** Short and free of what a caller may write into a label. */
+/** Short, and without the characters of a caller's label. */
 const fingerprint = (topics: readonly string[]): string =>
   bytesToHex(sha256(utf8ToBytes(canonical(topics)))).slice(0, 32);

@@ -8,7 +8,7 @@ export type PostsDeps = { feeds: Pick<FeedReader, 'page'> };
 export const MAX_POSTS_LIMIT = 500;
 const MAX_BYTES = 1024 * 1024;
 
-/** Comments of one author, newest first, whatever their labels. `start` is the place behind which the page begins. */
+/** Comments of one author, newest first, with any labels. The page begins after position `start`. */
 export const getPosts = (
   { feeds }: PostsDeps,
   pubkey: string,

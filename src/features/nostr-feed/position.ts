@@ -1,5 +1,5 @@
 /**
- * Places in a feed, whose order is newest first and, within a second, lowest id first (NIP-01).
+ * Positions in a feed. The order is newest first and, within a second, lowest id first (NIP-01).
  * @module
  */
 export type Position = {
@@ -10,7 +10,7 @@ export type Position = {
 
 type Placed = { readonly id: string; readonly created_at: number };
 
-/** No event has this id: its position is behind every event of the second. */
+/** No event has this id: its position is after every event of the second. */
 const LAST_ID = 'f'.repeat(64);
 
 export const positionOf = ({ created_at, id }: Placed): Position => ({ createdAt: created_at, id });
@@ -19,24 +19,24 @@ export const endOfSecond = (createdAt: number): Position => ({ createdAt, id: LA
 
 export const isEndOfSecond = ({ id }: Position): boolean => id === LAST_ID;
 
-/** Below zero when `a` comes first. */
+/** Negative when `a` comes first. */
 export const compare = (a: Position, b: Position): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** The one further down the feed; a missing one is the top. */
+/** The position further down the feed; a missing one is the top. */
 export const later = (a: Position | undefined, b: Position | undefined): Position | undefined =>
   a && b ? (compare(a, b) < 0 ? b : a) : (a ?? b);
 
 export const isAfter = (event: Placed, position: Position | undefined): boolean =>
   position === undefined || compare(position, positionOf(event)) < 0;
 
-/** The newest second that can hold events after the position; below zero when none can. */
+/** The newest second that can contain events after the position; negative when there is none. */
 export const newestSecond = (position: Position): number =>
   isEndOfSecond(position) ? position.createdAt - 1 : position.createdAt;
 
 export const formatPosition = ({ createdAt, id }: Position): string => `${createdAt}.${id}`;
 
-/** `<created_at>.<id>`, or undefined when the text is none. */
+/** Parses `<created_at>.<id>`; undefined when malformed. */
 export function parsePosition(text: string): Position | undefined {
   const match = /^(\d{1,12})\.([0-9a-f]{64})$/.exec(text);
   return match ? { createdAt: Number(match[1]), id: match[2] ?? '' } : undefined;

@@ -4,10 +4,10 @@ import { commentRoot } from '../../chain/nostr/nip22.ts';
 import { contentWarning } from '../../chain/nostr/nip36.ts';
 import { topicsOf } from './topic-labels.ts';
 
-/** An event as the feeds show it. */
+/** An event in the form of the feeds. */
 export type Post = ReturnType<typeof postOf>;
 
-/** More hints make the link longer without finding the note better. */
+/** More hints make the link longer without making the note easier to find. */
 const MAX_HINTS = 2;
 
 /** @param relays that have the event */

@@ -16,11 +16,13 @@ import { compare, formatPosition, newestSecond, type Position } from './position
 import { readRelay, type Scope } from './read-relay.ts';
 
 export type FeedScope = Scope & {
-  /** Names the scope in cache keys. */
+  /** The scope's name in cache keys. */
   readonly key: string;
-  /** Asked for by everybody, so worth a place in the shared cache; a caller's own choice is kept in memory only. */
+  /**
+   * Requested by many callers, so kept in the shared cache; a caller's own selection is kept in memory only.
+   */
   readonly isCommon: boolean;
-  /** Bound on a window's contents, in UTF-16 units. */
+  /** Limit on a window's contents, in UTF-16 units. */
   readonly maxBytes: number;
 };
 
@@ -35,21 +37,21 @@ export type FeedReader = ReturnType<typeof createFeedReader>;
 
 type Options = {
   relays: Pick<NostrRelays, 'urls' | 'open'>;
-  /** Shared between isolates. */
+  /** Shared by all isolates. */
   cache: Pick<Cache, 'read'>;
   memory: Pick<Cache, 'read'>;
   now: () => number;
 };
 
 const TOP_POLICY = { freshMs: 15_000, revalidateMs: 45_000, staleMs: 6 * HOUR_MS };
-/** Old notes hardly change: only a late or deleted one would. */
+/** Old notes rarely change: only late or deleted ones do. */
 const PAST_POLICY = { freshMs: 300_000, revalidateMs: 600_000, staleMs: 6 * HOUR_MS };
-/** A note may be dated ahead of our clock by so much; more would pin it to the top. */
+/** A note may be dated ahead of our clock by this much; a later date would pin it to the top. */
 const CLOCK_TOLERANCE_SECONDS = 600;
 
-/** Windows that are remembered by where they reach, over all feeds. */
+/** Remembered windows with their ranges, over all feeds. */
 const MAX_SPANS = 200;
-/** Windows tried before relays are asked. */
+/** Windows tried before the relays are read. */
 const MAX_TRIED = 2;
 
 type Span = {
@@ -60,12 +62,12 @@ type Span = {
 };
 
 /**
- * Reads feeds in windows that hold many pages, so that walking down a feed asks the relays once a window, whatever the
- * page size.
+ * Reads feeds in windows of many pages. Walking down a feed reads the relays once per window, regardless of
+ * the page size.
  */
 export function createFeedReader({ relays, cache, memory, now }: Options) {
   const spans = new Map<string, Span>();
-  /** The page that was last cut out of a window: the same object for all who ask for it. */
+  /** The last page cut from each window: all its readers receive the same object. */
   const cuts = new WeakMap<Cached<FeedWindow>, { readonly name: string; readonly page: FeedPage }>();
 
   function cut(read: Cached<FeedWindow>, start: Position | undefined, limit: number): FeedPage {
@@ -100,7 +102,7 @@ export function createFeedReader({ relays, cache, memory, now }: Options) {
     return read;
   }
 
-  /** Starts of known windows that reach over a position, the latest first. */
+  /** Starts of known windows that contain a position, the latest first. */
   const startsOver = (scope: FeedScope, position: Position): (Position | undefined)[] =>
     [...spans.values()]
       .filter(({ scope: key, start, end }) => {
@@ -112,18 +114,18 @@ export function createFeedReader({ relays, cache, memory, now }: Options) {
       .map(({ start }) => start);
 
   return {
-    /** The relays that are asked, without what a URL may hold of secrets. */
+    /** The relays in use, without possible secrets in their URLs. */
     shownUrls: relays.urls.map(displayUrl),
 
     /**
-     * One page behind `start`, or the top of the feed.
-     * @throws AppError RELAYS_FAILED when no relay answers and nothing is kept
+     * One page after `start`, or the top of the feed.
+     * @throws AppError RELAYS_FAILED when no relay answers and no window is stored
      */
     async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
       const known = start ? startsOver(scope, start) : [];
       for (const from of known) {
         const page = cut(await readWindow(scope, from), start, limit);
-        // The window may have been read anew and end earlier than it did.
+        // The window may have been read again and may now end earlier.
         if (page.isFull) return page;
       }
       return cut(await readWindow(scope, start), start, limit);

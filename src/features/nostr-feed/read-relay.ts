@@ -1,42 +1,45 @@
 import type { Filter, NostrEvent } from '../../chain/nostr/nip01.ts';
 import type { NostrRelays, RelayEnd } from '../../providers/nostr-relays.ts';
 
-/** What one feed is made of. */
+/** The events of one feed. */
 export type Scope = {
-  /** What relays are asked for. */
+  /** The filter sent to relays. */
   readonly filter: Pick<Filter, 'kinds' | 'authors' | '#l'>;
-  /** What is kept of their answers, which filters cannot say. */
+  /** Selects events by criteria that a filter cannot express. */
   readonly accepts: (event: NostrEvent) => boolean;
-  /** Posts that one read should bring; also what a relay is asked for at a time. */
+  /** Desired number of posts per read; also the number requested from a relay at a time. */
   readonly target: number;
 };
 
 export type RelayReading = {
   readonly url: string;
   readonly end: RelayEnd;
-  /** Kept events, in no order. */
+  /** Accepted events, in no particular order. */
   readonly events: readonly NostrEvent[];
-  /** Unix second from which on nothing is missing; undefined when the relay never finished an answer. */
+  /** Unix second from which nothing is missing; undefined when the relay never completed an answer. */
   readonly completeFrom: number | undefined;
-  /** Nothing older is there. */
+  /** There is nothing older. */
   readonly exhausted: boolean;
-  /** Something is missing: a second with more events than the relay sends at once, or an unreadable answer. */
+  /**
+   * Something is missing: a second with more events than the relay sends at once, or an unreadable answer.
+   */
   readonly partial: boolean;
   readonly rejected: number;
 };
 
-/** A second is read by itself when it fills an answer; relays cut such a question at a bound of their own. */
+/** A second that fills an answer is read separately; relays limit that answer as well. */
 const SECOND_LIMIT = 1_000;
-/** No relay is known to send fewer at a time. */
+/** Every known relay sends at least this many at a time. */
 const LOWEST_CAP = 20;
 const MAX_QUERIES = 12;
 
 /**
- * Events of one relay from `upper` (Unix second, inclusive) downwards, until the target is met or nothing is left.
+ * Events of one relay from `upper` (Unix second, inclusive) downwards, until the target is reached or nothing
+ * is left.
  *
- * A relay cuts its answers at a bound that it does not say, so a short answer proves nothing by itself. The end is
- * believed when an answer is empty, or shorter than one that this relay has given before. A second at the edge of an
- * answer may be cut in the middle: it counts only once it has been asked for again.
+ * A relay limits its answers without stating the limit, so a short answer proves nothing. The end counts when
+ * an answer is empty, or shorter than an earlier one of the same relay. A second at the edge of an answer may
+ * be incomplete: it counts only after it was requested again.
  */
 export async function readRelay(
   relays: Pick<NostrRelays, 'open'>,
@@ -76,7 +79,7 @@ export async function readRelay(
     return { received, isLast, end, oldest: Math.min(...answer.events.map((e) => e.created_at)) };
   }
 
-  /** Whether the relay's own bound is above `count`, asked from `until` downwards. */
+  /** Whether the relay's own limit is above `count`, tested from `until` downwards. */
   const sendsMoreThan = async (count: number): Promise<boolean> =>
     count < SECOND_LIMIT && (await ask({ until, limit: count + 1 })).received > count;
 
@@ -84,12 +87,12 @@ export async function readRelay(
     for (let queries = 0; queries < MAX_QUERIES && until >= 0; queries += 1) {
       const page = await ask({ until, limit: scope.target });
       if (page.end !== 'eose') return reading(page.end);
-      // Older events are there and yet the relay sent no more than that second: its bound lies inside the second.
+      // Older events exist, but the relay sent only that second: its limit lies inside the second.
       partial ||= mayBeCut && page.received > 0;
       mayBeCut = false;
       if (page.isLast) return reading('eose', true);
       if (page.oldest === Number.POSITIVE_INFINITY) {
-        // Nothing of the answer could be used, so there is no older time to go on from.
+        // The answer had no usable event, so there is no older time to continue from.
         partial = true;
         return reading('eose', true);
       }

@@ -21,7 +21,7 @@ import {
 import { DEFAULT_TOPICS } from './topic-labels.ts';
 
 export type NostrFeedDeps = {
-  /** Undefined when no usable relay list is configured. */
+  /** Undefined without a usable relay list. */
   feeds: FeedReader | undefined;
   /** Public key of the server identity in hex. */
   identity: string | undefined;
@@ -150,7 +150,7 @@ function feedsOf(c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>): Feed
   throw new AppError('NOT_CONFIGURED', 'NOSTR_RELAYS is not a list of relay URLs.', { details });
 }
 
-/** Both may be given: `until` bounds the feed, the cursor is a place in it. */
+/** Both may be given: `until` limits the feed, the cursor is a position in it. */
 const startOf = (until: number | undefined, cursor: Position | undefined): Position | undefined =>
   later(until === undefined ? undefined : endOfSecond(until), cursor);
 
@@ -171,7 +171,10 @@ function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) 
   };
 }
 
-/** The contract wants the feed's own body with `ok: false` here; the members of the error body stand beside it. */
+/**
+ * The contract requires the feed's own body with `ok: false` here; the members of the error body are added to
+ * it.
+ */
 async function orRelaysFailed<A, B>(
   c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>,
   answer: () => Promise<A>,

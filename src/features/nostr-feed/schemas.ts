@@ -11,11 +11,11 @@ export const limitParam = (maximum: number, fallback: number) =>
   integerParam(1, maximum)
     .optional()
     .transform((limit) => limit ?? fallback)
-    .openapi({ type: 'integer', description: `Posts a page, 1 to ${maximum}`, default: fallback });
+    .openapi({ type: 'integer', description: `Posts per page, 1 to ${maximum}`, default: fallback });
 
 export const untilParam = integerParam(0, LAST_SECOND)
   .optional()
-  .openapi({ type: 'integer', description: 'Unix seconds, exclusive; next_until of the page before' });
+  .openapi({ type: 'integer', description: 'Unix seconds, exclusive; next_until of the previous page' });
 
 export const cursorParam = z
   .string()
@@ -26,15 +26,15 @@ export const cursorParam = z
     return z.NEVER;
   })
   .optional()
-  .openapi({ type: 'string', description: 'next_cursor of the page before: each post comes once' });
+  .openapi({ type: 'string', description: 'next_cursor of the previous page; no post appears twice' });
 
 export const aiOnlyParam = z
   .enum(['1', 'true', 'yes', '0', 'false'])
   .optional()
   .transform((text) => text !== '0' && text !== 'false')
-  .openapi({ description: 'Only notes with a label of the list; default true', default: 'true' });
+  .openapi({ description: 'Only notes with one of the labels; default true', default: 'true' });
 
-/** Blank text is an empty form field and means the default list. */
+/** Blank text is an empty form field and selects the default list. */
 export const topicLabelsParam = z
   .string()
   .optional()
@@ -48,7 +48,7 @@ export const topicLabelsParam = z
   .openapi({
     type: 'string',
     description:
-      'Labels, comma or space separated, of which a note must have one; default ai, blockchain, defi',
+      'Labels, separated by commas or spaces; a note must have one of them. Default: ai, blockchain, defi',
     example: 'ai,defi',
   });
 
@@ -57,22 +57,22 @@ const Post = z
     id: z.string(),
     pubkey: z.string(),
     created_at: z.int().openapi({ description: 'Unix seconds' }),
-    content: z.string().openapi({ description: 'Plain text of a stranger: escape it' }),
+    content: z.string().openapi({ description: 'Plain text from an untrusted author: escape it' }),
     kind: z.int(),
     labels: z.array(z.string()).openapi({ description: 'Topic labels of the note' }),
     content_warning: z
       .string()
       .nullable()
-      .openapi({ description: 'Reason to hide the note until asked for' }),
+      .openapi({ description: 'Reason to hide the note until the reader chooses to see it' }),
     root: z
       .object({
         tag: z.enum(['I', 'E', 'A']),
         value: z.string(),
         kind: z.string().nullable(),
-        url: z.string().nullable().openapi({ description: 'The root as an http(s) link, when it is one' }),
+        url: z.string().nullable().openapi({ description: 'The root as an http(s) link, if it is one' }),
       })
       .nullable()
-      .openapi({ description: 'What the thread is about (NIP-22)' }),
+      .openapi({ description: "The thread's subject (NIP-22)" }),
     nevent: z.string().openapi({ description: 'NIP-19 link with relay hints' }),
   })
   .openapi('NostrPost');
@@ -80,11 +80,11 @@ const Post = z
 const RelayStatus = z
   .object({
     relay: z.string(),
-    ok: z.boolean().openapi({ description: 'Its posts are in the answer without a gap' }),
+    ok: z.boolean().openapi({ description: 'The answer contains its posts without a gap' }),
     state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
     events: z.int(),
-    partial: z.boolean().openapi({ description: 'It has posts that it could not be made to send' }),
-    rejected: z.int().openapi({ description: 'Events refused: forged, malformed or not asked for' }),
+    partial: z.boolean().openapi({ description: 'It has posts that it did not send' }),
+    rejected: z.int().openapi({ description: 'Rejected events: forged, malformed or not matching' }),
   })
   .openapi('RelayStatus');
 

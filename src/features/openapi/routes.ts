@@ -7,9 +7,9 @@ import { securityText, sitemap } from './site-texts.ts';
 import type { DocumentName } from './stored-documents.ts';
 
 export type OpenApiDeps = {
-  /** Origin of absolute links; empty where none is configured. */
+  /** Origin of absolute links; empty if not configured. */
   readonly publicBaseUrl: string;
-  /** `mailto:` or `https:` URL; undefined where none is configured. */
+  /** `mailto:` or `https:` URL; undefined if not configured. */
   readonly securityContact: string | undefined;
   readonly now: () => number;
   /** A text that the build made. @throws Error when the site does not have it */
@@ -50,7 +50,7 @@ const documentRoute = createRoute({
           components: z.looseObject({}),
         })
         .openapi('OpenApiDocument'),
-      'Every route, generated from the schemas that check requests',
+      'Every route, generated from the schemas that validate requests',
     ),
   },
 });

@@ -1,5 +1,5 @@
 /**
- * Small texts at fixed addresses: sitemap.xml and security.txt.
+ * Small texts at fixed paths: sitemap.xml and security.txt.
  * @module
  */
 

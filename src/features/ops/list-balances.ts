@@ -8,13 +8,13 @@ import type { OpsRow } from './ops-report.ts';
 export type BalancesDeps = {
   readonly reserve: { readonly solanaAddress: string | null; readonly bitcoinAddress: string | null };
   readonly treasuryAddress: string | null;
-  /** Tokens that the service knows, by the name that people use. */
+  /** Tokens of the service, with their common names. */
   readonly knownMints: readonly { readonly asset: string; readonly mint: string }[];
   readonly bitcoinSources: readonly {
     readonly name: string;
     balance(address: string): Promise<{ readonly confirmed: bigint; readonly pendingDelta: bigint }>;
   }[];
-  /** Accounts of one moment on Solana, in the order asked. */
+  /** Accounts on Solana at one slot, in the given order. */
   readAccounts(addresses: readonly string[]): Promise<{
     readonly accounts: readonly ({
       readonly owner: string;
@@ -24,7 +24,10 @@ export type BalancesDeps = {
   }>;
 };
 
-/** What reserve and treasury hold, read from the chains now. A part that cannot be read says why, and is no zero. */
+/**
+ * The balances of reserve and treasury, read from the chains now. A part that cannot be read shows the
+ * reason, never zero.
+ */
 export async function listBalances(d: BalancesDeps): Promise<{ ok: boolean; rows: OpsRow[] }> {
   const parts = await Promise.all([
     part('solana', () => solanaRows(d)),
@@ -92,7 +95,7 @@ async function solanaRows({ reserve, treasuryAddress, knownMints, readAccounts }
   });
   const missing = mints
     .filter(({ program }) => program === undefined)
-    .map(({ asset, mint }) => row('', asset, mint, null, 0, 'no mint on this chain'));
+    .map(({ asset, mint }) => row('', asset, mint, null, 0, 'no such mint on this chain'));
   const held = holders.flatMap(([holder, owner]) =>
     mints.flatMap(({ asset, mint, program, decimals }) =>
       program === undefined

@@ -1,4 +1,4 @@
-/** What an operator's command answers: one line for people, then tables, then text that is used as it stands. */
+/** The answer to an operator's command: one line of text, then tables, then text that is used unchanged. */
 export type OpsRow = Readonly<Record<string, string | number | null>>;
 
 export type OpsReport = {
@@ -6,6 +6,6 @@ export type OpsReport = {
   readonly message: string;
   readonly rows?: readonly OpsRow[];
   readonly tables?: readonly { readonly title: string; readonly rows: readonly OpsRow[] }[];
-  /** To be taken byte for byte, as the text that is signed elsewhere. */
+  /** To be copied exactly, as the text that is signed elsewhere. */
   readonly text?: string;
 };

@@ -1,5 +1,5 @@
 /**
- * Payments that bought nothing, as the custodian mirrors them in D1.
+ * Payments that bought nothing, from D1, which the custodian mirrors.
  * @module
  */
 import * as z from 'zod';
@@ -16,7 +16,7 @@ const Journal = z.object({
 export type RefundStore = ReturnType<typeof createRefundStore>;
 
 export const createRefundStore = (db: D1Database) => ({
-  /** Owed back and not yet paid, the oldest first. */
+  /** Refunds that are owed and not yet paid, oldest first. */
   async due(limit: number): Promise<OpsRow[]> {
     const { results } = await db
       .prepare(

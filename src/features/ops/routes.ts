@@ -1,6 +1,6 @@
 /**
- * The operator's door. It does not exist unless OPS_SECRET is set; it is not in the OpenAPI document and no browser may
- * call it. It can never name a destination or an amount.
+ * The operator's route. It exists only if OPS_SECRET is set. It is not in the OpenAPI document, and browsers
+ * may not call it. It can never name a destination or an amount.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -18,7 +18,7 @@ export type OpsDeps = CommandDeps & {
 
 export const OPS_PATH = '/api/ops';
 
-/** Compares hashes, so that neither content nor length of the secret shows in the time that it takes. */
+/** Compares hashes, so that the duration reveals neither content nor length of the secret. */
 function isSecret(given: string, secret: string): boolean {
   const a = sha256(utf8ToBytes(given));
   const b = sha256(utf8ToBytes(secret));

@@ -1,6 +1,6 @@
 /**
- * The operator's commands. Those that change something are the custodian's; the others only read. None can name a
- * destination or an amount.
+ * The operator's commands. The custodian runs those that change something; the others only read. None can
+ * name a destination or an amount.
  * @module
  */
 import * as z from 'zod';
@@ -13,7 +13,7 @@ import type { RefundStore } from './refund-store.ts';
 export type CommandDeps = BalancesDeps & {
   readonly custody: Pick<CustodianApi, 'ops' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'>;
   readonly refunds: Pick<RefundStore, 'due'>;
-  /** Variables that an area lacks; empty when it works. */
+  /** Variables that an area lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
   readonly missingForProof: readonly string[];
 };
@@ -32,7 +32,7 @@ const CUSTODY_COMMANDS = [
 export const Command = z.union([
   z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
   z.strictObject({ name: z.enum(['balances', 'refund-due', 'proof-message']) }),
-  // Only the daily trigger mints.
+  // Only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
   z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
 ]);
@@ -44,11 +44,15 @@ const MINTS = 30;
 export async function runCommand(d: CommandDeps, command: Command): Promise<OpsReport> {
   switch (command.name) {
     case 'balances':
-      return { message: 'What the chains show now.', ...(await listBalances(d)) };
+      return { message: 'The current state of the chains.', ...(await listBalances(d)) };
     case 'refund-due': {
       const rows = await d.refunds.due(REFUNDS);
       const total = rows.reduce((sum, { lamports }) => sum + BigInt(lamports ?? 0), 0n);
-      return { ok: true, message: `${rows.length} payments are owed back, ${total} lamports.`, rows };
+      return {
+        ok: true,
+        message: `${rows.length} payments are owed back, ${total} lamports in total.`,
+        rows,
+      };
     }
     case 'mint':
       return showMint(d);
@@ -109,7 +113,7 @@ async function showMint(d: CommandDeps): Promise<OpsReport> {
 function said({ day, verdict, reason, mintAtoms }: MintPreview): string {
   switch (verdict) {
     case 'mint':
-      return `${day}: a mint now would make ${mintAtoms} atoms. Nothing was minted.`;
+      return `${day}: a mint now would create ${mintAtoms} atoms. Nothing was minted.`;
     case 'none':
       return `${day}: nothing to mint (${reason}).`;
     case 'wait':

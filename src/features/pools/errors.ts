@@ -5,6 +5,6 @@ export const POOL_ERRORS = {
     status: 502,
     action: 'retry_later',
     retryable: true,
-    meaning: 'The pool API answered something that is not JSON; body_preview has its first 500 characters.',
+    meaning: 'The pool API returned something other than JSON; body_preview has its first 500 characters.',
   },
 } as const satisfies ErrorTable;

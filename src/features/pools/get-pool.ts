@@ -13,27 +13,27 @@ export type PoolDeps = ChainReads & {
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-/** JSON for the caller as text, so that no byte of it changes on the way. */
+/** JSON text for the caller, so that no byte of it changes. */
 export type PoolAnswer = {
   readonly status: number;
   readonly text: string;
-  /** Who spoke; absent for an error of the upstream. */
+  /** Source of the answer; absent for an error of the upstream. */
   readonly source?: 'orca' | 'chain_rpc';
   /** Unix milliseconds. */
   readonly asOf?: number;
   readonly stale?: boolean;
-  /** As the upstream sent it. */
+  /** As sent by the upstream. */
   readonly retryAfter?: string;
 };
 
 type Kept = { readonly text: string; readonly source: 'orca' | 'chain_rpc' };
 
 const POLICY = { freshMs: 10_000, revalidateMs: 50_000, staleMs: 900_000 };
-/** A pool is some 6 KB; more is handed on but not remembered. */
+/** A pool is about 6 KB; a larger answer is passed on but not cached. */
 const MAX_KEPT_CHARS = 256 * 1024;
 const PREVIEW_CHARS = 500;
 
-/** An answer that may be given but not kept: an error, or balances that could not be mended. */
+/** An answer that may be returned but not cached: an error, or balances that could not be corrected. */
 class NotKept extends Error {
   readonly answer: PoolAnswer;
   constructor(answer: PoolAnswer) {
@@ -42,11 +42,11 @@ class NotKept extends Error {
   }
 }
 
-/** A body that is not JSON, with the status to answer. */
+/** A body that is not JSON, with the status to return. */
 export class NonJson extends Error {
   readonly status: number;
   readonly preview: string;
-  /** Seconds, as the upstream sent them. */
+  /** Seconds, as sent by the upstream. */
   readonly retryAfter: string | undefined;
   constructor(status: number, text: string, retryAfter: string | undefined) {
     super('dex_non_json');
@@ -57,7 +57,7 @@ export class NonJson extends Error {
 }
 
 /**
- * A pool as the upstream has it, else as the chain has it, else the upstream's refusal.
+ * A pool from the upstream, else from the chain, else the upstream's refusal.
  * @throws NonJson when neither has it and the upstream's body is not JSON
  * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not answer
  */
@@ -97,7 +97,7 @@ async function askUpstream(d: PoolDeps, address: string): Promise<Answer | { fai
   }
 }
 
-/** The chain is the second choice: when it fails too, the upstream's word is what the caller gets. */
+/** The chain is the second choice: if it fails too, the caller gets the upstream's answer. */
 async function orLog<T>(d: PoolDeps, address: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -119,7 +119,7 @@ function refusalOf({ status, text, headers }: Answer): Error {
   const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? wait : undefined;
   if (!isJson(text)) return new NonJson(isError ? status : 502, text, retryAfter);
   return new NotKept({
-    // A redirect is not followed and leads nowhere without its target.
+    // A redirect is not followed, and without its target it is useless.
     status: isError || isSuccess(status) ? status : 502,
     text,
     ...(retryAfter === undefined ? {} : { retryAfter }),

@@ -5,14 +5,14 @@ import { spliceJson } from './splice-json.ts';
 import type { UpstreamPool } from './upstream-pool.ts';
 
 export type ChainReads = {
-  /** Accounts of one slot in the order asked, null where there is none. */
+  /** Accounts of one slot in the given order, null if absent. */
   readAccounts: (
     addresses: readonly string[],
   ) => Promise<{ slot: bigint; accounts: readonly (ChainAccount | null)[] }>;
 };
 
 /**
- * The upstream's text with both balances as the vaults hold them, in atoms; every other byte stays.
+ * The upstream's text with both balances from the vaults, in atoms; all other bytes are unchanged.
  * @throws AppError UPSTREAM_FAILED when the vaults cannot be read
  */
 export async function mendBalances(d: ChainReads, text: string, pool: UpstreamPool): Promise<string> {
@@ -29,7 +29,9 @@ export async function mendBalances(d: ChainReads, text: string, pool: UpstreamPo
   });
 }
 
-/** A zero in place of a balance that could not be read would be believed. @throws AppError UPSTREAM_FAILED */
+/**
+ * Throws instead of returning zero, which would look like a real balance. @throws AppError UPSTREAM_FAILED
+ */
 export function vaultAtoms(account: ChainAccount | null | undefined, mint: string | undefined): bigint {
   const vault = account ? decodeTokenAccount(account.owner, account.data) : undefined;
   if (!vault) throw upstreamFailed('solana-rpc', 'vault_is_no_token_account');

@@ -26,9 +26,9 @@ import type { ChainAccount } from '../../providers/solana-rpc.ts';
 import { type ChainReads, vaultAtoms } from './mend-balances.ts';
 
 /**
- * A pool in the upstream's shape, from chain data alone and in two reads; `tvlUsdc` and `stats` need a price history
- * and are absent. Undefined when the account is no Whirlpool.
- * @throws AppError UPSTREAM_FAILED when the chain cannot be read or a vault or mint is not what the pool says
+ * A pool in the upstream's shape, from chain data alone and in two reads; `tvlUsdc` and `stats` need a price
+ * history and are absent. Undefined when the account is not a Whirlpool.
+ * @throws AppError UPSTREAM_FAILED when the chain cannot be read, or a vault or mint does not match the pool
  */
 export async function readPoolFromChain(
   d: ChainReads & { now: () => number },
@@ -97,7 +97,7 @@ function tokenOf(address: string, mint: Mint, metaplex: ChainAccount | null | un
   };
 }
 
-/** The account's own fields, under the upstream's names. Integers above 32 bits are text there as here. */
+/** The account's own fields, under the upstream's names. Integers above 32 bits are text in both. */
 function stateOf(pool: Whirlpool) {
   const { rewardInfos, bump, feeTierIndex, rewardLastUpdatedTimestamp, ...fields } = pool;
   return {
@@ -118,7 +118,7 @@ function stateOf(pool: Whirlpool) {
   };
 }
 
-/** Rates are what volatility adds to `feeRate`, in the same unit. */
+/** The rates are what volatility adds to `feeRate`, in the same unit. */
 const adaptiveFeeOf = ({ constants, variables }: WhirlpoolOracle) => ({
   constants,
   variables: {
@@ -130,7 +130,7 @@ const adaptiveFeeOf = ({ constants, variables }: WhirlpoolOracle) => ({
   maxRate: adaptiveFeeRate(constants, constants.maxVolatilityAccumulator),
 });
 
-/** The last second that a Date holds. */
+/** The last second that a Date can represent. */
 const LAST_SECOND = 8_640_000_000_000n;
 
 const isoTime = (seconds: bigint): string | null =>

@@ -57,18 +57,18 @@ const Pool = z
   })
   .openapi('Pool');
 
-/** What the pool API said of its own, with its own status: any JSON. */
+/** The pool API's own error with its own status: any JSON. */
 const UpstreamPoolError = z.looseObject({}).openapi('UpstreamPoolError');
 const NonJsonBody = Problem.extend({
   error_code: z.literal('DEX_NON_JSON'),
   error: z.literal('dex_non_json'),
-  body_preview: z.string().openapi({ description: 'Up to 500 characters of what came instead of JSON' }),
+  body_preview: z.string().openapi({ description: 'The first 500 characters of the body' }),
 });
 const coded = (code: string) => Problem.extend({ error_code: z.literal(code) });
 const passedOn = (...own: z.ZodType[]) =>
   jsonResponse(
     z.union([NonJsonBody, ...own, UpstreamPoolError]),
-    'The status and the body of the pool API are passed on',
+    "The pool API's status and body, passed on unchanged",
   );
 
 const poolRoute = createRoute({
@@ -78,8 +78,8 @@ const poolRoute = createRoute({
   tags: ['pools'],
   summary: 'Get a pool',
   description:
-    'A pool as the pool API has it, or as the chain has it. The body of the pool API unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
-    'say where and when it was read. An error status of the pool API is passed on with its body.',
+    'A pool from the pool API, or from the chain if the API does not have it. The body of the pool API is unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale' +
+    'show where and when it was read. An error status of the pool API is passed on with its body.',
   middleware: [rateLimit('pools')] as const,
   request: {
     params: z.object({
@@ -91,7 +91,7 @@ const poolRoute = createRoute({
   },
   responses: {
     200: jsonResponse(Pool, 'The pool'),
-    304: { description: 'What the ETag sent stands for still holds' },
+    304: { description: 'The content of the sent ETag is still current' },
     400: passedOn(coded('INVALID_INPUT')),
     429: passedOn(coded('RATE_LIMITED')),
     500: passedOn(coded('INTERNAL')),

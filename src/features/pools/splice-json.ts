@@ -1,6 +1,6 @@
 /**
- * Changes members of an object inside JSON text and leaves every other byte as it is: parsing and writing again would
- * change numbers, escapes and order.
+ * Changes members of an object inside JSON text and leaves every other byte unchanged: parsing and writing it
+ * again would change numbers, escapes and order.
  * @module
  */
 
@@ -10,10 +10,10 @@ const SPACE = /[\t\n\r ]/;
 const LITERAL_END = /[\t\n\r ,\]}]/;
 
 /**
- * Sets members of the object that the text's top-level object has under `name`.
+ * Sets members of the object under `name` in the text's top-level object.
  *
  * @param text   valid JSON whose top level is an object
- * @param values JSON texts by member name; a member that is not there is put first, one that is there twice is set twice
+ * @param values JSON texts by member name; a missing member is inserted first, a duplicate one is set twice
  */
 export function spliceJson(text: string, name: string, values: Readonly<Record<string, string>>): string {
   const edits: { start: number; end: number; text: string }[] = [];
@@ -35,7 +35,7 @@ export function spliceJson(text: string, name: string, values: Readonly<Record<s
   );
 }
 
-/** Where the values of an object's members stand. */
+/** The positions of an object's member values. */
 function membersOf(text: string, open: number): Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, open + 1);

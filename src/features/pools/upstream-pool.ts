@@ -1,11 +1,12 @@
 /**
- * What is read of the upstream's pool: enough to know that it is one and whether its balances need mending.
+ * The members of the upstream's pool that are read: enough to recognize a pool and to see whether its
+ * balances need correction.
  * @module
  */
 import * as z from 'zod';
 import { numberText, parseUpstreamJson } from '../../core/json.ts';
 
-/** A member of another type than documented is no reason to doubt the rest. */
+/** A member of an unexpected type does not invalidate the rest. */
 const text = z.string().optional().catch(undefined);
 
 const PoolBody = z.object({
@@ -20,7 +21,7 @@ const PoolBody = z.object({
   }),
 });
 
-/** A body that has none of these is an answer about something else. */
+/** A body without any of these is not a pool. */
 const POOL_MEMBERS = ['address', 'price', 'tokenMintA', 'tokenA', 'tokenBalanceA'];
 
 export type UpstreamPool = z.infer<typeof PoolBody>['data'];
@@ -34,7 +35,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** The pool in an upstream body, or undefined when the body has none or another one. */
+/** The pool in an upstream body; undefined when the body has none or a different one. */
 export function readUpstreamPool(text: string, address: string): UpstreamPool | undefined {
   let body: unknown;
   try {
@@ -49,7 +50,7 @@ export function readUpstreamPool(text: string, address: string): UpstreamPool | 
   return (pool.address ?? address) === address ? pool : undefined;
 }
 
-/** Both balances are there and zero: what the upstream sends for pools whose vaults it does not follow. */
+/** Both balances are present and zero: the upstream's answer for pools whose vaults it does not follow. */
 export const hasZeroBalances = (pool: UpstreamPool): boolean =>
   isZero(pool.tokenBalanceA) && isZero(pool.tokenBalanceB);
 

@@ -43,15 +43,15 @@ const summaryRoute = createRoute({
                   .openapi({ description: 'Whether another venue confirms it within 1 %' }),
               }),
             )
-            .openapi({ description: 'Latest price of every venue' }),
-          absrSupplySats: number('Confirmed sats of the reserve: what the supply may be'),
+            .openapi({ description: 'Latest price of each venue' }),
+          absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
           absrSupplySatoshis: text('The same as text'),
           absrSupplyUsd: number('The same in USD'),
-          absrTokenSupply: number('ABSR on chain, finalized; null without a mint'),
+          absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
           absrTokenSupplyAtoms: text("The same in the token's smallest units"),
           absrDecimals: z.number().int().nullable(),
-          ratio: number('Sats in the reserve for each ABSR, rounded down; null without a token'),
-          gapSats: number('Sats beyond the supply, below zero when tokens are not covered'),
+          ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
+          gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
           gapSatoshis: text('The same as text'),
           as_of: z.iso.datetime().openapi({ description: 'When the oldest part was read' }),
           stale: z.boolean(),
@@ -72,7 +72,7 @@ const transactionsRoute = createRoute({
   operationId: 'listAbsrTransactions',
   tags: ['absr'],
   summary: 'List ABSR transactions',
-  description: 'Mints of ABSR and swaps that brought sats, newest first; as CSV too.',
+  description: 'Mints of ABSR and swaps that delivered sats, newest first; also as CSV.',
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
@@ -84,7 +84,7 @@ const transactionsRoute = createRoute({
               txId: text('Bitcoin txid that paid an issue; null for a mint'),
               type: z.enum(['mint', 'issue']),
               amountSats: z.number().int(),
-              amountUsd: number('At the price when it was signed; null when none was known'),
+              amountUsd: number('At the price when it was signed; null when no price was known'),
               blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
               amountSatoshis: z.string(),
             }),
@@ -105,13 +105,13 @@ const badgeRoute = createRoute({
   tags: ['reserves'],
   summary: 'Reserve badge',
   description:
-    'A picture to embed: green when the sats of the reserve cover the supply, red when they do not, gray when the figures are old or unknown. A failed upstream gives a gray picture, not an error.',
+    "A picture to embed: green when the reserve's sats cover the supply, red when they do not, gray when the figures are old or unknown. A failed upstream gives a gray picture, not an error.",
   responses: {
     200: { description: 'A picture', content: { 'image/svg+xml': { schema: z.string() } } },
   },
 });
 
-/** Seconds that a picture is kept; image proxies read it again after that. */
+/** Seconds for which a picture is cached; image proxies then read it again. */
 const BADGE_MAX_AGE = 60;
 const BADGE_UNSURE_MAX_AGE = 15;
 

@@ -1,5 +1,5 @@
 /**
- * What made ABSR: mints, and swaps whose sats have arrived. Read from D1's mirror of the custodian's journal.
+ * Mints of ABSR, and swaps whose sats have arrived. Read from D1's mirror of the custodian's journal.
  * @module
  */
 import * as z from 'zod';
@@ -15,7 +15,7 @@ export type AbsrTransaction = {
   readonly btcUsd: bigint | null;
   /** Unix seconds of the Solana block. */
   readonly blockTime: number | null;
-  /** Order of the journal. */
+  /** Position in the journal. */
   readonly seq: number;
 };
 
@@ -48,23 +48,23 @@ const rows = (where: string): string => `SELECT seq, kind, signature, btc_txid, 
   FROM operations INDEXED BY operations_absr_by_time
   WHERE kind IN ('swap', 'absr') AND status = 'finished' AND ${where}`;
 
-// Two ranges of the index: the planner bounds no expression index with the row value (at, seq) < (?1, ?2).
+// Two index ranges: the planner does not use an expression index for the row value (at, seq) < (?1, ?2).
 const SAME_TIME = `${rows('COALESCE(block_time, 0) = ?1 AND seq < ?2')} ORDER BY seq DESC LIMIT ?3`;
 const EARLIER = `${rows('COALESCE(block_time, 0) < ?1')} ORDER BY COALESCE(block_time, 0) DESC, seq DESC LIMIT ?2`;
 
-/** Block time and order of a row; a row without a block time counts as the oldest. */
+/** Block time and journal position of a row; a row without a block time counts as the oldest. */
 export type AbsrKey = readonly [blockTime: number, seq: number];
 export const absrKey = ({ blockTime, seq }: AbsrTransaction): AbsrKey => [blockTime ?? 0, seq];
 const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];
 
-/** Old operations rarely change: the newest ones decide when anything changed. */
+/** Old operations rarely change, so the newest ones determine the last change. */
 const LAST_CHANGE = `SELECT MAX(updated_at) AS at FROM
   (SELECT updated_at FROM operations ORDER BY seq DESC LIMIT 50)`;
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
 export const createAbsrStore = (db: D1Database) => ({
-  /** Unix ms at which one of the newest 50 operations changed last; 0 without one. */
+  /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
   async lastChange(): Promise<number> {
     const at = await db.prepare(LAST_CHANGE).first<string>('at');
     return at === null ? 0 : Date.parse(at);

@@ -4,7 +4,10 @@ export type WatchBackingDeps = SummaryDeps & {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-/** Reads the summary anew, for all who ask within the next minute, and calls the operator when tokens are not covered. */
+/**
+ * Reads the summary again, which also serves callers of the next minute, and alerts the operator when tokens
+ * are not covered.
+ */
 export async function alertUndercollateralized(d: WatchBackingDeps): Promise<void> {
   const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);
   if (gapSatoshis !== null && BigInt(gapSatoshis) < 0n) {

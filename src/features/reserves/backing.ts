@@ -1,13 +1,16 @@
 /**
- * The reserve against the tokens on it: one sat for one ABSR. Pure.
+ * The reserve and its tokens: one sat per ABSR. Pure.
  * @module
  */
 export type Supply = { readonly atoms: bigint; readonly decimals: number };
 
 export type Backing = {
-  /** Sats in the reserve beyond the supply, below zero when tokens are not covered. A part of a sat counts whole. */
+  /**
+   * Sats in the reserve in excess of the supply; negative when tokens are not covered. A fraction of a sat
+   * counts as a whole one.
+   */
   readonly gapSats: bigint;
-  /** Sats for each ABSR, times 10^RATIO_DECIMALS, rounded down; null while there is no token. */
+  /** Sats per ABSR, times 10^RATIO_DECIMALS, rounded down; null without tokens. */
   readonly ratio: bigint | null;
 };
 

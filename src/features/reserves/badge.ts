@@ -1,28 +1,28 @@
 /**
- * The reserve and what stands against it as a picture that other sites embed. Pure.
+ * The reserve and its supply as a picture for other sites. Pure.
  * @module
  */
 
 export type BadgeState = {
   /** Confirmed sats of the reserve; null when unknown. */
   readonly sats: bigint | null;
-  /** ABSR in existence, a part of one counted whole; null when unknown or without a token. */
+  /** Existing ABSR, with a fraction counted as a whole; null when unknown or without a token. */
   readonly absr: bigint | null;
-  /** When the oldest figure was read, if a newer one cannot be had; ISO 8601. */
+  /** When the oldest figure was read, if no newer one is available; ISO 8601. */
   readonly staleSince: string | null;
 };
 
 const LABEL = 'reserve';
 const COLORS = { covered: '#0b6b50', uncovered: '#b3261e', unsure: '#5f6368' } as const;
-/** Pixels; Verdana of 11 px, whose text is fitted to its box by `textLength`. */
+/** Pixels per character in Verdana of 11 px; `textLength` fits the text to its box. */
 const CHARACTER = 6.6;
 const PADDING = 6;
 const HEIGHT = 20;
 
-/** 1061975n as `1,061,975`. */
+/** Formats 1061975n as `1,061,975`. */
 const grouped = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
-/** What the badge says, and whether the figures allow an opinion. */
+/** The badge's text, and whether the figures are complete enough for a color. */
 export function badgeText({ sats, absr, staleSince }: BadgeState): {
   readonly text: string;
   readonly color: string;
@@ -36,7 +36,7 @@ export function badgeText({ sats, absr, staleSince }: BadgeState): {
   return { text, color: staleSince === null ? COLORS.covered : COLORS.unsure };
 }
 
-/** An SVG without scripts, styles or references, so that every host of pictures passes it on. */
+/** An SVG without scripts, styles or references, so that every image host accepts it. */
 export function badgeSvg(state: BadgeState): string {
   const { text, color } = badgeText(state);
   const shown = text.replaceAll('<', '&lt;');

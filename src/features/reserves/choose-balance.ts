@@ -1,5 +1,5 @@
 /**
- * What several views of one address come to. Pure.
+ * Combines several views of one address. Pure.
  * @module
  */
 import type { SourceAnswer } from '../../core/query-all.ts';
@@ -9,14 +9,17 @@ export type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: b
 export type BitcoinBalance = {
   readonly confirmed: bigint;
   readonly pendingDelta: bigint;
-  /** The view that is shown. */
+  /** Source of the shown view. */
   readonly source: string;
-  /** Whether all that answered say the same; null when only one did. */
+  /** Whether all answering sources agree; null when only one answered. */
   readonly agreed: boolean | null;
   readonly views: readonly { readonly name: string; readonly confirmed: bigint | null }[];
 };
 
-/** The lowest confirmed balance that a source reports, since no more can be claimed; null when none has answered. */
+/**
+ * The lowest confirmed balance of all sources, so that the figure is never too high; null when none has
+ * answered.
+ */
 export function chooseBalance(answers: readonly SourceAnswer<BitcoinView>[]): BitcoinBalance | null {
   const known = answers.flatMap((answer) => (answer.ok ? [{ source: answer.name, ...answer.value }] : []));
   const [first] = known;

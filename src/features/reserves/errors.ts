@@ -5,6 +5,6 @@ export const ABSR_ERRORS = {
     status: 503,
     action: 'retry_later',
     retryable: true,
-    meaning: 'The price venues contradict each other by more than the limit, so no price is told.',
+    meaning: 'The price venues differ by more than the limit, so no price is returned.',
   },
 } as const satisfies ErrorTable;

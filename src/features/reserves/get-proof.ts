@@ -9,18 +9,19 @@ export type GetProofDeps = {
   readonly cache: Cache;
   readonly proofs: Pick<ProofStore, 'newest' | 'ofDay' | 'before'>;
   readonly custody: Pick<CustodianApi, 'proof'>;
-  /** Variables that a proof needs and does not have, or that are wrong. */
+  /** Variables that a proof needs and that are missing or invalid. */
   readonly missingForProof: readonly string[];
   readonly now: () => number;
 };
 
-/** A proof says its own age. */
+/** A proof contains its own time. */
 const POLICY = prewarmed(DAY_MS);
-/** A proof is due each hour. With an older one the custodian is asked, should its own alarm have been lost. */
+/** A proof is due each hour. If it is older, the custodian is called, in case its own alarm was lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 
 /**
- * The newest proof: from cache, else from the archive, else from the custodian, who signs the first one.
+ * The newest proof: from the cache, else from the archive, else from the custodian, which signs the first
+ * one.
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE, DATABASE_UNAVAILABLE
  */
 export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
@@ -28,7 +29,7 @@ export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached
   return d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
     const archived = await fromArchive(d.proofs.newest());
     if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
-    // Whatever keeps the custodian from answering, an old proof says its own age.
+    // When the custodian fails for any reason, an old proof still shows its own time.
     const answer = archived ? await d.custody.proof().catch(() => undefined) : await d.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
     if (archived) return archived;
@@ -41,7 +42,7 @@ type Refusal = Extract<Awaited<ReturnType<CustodianApi['proof']>>, { type: 'refu
 function refused(refusal: Refusal | undefined): AppError {
   const {
     code = 'UPSTREAM_FAILED',
-    message = 'No proof can be signed now.',
+    message = 'No proof can be signed right now.',
     retryAfterSeconds,
   } = refusal ?? {};
   const { variables, ...details } = refusal?.details ?? {};

@@ -9,12 +9,12 @@ import { type BitcoinView, chooseBalance } from './choose-balance.ts';
 export type ReservesDeps = {
   readonly cache: Cache;
   readonly reserve: { readonly bitcoinAddress: string | null; readonly solanaAddress: string | null };
-  /** Bitcoin indexes, each asked for itself. */
+  /** Bitcoin indexes, queried separately. */
   readonly bitcoinSources: readonly {
     readonly name: string;
     balance(address: string): Promise<BitcoinView>;
   }[];
-  /** Solana nodes, each asked for itself. */
+  /** Solana nodes, queried separately. */
   readonly solanaSources: readonly {
     readonly name: string;
     balance(address: string, commitment: 'finalized'): Promise<{ lamports: bigint; slot: bigint }>;
@@ -22,9 +22,9 @@ export type ReservesDeps = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-/** Balances and lists are 15 minutes old at most; then an outage is an error. */
+/** Balances and lists are at most 15 minutes old; a longer outage is an error. */
 export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
-/** How long a slower source may take once another has answered. */
+/** How long slower sources may take after the first answer. */
 export const GRACE_MS = 1_500;
 
 export type StoredBitcoin = {
@@ -39,11 +39,14 @@ export type StoredSolana = { readonly lamports: string; readonly slot: string; r
 export type Reserves = {
   readonly bitcoin: Cached<StoredBitcoin> | null;
   readonly solana: Cached<StoredSolana> | null;
-  /** The halves that could not be read, with the code of the failure. */
+  /** The halves that could not be read, with the failures' codes. */
   readonly errors: readonly { readonly part: 'bitcoin' | 'solana'; readonly error_code: string }[];
 };
 
-/** The reserve's confirmed sats, the lowest of the views. @throws AppError UPSTREAM_FAILED when no index answers */
+/**
+ * The reserve's confirmed sats: the lowest of the views. @throws AppError UPSTREAM_FAILED when no index
+ * answers
+ */
 export function readBitcoinReserve(
   d: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
   address: string,
@@ -73,7 +76,7 @@ export function readBitcoinReserve(
   );
 }
 
-/** The reserve's finalized lamports as the node that is furthest sees them. */
+/** The reserve's finalized lamports from the node at the highest slot. */
 function readSolanaReserve(
   d: Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'>,
   address: string,
@@ -128,7 +131,7 @@ export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Pr
   return { bitcoin: bitcoin.value, solana: solana.value, errors };
 }
 
-/** The same list each time, so that an answer without errors can be recognized as the last one. */
+/** Always the same list, so that an answer without errors can be recognized as the previous one. */
 const NO_ERRORS: Reserves['errors'] = [];
 
 type Attempt<T> = { value: T | null; error?: unknown };

@@ -12,12 +12,12 @@ import { type ReadPriceDeps, readPrice, readVenues, reportOf, type VenuePrice } 
 export type SummaryDeps = ReadPriceDeps & {
   /** Null while no mint is configured. */
   readonly absrMint: string | null;
-  /** Solana nodes, each asked for itself. */
+  /** Solana nodes, queried separately. */
   readonly supplySources: readonly {
     readonly name: string;
     tokenSupply(mint: string, commitment: 'finalized'): Promise<Supply & { readonly slot: bigint }>;
   }[];
-  /** Confirmed sats of the reserve as decimal text; null while no address is configured. */
+  /** Confirmed sats of the reserve as decimal text; null without a configured address. */
   readonly readReserve: ((refresh: Refresh) => Promise<Cached<{ readonly confirmed: string }>>) | null;
   readonly sleep: (ms: number) => Promise<void>;
 };
@@ -28,7 +28,7 @@ const GRACE_MS = 1_500;
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
-/** The finalized supply as the node that is furthest sees it. */
+/** The finalized supply from the node at the highest slot. */
 function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cached<StoredSupply>> {
   return d.cache.read('absr:supply', refreshing(SUPPLY_POLICY, refresh), async (): Promise<StoredSupply> => {
     const asks = d.supplySources.map((node) => ({
@@ -48,10 +48,10 @@ function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cac
 }
 
 type PartError = { readonly part: Part; readonly error_code: string };
-/** The same list each time, so that a summary without errors can be recognized as the last one. */
+/** Always the same list, so that a summary without errors can be recognized as the previous one. */
 const NO_ERRORS: readonly PartError[] = [];
 
-/** What a summary is made of: what each venue says, the agreed price, the reserve, the supply, and what failed. */
+/** The parts of a summary: all venues' prices, the agreed price, the reserve, the supply, and the errors. */
 export type SummaryParts = readonly [
   venues: Cached<VenuePrice[]> | null,
   price: Cached<VenuePrice> | null,
@@ -61,14 +61,15 @@ export type SummaryParts = readonly [
 ];
 
 /**
- * Reserve, supply and prices. A part that cannot be read is its last good value, marked stale, or null with its error.
+ * Reserve, supply and prices. A part that cannot be read is its last good value, marked stale, or null with
+ * its error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
 export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Promise<SummaryParts> {
   const { absrMint, readReserve } = d;
-  // Prices do not change with an operation, so a time after one refreshes the other parts only.
+  // An operation does not change prices, so a refresh with a time concerns only the other parts.
   const prices = refresh === true;
-  // The venues first: the price is chosen among their newest answers.
+  // The venues are read first: the price is chosen from their newest answers.
   const venuesRead = readVenues(d, prices).catch(() => null);
   const [venues, price, reserve, supply] = await Promise.all([
     venuesRead,
@@ -78,16 +79,20 @@ export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Pro
   ]);
   const parts = [price, reserve, supply];
   if (parts.every(({ value }) => value === null)) {
-    throw new AppError('UPSTREAM_FAILED', 'No part of the summary can be read and none is known.', {
-      status: 503,
-      retryAfterSeconds: 15,
-    });
+    throw new AppError(
+      'UPSTREAM_FAILED',
+      'No part of the summary can be read, and no earlier value is known.',
+      {
+        status: 503,
+        retryAfterSeconds: 15,
+      },
+    );
   }
   const errors = parts.flatMap(({ error }) => (error ? [error] : []));
   return [venues, price.value, reserve.value, supply.value, errors.length > 0 ? errors : NO_ERRORS];
 }
 
-/** The parts in one view; one of them is known at least. */
+/** The parts in one view; at least one of them is known. */
 export function summaryOf(...[venues, price, reserve, supply, errors]: SummaryParts) {
   const known = [price, reserve, supply].filter((part) => part !== null);
   const report = price && reportOf(price.value);
@@ -115,11 +120,11 @@ export function summaryOf(...[venues, price, reserve, supply, errors]: SummaryPa
   };
 }
 
-/** @throws as {@link readSummary} */
+/** @throws like {@link readSummary} */
 export const getSummary = async (d: SummaryDeps, refresh = false) =>
   summaryOf(...(await readSummary(d, refresh)));
 
-/** A venue, and whether any other confirms it; null when it is alone. */
+/** A venue, and whether any other one confirms it; null when it is the only one. */
 function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
   const { source, btcUsd, solUsd } = reportOf(venue);
   const confirmed = all

@@ -1,13 +1,14 @@
 /**
- * Current figures for a page that has just watched an operation end. `Cache-Control: no-cache` in a request refreshes only
- * what was read before the last operation changed, so repeating it causes no upstream call.
+ * Current figures for a page that has just seen an operation end. `Cache-Control: no-cache` in a request
+ * refreshes only values from before the last operation changed, so repeating the request causes no upstream
+ * call.
  * @module
  */
 import type { Cache } from '../../http/cached.ts';
 import type { Refresh } from '../../http/prewarmed.ts';
 
 export type LastChangeDeps = {
-  /** Of this isolate only. */
+  /** This isolate's memory only. */
   readonly memory: Cache;
   /** Unix ms. */
   readonly now: () => number;
@@ -20,13 +21,15 @@ export type LastChangeDeps = {
 /** Requests cause at most one query and one refresh per isolate in this time. */
 const PAUSE_MS = 1_000;
 const POLICY = { freshMs: PAUSE_MS, revalidateMs: 0, staleMs: 0 };
-/** A read may have begun so long before its time, while the operation was still changing the chain. */
+/**
+ * A read may have begun this long before its recorded time, while the operation was still changing the chain.
+ */
 const READ_MS = 2_000;
-/** What `fetch` sends with `cache: 'no-cache'`, and what a caller may send itself. */
+/** Sent by `fetch` with `cache: 'no-cache'`, or by a caller. */
 const NO_CACHE = /\b(no-cache|max-age=0)\b/i;
 
 /**
- * What must be read anew for a request: nothing, unless the caller wants current figures.
+ * Which values must be read again for a request: none, unless the caller wants current figures.
  * @param cacheControl header of the request
  */
 export async function refreshFor(

@@ -19,21 +19,21 @@ export type BitcoinEntry = {
   /** Unix seconds of the block, null in the mempool. */
   readonly blockTime: number | null;
   readonly blockHeight: number | null;
-  /** What it does to the reserve's address, in sats. */
+  /** Net effect on the reserve's address, in sats. */
   readonly netSatoshis: string;
 };
 
 export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; readonly source: string };
 
-/** The contract's bound on this list. */
+/** The contract's limit on this list. */
 export const LIST_LIMIT = 100;
-/** Pages of confirmed rows that may be asked for: with 25 a page four are enough. */
+/** Maximum pages of confirmed rows; with 25 per page four are enough. */
 const MAX_PAGES = 10;
 
 /**
- * The reserve's newest transactions, mempool first. They come from the index that knows the most confirmed ones, whole,
- * or from the next one.
- * @throws AppError UPSTREAM_FAILED when no index gives a whole list; NOT_CONFIGURED without an address
+ * The reserve's newest transactions, mempool first. They come complete from the index with the most confirmed
+ * ones, or from the next index.
+ * @throws AppError UPSTREAM_FAILED when no index gives a complete list; NOT_CONFIGURED without an address
  */
 export async function listBitcoin(
   d: ListBitcoinDeps,
@@ -45,13 +45,15 @@ export async function listBitcoin(
   return d.cache.read('reserves:bitcoin-transactions', policy, () => readList(d, address));
 }
 
-/** Later pages are read for one caller's cursor, so they are kept in memory only. */
+/** Later pages are read for a single caller's cursor, so they are kept in memory only. */
 export const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS / 4 };
 
 /**
- * Transactions that follow one of the list. Those behind the newest 100 are read from an index, all of them confirmed.
+ * Transactions after one of the list. Those beyond the newest 100 are read from an index and are all
+ * confirmed.
  * @param after txid of the last transaction shown
- * @throws AppError INVALID_INPUT for a transaction that is neither in the list nor confirmed; as `listBitcoin`
+ * @throws AppError INVALID_INPUT for a transaction that is neither in the list nor confirmed; otherwise like
+ * `listBitcoin`
  */
 export async function bitcoinAfter(
   d: ListBitcoinDeps & { readonly memory: Cache },
@@ -69,7 +71,7 @@ export async function bitcoinAfter(
     for (const source of d.bitcoinSources) {
       try {
         const entries = await readAfter(source, address, after);
-        // An index that does not know the transaction starts again from the newest.
+        // An index that does not have the transaction starts again from the newest one.
         const first = entries[0]?.txid;
         if (at < 0 && head.value.transactions.some(({ txid }) => txid === first)) throw unknownCursor();
         return { transactions: entries, source: source.name };
@@ -82,7 +84,10 @@ export async function bitcoinAfter(
 }
 
 const unknownCursor = () =>
-  new AppError('INVALID_INPUT', 'cursor is of a transaction that the chain no longer has; start again.');
+  new AppError(
+    'INVALID_INPUT',
+    'cursor names a transaction that is no longer on the chain. Start again without it.',
+  );
 
 async function readAfter(
   source: Pick<Esplora, 'chainTxs'>,
@@ -109,7 +114,8 @@ async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinLis
   const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
   const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   let failure = failureOf(answers);
-  // An index that lags behind knows fewer; the sort is stable, so of equals the first configured one is asked.
+  // A lagging index has fewer transactions. The sort is stable, so among equals the first configured one is
+  // used.
   for (const view of views.sort((a, b) => b.confirmedTxs - a.confirmedTxs)) {
     try {
       const txs = await readTxs(view.source, address, view);
@@ -121,7 +127,7 @@ async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinLis
   throw failure;
 }
 
-/** @param known numbers of transactions as the index reports them */
+/** @param known numbers of transactions reported by the index */
 async function readTxs(
   source: Pick<Esplora, 'name' | 'mempoolTxs' | 'chainTxs'>,
   address: string,
@@ -135,14 +141,14 @@ async function readTxs(
     const txs = await source.chainTxs(address, last);
     const before = confirmed.size;
     for (const tx of txs) {
-      // It was mined while we read.
+      // It was mined during the read.
       rows.delete(tx.txid);
       confirmed.set(tx.txid, tx);
     }
     last = txs.at(-1)?.txid;
     if (confirmed.size === before) break;
   }
-  // A page that comes back empty may be the end, or a block that has gone under the reader's feet.
+  // An empty page may be the end, or the result of a block that was just reorganized away.
   if (confirmed.size < Math.min(known.confirmedTxs, LIST_LIMIT - rows.size)) {
     throw upstreamFailed(source.name, 'incomplete_list');
   }

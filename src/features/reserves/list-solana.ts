@@ -17,7 +17,7 @@ export type SolanaEntry = {
   readonly signature: string;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** As the chain tells it; null for a success. */
+  /** As shown by the chain; null for a success. */
   readonly err: unknown;
   readonly slot: string;
 };
@@ -25,8 +25,8 @@ export type SolanaEntry = {
 export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readonly source: string };
 
 /**
- * Finalized transactions that name the reserve's address, newest first, failed ones included. Of the nodes' lists the
- * newest is shown: one that lags or keeps no history has less to tell.
+ * Finalized transactions that name the reserve's address, newest first, including failed ones. The newest of
+ * the nodes' lists is shown, because a node may lag or store no history.
  * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
  */
 export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): Promise<Cached<SolanaList>> {
@@ -37,9 +37,9 @@ export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): P
 }
 
 /**
- * Transactions that follow one of the list. Those behind the newest 100 are read from the nodes.
+ * Transactions after one of the list. Those beyond the newest 100 are read from the nodes.
  * @param after signature of the last transaction shown
- * @throws AppError as `listSolana`
+ * @throws AppError like `listSolana`
  */
 export async function solanaAfter(
   d: ListSolanaDeps & { readonly memory: Cache },

@@ -28,18 +28,17 @@ const Figures = z.object({
 
 const Proof = z
   .object({
-    message: z.string().openapi({ description: 'What both keys have signed, to the byte' }),
+    message: z.string().openapi({ description: 'The exact text signed by both keys' }),
     timestamp: z.iso.datetime().openapi({ description: 'The time in the message' }),
-    hash: z.string().openapi({ description: 'What the next proof names as the one before it' }),
+    hash: z.string().openapi({ description: 'The next proof names it as its predecessor' }),
     bitcoin: z.object({
       address: z.string(),
       signature: z.string(),
       scheme: z.string().openapi({ example: 'bip322-simple' }),
-      signatureUnprefixed: z
-        .string()
-        .nullable()
-        .openapi({ description: 'The same for verifiers from before the prefixes of 2026' }),
-      watchOnly: z.boolean().openapi({ description: 'The service does not hold this key' }),
+      signatureUnprefixed: z.string().nullable().openapi({
+        description: 'The same in the encoding for older verifiers, without the prefixes of 2026',
+      }),
+      watchOnly: z.boolean().openapi({ description: 'The service does not have this key' }),
       offline: z.boolean().openapi({ description: 'Signed outside the service' }),
     }),
     solana: z.object({
@@ -47,16 +46,16 @@ const Proof = z
       signature: z.string(),
       scheme: z.string().openapi({ example: 'ed25519-utf8' }),
     }),
-    figures: Figures.openapi({ description: 'What the message says, read back from it' }),
-    exclusions: z.array(z.string()).openapi({ description: 'What is not counted' }),
+    figures: Figures.openapi({ description: 'The figures in the message, parsed from it' }),
+    exclusions: z.array(z.string()).openapi({ description: 'Amounts that are not counted' }),
   })
   .openapi('Proof');
 
-/** What the figures leave out. */
+/** Amounts that the figures exclude. */
 const EXCLUSIONS = [
   'Unconfirmed Bitcoin transactions are not counted.',
   'SOL and tokens at the Solana address do not back ABSR.',
-  'Signatures prove control of the keys when they were made, and nothing later.',
+  'Signatures prove control of the keys at the time of signing, not later.',
 ];
 
 const archiveErrors = pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE');
@@ -88,7 +87,7 @@ const historyRoute = createRoute({
   operationId: 'listProofs',
   tags: ['reserves'],
   summary: 'List reserve proofs',
-  description: 'Every proof that was signed, newest first.',
+  description: 'Every signed proof, newest first.',
   request: {
     query: z.object({
       ...pageParams(50),
@@ -118,14 +117,14 @@ const dayRoute = createRoute({
   description: 'The last proof of a UTC date.',
   request: { params: z.object({ date: z.iso.date().openapi({ example: '2026-11-20' }) }) },
   responses: {
-    200: jsonResponse(Proof, 'The proof as it was signed'),
+    200: jsonResponse(Proof, 'The proof as signed'),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'NOT_FOUND'), archiveErrors),
   },
 });
 
 const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
   ...shown(value, holdsBitcoinKey),
-  // The age of a proof is that of its figures, not of the copy that was read.
+  // The age of a proof is that of its figures, not that of the cached copy.
   as_of: value.timestamp,
   stale,
 }));

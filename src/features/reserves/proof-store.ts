@@ -1,5 +1,5 @@
 /**
- * The archive of ownership proofs as D1 mirrors it from the custodian. Read only.
+ * The archive of ownership proofs from D1, which the custodian mirrors. Read only.
  * @module
  */
 import * as z from 'zod';
@@ -18,14 +18,14 @@ const Row = z.object({ journal: z.string() }).transform(({ journal }) => Proof.p
 
 export type ProofStore = ReturnType<typeof createProofStore>;
 
-/** Ids are the times of the messages, ISO 8601 UTC, so that their order is the order of time. */
+/** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
 export const createProofStore = (db: D1Database) => ({
   async newest(): Promise<ProofRecord | undefined> {
     const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
     return row ? Row.parse(row) : undefined;
   },
 
-  /** The last one of a UTC date, `2026-11-20`. */
+  /** The last proof of a UTC date, `2026-11-20`. */
   async ofDay(day: string): Promise<ProofRecord | undefined> {
     const row = await db
       .prepare('SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1')

@@ -10,15 +10,15 @@ export type ReadPriceDeps = {
   readPrices(): Promise<PriceReport[]>;
 };
 
-/** Micro-dollars as decimal text, as a cache can hold them. */
+/** Micro-dollars as decimal text, for a cache. */
 export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
 
-/** Prices of the venues are shown while they are fresh. */
+/** The venues' prices are shown only while they are fresh. */
 const VENUES_POLICY = prewarmed(120_000);
-/** A price of the last hour is recent enough to be shown, marked stale. */
+/** A price of the last hour may still be shown, marked stale. */
 const PRICE_POLICY = prewarmed(HOUR_MS);
 
-/** What every venue says now. @throws AppError UPSTREAM_FAILED when none answers */
+/** The current prices of all venues. @throws AppError UPSTREAM_FAILED when none answers */
 export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {
   return d.cache.read('prices:venues', refreshing(VENUES_POLICY, refresh), async () => {
     const reports = await d.readPrices();
@@ -32,8 +32,8 @@ export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<V
 }
 
 /**
- * The first venue's price that another confirms, or the only one's. Prices that contradict each other are refused: the
- * last good one is shown as stale.
+ * The first venue's price that another one confirms, or the only venue's price. Contradicting prices are
+ * refused: the last good price is then shown as stale.
  * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED when no recent price is known either
  */
 export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {

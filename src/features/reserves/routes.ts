@@ -22,10 +22,10 @@ export type ReservesRouteDeps = ReservesDeps &
   LastChangeDeps &
   ListBitcoinDeps &
   ListSolanaDeps & {
-    /** Of this isolate only: callers choose its keys. */
+    /** This isolate's memory only, because callers choose its keys. */
     readonly memory: Cache;
     readonly treasuryAddress: string | null;
-    /** Whether the custodian holds the Bitcoin key; without it the address is watched only. */
+    /** Whether the custodian has the Bitcoin key; without it the address is watch-only. */
     readonly holdsBitcoinKey: boolean;
   };
 
@@ -54,11 +54,11 @@ const reservesRoute = createRoute({
             pendingSatoshis: z
               .string()
               .nullable()
-              .openapi({ description: 'What the mempool would add, may be negative' }),
-            watchOnly: z.boolean().openapi({ description: 'The service does not hold the key' }),
+              .openapi({ description: 'Net effect of the mempool; may be negative' }),
+            watchOnly: z.boolean().openapi({ description: 'The service does not have the key' }),
             agreed: z.boolean().nullable().openapi({
               description:
-                'Whether every source that answered says the same; null when only one did. The lowest is shown.',
+                'Whether all answering sources agree; null when only one answered. The lowest balance is shown.',
             }),
             sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
             source,
@@ -73,7 +73,7 @@ const reservesRoute = createRoute({
           as_of: z.iso.datetime().nullable().openapi({ description: 'When the older half was read' }),
           stale: z
             .boolean()
-            .openapi({ description: 'True when a source is down and an older value is shown' }),
+            .openapi({ description: 'True when a source is unavailable and an older value is shown' }),
           errors: z
             .array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() }))
             .optional(),
@@ -89,7 +89,9 @@ const reservesRoute = createRoute({
 
 const freshness = {
   as_of: z.iso.datetime().openapi({ description: 'When the list was read' }),
-  stale: z.boolean().openapi({ description: 'True when every source is down and an older list is shown' }),
+  stale: z
+    .boolean()
+    .openapi({ description: 'True when every source is unavailable and an older list is shown' }),
   source: z.string().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
   next_cursor: nextCursor,
 };
@@ -121,7 +123,7 @@ const bitcoinListRoute = createRoute({
               blockHeight: z.number().int().nullable(),
               netSatoshis: z
                 .string()
-                .openapi({ description: 'Sats that the reserve gains, below zero when it spends' }),
+                .openapi({ description: 'Sats that the reserve gains; negative when it spends' }),
             }),
           ),
           ...freshness,
@@ -150,14 +152,14 @@ const solanaListRoute = createRoute({
             z.object({
               signature: z.string(),
               blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
-              err: z.unknown().openapi({ description: 'Null for a success, else what the chain says' }),
+              err: z.unknown().openapi({ description: "Null for a success, else the chain's error" }),
               slot: z.string(),
             }),
           ),
           ...freshness,
         })
         .openapi('SolanaTransactions'),
-      'Transactions that name the reserve, failed ones included',
+      'Transactions that name the reserve, including failed ones',
     ),
     ...listErrors,
   },
@@ -215,7 +217,7 @@ const reservesJson = memoizedJson(
   },
 );
 
-/** @param keyOf what names an entry in a cursor */
+/** @param keyOf the identifier of an entry in a cursor */
 const listPage =
   <Entry>(list: string, keyOf: (entry: Entry) => string) =>
   (
@@ -224,7 +226,7 @@ const listPage =
   ) => {
     const transactions = value.transactions.slice(0, limit);
     const last = transactions.at(-1);
-    // A list of full length may go on at its upstream, however much of it is shown.
+    // A list of full length may continue at its upstream, even if all of it is shown.
     const goesOn = value.transactions.length > limit || value.transactions.length === LIST_LIMIT;
     return {
       transactions,

@@ -1,6 +1,6 @@
 /**
- * What the operator must be called for. A pure look at the status; one line and one call of the webhook when the set of
- * alarms changes, so that a night of one trouble is one message.
+ * The conditions that alert the operator. A pure check of the status. One log line and one webhook call when
+ * the set of alarms changes, so that one lasting fault causes one message.
  * @module
  */
 import type { StatusReport } from './get-status.ts';
@@ -21,21 +21,21 @@ export type Alarm =
   | 'cron_missing';
 
 export type SolLevel = {
-  /** Finalized lamports of the reserve; null when no node could say. */
+  /** Finalized lamports of the reserve; null when no node answered. */
   readonly balance: bigint | null;
   /** Lamports that never leave. */
   readonly floor: bigint;
 };
 
-/** Values outside the status. */
+/** Values that are not part of the status. */
 export type Measured = SolLevel & {
-  /** The fees of the bridge's last quote passed our cap, which stops all swaps of its route. */
+  /** The fees of the bridge's last quote exceeded our cap, which stops all swaps of its route. */
   readonly feesOverCap: boolean;
 };
 
-/** Quotes left at which reads are about to be refused. */
+/** Remaining quotes at which reads will soon be refused. */
 const FEW_QUOTES = 12;
-/** How long the mirror may be behind before it raises an alarm. */
+/** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
 
 export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number): Alarm[] {
@@ -49,7 +49,7 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
     ['quorum_missing', Boolean(custody?.nodes.quorumMissingSince)],
     ['mint_skipped', custody?.mint?.ok === false],
     ['supply_above_reserve', !backing.ok],
-    // Twice what must stay: below it the next large swap is refused.
+    // Twice the minimum balance: below it the next large swap is refused.
     ['sol_low', measured.balance !== null && measured.balance < 2n * measured.floor],
     ['quote_budget_low', (database?.quotes.left ?? FEW_QUOTES) < FEW_QUOTES],
     ['bridge_fees_over_cap', measured.feesOverCap],
@@ -63,16 +63,16 @@ export type RaiseAlarmsDeps = {
   readStatus(): Promise<StatusReport>;
   readSol(): Promise<SolLevel>;
   readFeesOverCap(): Promise<boolean>;
-  /** What was raised when it was last looked. */
+  /** The alarms of the previous check. */
   readonly memory: TextStore;
-  /** Posts JSON to the operator's webhook; absent where none is configured. */
+  /** Posts JSON to the operator's webhook; absent if not configured. */
   readonly notify?: (message: AlarmMessage) => Promise<void>;
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
   readonly now: () => number;
 };
 
 export type AlarmMessage = {
-  /** One line for people; chat services show it. */
+  /** One line of text, which chat services show. */
   readonly text: string;
   readonly raised: readonly string[];
   readonly cleared: readonly string[];
@@ -82,11 +82,11 @@ export type AlarmMessage = {
 
 const KEY = 'alarms:active';
 
-/** Names of the alarms that the last look found. */
+/** Names of the alarms of the previous check. */
 export const activeAlarms = async (memory: TextStore): Promise<string[]> =>
   ((await memory.get(KEY, 'text')) ?? '').split(',').filter(Boolean);
 
-/** Compares with the last look; a webhook that fails is tried again at the next one. */
+/** Compares with the previous check; a failed webhook call is retried at the next one. */
 export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const now = d.now();
   const [status, sol, feesOverCap, before] = await Promise.all([

@@ -1,6 +1,6 @@
-/** What must hold before money may move. Each check runs separately, so that one response names every failure. */
+/** The conditions for moving money. Each check runs separately, so one response names every failure. */
 export type ReadyDeps = {
-  /** Variables that are missing or wrong, by name. */
+  /** Names of missing or invalid variables. */
   readonly missingVariables: readonly string[];
   /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
   pingDatabase(): Promise<void>;
@@ -19,19 +19,19 @@ export async function checkReady(d: ReadyDeps): Promise<Check[]> {
     outcome('custody', async () => {
       const { frozen, reserveAddress } = await d.custody.report();
       if (frozen) return `signing is frozen: ${frozen}`;
-      return reserveAddress === d.reserve.solanaAddress ? null : 'the key belongs to another address';
+      return reserveAddress === d.reserve.solanaAddress ? null : 'the key does not belong to the address';
     }),
   ]);
   const missing = d.missingVariables;
   const config = {
     name: 'config',
     ok: missing.length === 0,
-    reason: missing.length > 0 ? `missing or wrong: ${missing.join(', ')}` : null,
+    reason: missing.length > 0 ? `missing or invalid: ${missing.join(', ')}` : null,
   };
   return [config, database, custody];
 }
 
-/** @param check a reason against, or null */
+/** @param check the reason for a failure, or null */
 async function outcome(name: string, check: () => Promise<string | null>): Promise<Check> {
   try {
     const reason = await check();

@@ -1,24 +1,24 @@
 /**
- * What the status page reads of D1: whether it answers, which columns it has, the newest operations, the quote count.
+ * The status page's reads of D1: availability, columns, the newest operations, the quote count.
  * @module
  */
 import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 
-/** An operation as everybody may see it: its natural key stays here. */
+/** An operation for public display: without its natural key. */
 export type OperationLine = {
   readonly kind: string;
   readonly status: 'waiting' | 'finished' | 'failed';
   readonly detail: string;
   readonly reason: string | null;
   readonly signature: string | null;
-  /** Decimal text; null where the operation moves no SOL of its own. */
+  /** Decimal text; null if the operation moves no SOL of its own. */
   readonly amountLamports: string | null;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
 };
 
-/** Every table of schema.sql, as a test compares. */
+/** Every table of schema.sql; a test compares them. */
 export const TABLES = [
   'operations',
   'quote_budget',
@@ -54,7 +54,10 @@ export const createDatabaseStore = (db: D1Database) => ({
       .first();
   },
 
-  /** Every column as `table.column`, views included, in no order; tables of the platform are left out. */
+  /**
+   * Every column as `table.column`, including views, in no particular order; the platform's tables are left
+   * out.
+   */
   async columns(): Promise<string[]> {
     const { results } = await db
       .prepare(
@@ -78,7 +81,7 @@ export const createDatabaseStore = (db: D1Database) => ({
     return results;
   },
 
-  /** Quotes that reads have taken in the window of this time (Unix milliseconds). */
+  /** Quotes that reads have used in the window of this time (Unix milliseconds). */
   async quotesUsed(nowMs: number): Promise<number> {
     const row = await db
       .prepare('SELECT used FROM quote_budget WHERE window = ?')

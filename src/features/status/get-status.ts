@@ -6,18 +6,18 @@ import type { Heartbeat } from './heartbeat.ts';
 import type { Release } from './release.ts';
 import { schemaFingerprint } from './schema-fingerprint.ts';
 
-/** One upstream as a probe found it. */
+/** One upstream's state from a probe. */
 export type UpstreamState = {
   readonly name: string;
   readonly ok: boolean;
-  /** Whether money waits for it; another one that is down costs a view. */
+  /** Whether money depends on it; an outage of any other upstream only affects a view. */
   readonly needed: boolean;
-  /** Milliseconds to answer. */
+  /** Response time in milliseconds. */
   readonly ms: number;
 };
 
 export type Backing = {
-  /** Sats in the reserve beyond the supply. */
+  /** Sats in the reserve in excess of the supply. */
   readonly gapSatoshis: string | null;
   readonly ratio: number | null;
   /** Confirmed sats. */
@@ -30,14 +30,14 @@ export type StatusReportDeps = {
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
-  /** Quotes that reads may take in two hours. */
+  /** Maximum quotes for reads in two hours. */
   readonly maxQuotes: number;
-  /** The reserve against the ABSR supply; decimal text, null where it is not known. */
+  /** The reserve and the ABSR supply; decimal text, null if unknown. */
   readBacking(): Promise<Backing>;
-  /** Alarms that the cron found last. */
+  /** Alarms of the last cron run. */
   readAlarms(): Promise<string[]>;
   readRelease(): Promise<Release>;
-  /** Asks every upstream one cheap question. */
+  /** Sends one inexpensive request to every upstream. */
   probeUpstreams(): Promise<UpstreamState[]>;
   readonly now: () => number;
 };
@@ -105,7 +105,7 @@ async function databaseStatus(d: StatusReportDeps) {
   };
 }
 
-/** How the whole service is; a part that cannot be read is null, and the status is then not ok. */
+/** The state of the whole service. A part that cannot be read is null, and the status is then not ok. */
 export async function getStatus(d: StatusReportDeps) {
   const [release, upstreams, custody, database, cron, backing, alarms] = await Promise.all([
     d.readRelease(),
@@ -134,7 +134,7 @@ export async function getStatus(d: StatusReportDeps) {
       custodyOk &&
       covered &&
       database !== null &&
-      // The daily trigger has not run before the first midnight of a deployment.
+      // Before the first midnight of a deployment, the daily trigger has not run.
       cron?.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) === true &&
       upstreams.value.every((upstream) => upstream.ok || !upstream.needed),
     release,

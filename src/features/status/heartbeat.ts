@@ -1,9 +1,10 @@
 /**
- * When each cron trigger last ran. Kept in KV, which may be a minute behind: that is what a trigger of a minute allows.
+ * When each cron trigger last ran. Stored in KV, which may lag by a minute; that is enough for a trigger of
+ * one minute.
  * @module
  */
 
-/** The part of KV that keeps a line of text under a key. */
+/** The part of KV that stores a line of text per key. */
 export type TextStore = {
   get(key: string, type: 'text'): Promise<string | null>;
   put(key: string, value: string): Promise<void>;

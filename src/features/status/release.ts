@@ -1,16 +1,16 @@
 /**
- * Which release answers: what the build wrote into `build.json` of the site, and what the platform knows of the
- * deployed version.
+ * The release that is running: the build's data in the site's `build.json`, and the platform's metadata of
+ * the deployed version.
  * @module
  */
 import * as z from 'zod';
 
 export type Release = {
-  /** Of package.json. */
+  /** From package.json. */
   readonly version: string | null;
-  /** Of git, with `-dirty` when files differed from it; null when it was built outside a repository. */
+  /** From git, with `-dirty` if files had been changed; null when built outside a repository. */
   readonly commit: string | null;
-  /** Id of the Worker's version, as `wrangler rollback` takes it. */
+  /** Id of the Worker's version, for `wrangler rollback`. */
   readonly id: string | null;
   /** When that version was uploaded, ISO 8601. */
   readonly deployedAt: string | null;
@@ -23,7 +23,10 @@ type Sources = {
   readonly metadata: Pick<WorkerVersionMetadata, 'id' | 'timestamp'> | undefined;
 };
 
-/** A function that reads the release once and keeps it; a file that cannot be read gives null, and the next call retries. */
+/**
+ * A function that reads the release once and caches it; an unreadable file gives null, and the next call
+ * retries.
+ */
 export function releaseReader({ assets, metadata }: Sources): () => Promise<Release> {
   let kept: Promise<Release> | undefined;
   const read = async (): Promise<Release> => {

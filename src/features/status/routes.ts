@@ -16,7 +16,7 @@ const release = z
     id: z.string().nullable().openapi({ description: 'Id of the deployed Worker version' }),
     deployedAt: asOf.nullable().openapi({ description: 'When that version was uploaded' }),
   })
-  .openapi({ description: 'The release that answers' });
+  .openapi({ description: 'The running release' });
 
 const health = createRoute({
   method: 'get',
@@ -24,7 +24,7 @@ const health = createRoute({
   operationId: 'getHealth',
   tags: ['status'],
   summary: 'Process health',
-  description: 'Shows that the process runs, and which release; calls no upstream.',
+  description: 'Shows that the process runs, and its release; calls no upstream.',
   responses: {
     200: jsonResponse(
       z.object({ ok: z.literal(true), release, as_of: asOf }).openapi('Health'),
@@ -47,9 +47,9 @@ const ready = createRoute({
   operationId: 'getReady',
   tags: ['status'],
   summary: 'Service readiness',
-  description: 'Configuration, database and custodian, each checked.',
+  description: 'Checks configuration, database and custodian separately.',
   responses: {
-    200: jsonResponse(Ready, 'Everything that money needs is there'),
+    200: jsonResponse(Ready, 'Money can move'),
     503: jsonResponse(Ready, 'Something is missing; the checks name it'),
   },
 });
@@ -57,7 +57,7 @@ const ready = createRoute({
 const solText = (description: string) => z.string().openapi({ description, example: '0.5' });
 const cap = z.object({
   usedSol: solText('SOL used'),
-  maximumSol: solText('SOL that the cap allows'),
+  maximumSol: solText('SOL allowed by the cap'),
   leftSol: solText('SOL left'),
 });
 const operation = z.object({
@@ -66,7 +66,7 @@ const operation = z.object({
   detail: z.string(),
   reason: z.string().nullable(),
   signature: z.string().nullable().openapi({ description: 'Solana signature once it is signed' }),
-  amountLamports: z.string().nullable().openapi({ description: 'Lamports that it moves' }),
+  amountLamports: z.string().nullable().openapi({ description: 'Lamports that the operation moves' }),
   createdAt: asOf,
   updatedAt: asOf,
 });
@@ -77,7 +77,7 @@ const status = createRoute({
   tags: ['status'],
   summary: 'Service status',
   description:
-    'Upstreams, cron, custody, caps used and left, supply against reserve, the last 20 operations.',
+    'Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations.',
   responses: {
     200: jsonResponse(
       z
@@ -88,10 +88,10 @@ const status = createRoute({
             z.object({
               name: z.string(),
               ok: z.boolean(),
-              needed: z
-                .boolean()
-                .openapi({ description: 'Whether money waits for it; only these turn ok of the status' }),
-              ms: z.number().int().openapi({ description: 'Milliseconds to answer' }),
+              needed: z.boolean().openapi({
+                description: "Whether money depends on it; only such upstreams affect the status's ok",
+              }),
+              ms: z.number().int().openapi({ description: 'Response time in milliseconds' }),
             }),
           ),
           cron: z
@@ -106,10 +106,10 @@ const status = createRoute({
             .openapi({ description: 'Null when it cannot be read' }),
           custody: z
             .object({
-              frozen: z.string().nullable().openapi({ description: 'Why nothing is signed' }),
-              paused: z.string().nullable().openapi({ description: 'Why nothing new begins' }),
-              openOperations: z.number().int().openapi({ description: 'Not yet over' }),
-              heldOperations: z.number().int().openapi({ description: 'Waiting for the operator' }),
+              frozen: z.string().nullable().openapi({ description: 'Reason why nothing is signed' }),
+              paused: z.string().nullable().openapi({ description: 'Reason why nothing new begins' }),
+              openOperations: z.number().int().openapi({ description: 'Operations that have not ended' }),
+              heldOperations: z.number().int().openapi({ description: 'Operations that await the operator' }),
               mint: z
                 .object({
                   day: z.string(),
@@ -128,7 +128,7 @@ const status = createRoute({
                   z.object({
                     name: z.string(),
                     unit: z.enum(['lamports', 'count']),
-                    windowSeconds: z.number().nullable().openapi({ description: 'Null for what is open' }),
+                    windowSeconds: z.number().nullable().openapi({ description: 'Null for open operations' }),
                     used: z.string(),
                     maximum: z.string(),
                     left: z.string(),
@@ -142,13 +142,14 @@ const status = createRoute({
                   quorum: z
                     .number()
                     .int()
-                    .openapi({ description: 'Nodes that must agree on what moves money' }),
+                    .openapi({ description: 'Number of nodes that must agree on reads that move money' }),
                   disagreementAt: asOf.nullable().openapi({
-                    description: 'When two nodes last gave different finalized data, within the last hour',
+                    description:
+                      'When two nodes last returned different finalized data, within the last hour',
                   }),
                   quorumMissingSince: asOf.nullable(),
                 })
-                .openapi({ description: 'How far the Solana nodes agree' }),
+                .openapi({ description: 'The agreement of the Solana nodes' }),
             })
             .nullable(),
           backing: z
@@ -162,31 +163,31 @@ const status = createRoute({
               gapSatoshis: z
                 .string()
                 .nullable()
-                .openapi({ description: 'Sats in the reserve beyond the supply; null when not known' }),
-              ratio: z.number().nullable().openapi({ description: 'Sats for each ABSR' }),
+                .openapi({ description: 'Sats in the reserve in excess of the supply; null when unknown' }),
+              ratio: z.number().nullable().openapi({ description: 'Sats per ABSR' }),
             })
-            .openapi({ description: 'The reserve against the ABSR supply' }),
+            .openapi({ description: 'The reserve and the ABSR supply' }),
           alarms: z.array(z.string()).nullable().openapi({
-            description: 'What the operator was called for, as of the last minute; null when unread',
+            description: 'The active alarms of the last minute; null when unread',
           }),
           database: z
             .object({
               schema: z
                 .string()
-                .openapi({ description: 'Fingerprint of its columns, as `npm run doctor` knows it' }),
+                .openapi({ description: 'Fingerprint of its columns, which `npm run doctor` compares' }),
               quotes: z
                 .object({
                   used: z.number().int().openapi({ description: 'Quotes' }),
                   maximum: z.number().int().openapi({ description: 'Quotes' }),
                   left: z.number().int().openapi({ description: 'Quotes' }),
                 })
-                .openapi({ description: 'Bridge quotes that reads took in the current two hours' }),
+                .openapi({ description: 'Bridge quotes that reads used in the current two hours' }),
             })
             .nullable(),
           operations: z
             .array(operation)
             .nullable()
-            .openapi({ description: 'The newest first; null when they cannot be read' }),
+            .openapi({ description: 'Newest first; null when they cannot be read' }),
           as_of: asOf,
           stale: z.boolean(),
         })

@@ -2,8 +2,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /**
- * A short name of a database schema: the same columns give the same one, in whatever order and by whatever statements
- * they were made.
+ * A short name of a database schema: the same columns give the same name, regardless of their order and of
+ * the statements that created them.
  *
  * @param columns each as `table.column`
  */

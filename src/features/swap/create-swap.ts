@@ -6,13 +6,15 @@ export type CreateSwapDeps = { readonly custody: Pick<CustodianApi, 'createSwap'
 
 type Request = { readonly amount: Lamports; readonly client: string };
 
-/** Spends reserve SOL. The custodian decides and signs; a repeat with the same key reads the first answer. */
+/**
+ * Spends reserve SOL. The custodian decides and signs; a repeat with the same key returns the first answer.
+ */
 export const createSwap = (
   d: CreateSwapDeps,
   { amount, client, key }: Request & { readonly key: RequestKey | undefined },
 ): Promise<SwapAnswer> => d.custody.createSwap({ amountLamports: amount, client, ...(key ? { key } : {}) });
 
-/** Everything but the reservation and the signature. @throws AppError with the refusal's code */
+/** Performs every step except the reservation and the signature. @throws AppError with the refusal's code */
 export async function previewSwap(
   d: CreateSwapDeps,
   request: Request,

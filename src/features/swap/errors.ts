@@ -5,39 +5,38 @@ export const SWAP_ERRORS = {
     status: 400,
     action: 'top_up_wallet',
     retryable: false,
-    meaning: 'The reserve SOL balance, less floor, reservations and network fee, is below the amount.',
+    meaning: "The reserve's SOL balance, less floor, reservations and network fee, is below the amount.",
   },
   AMOUNT_TOO_SMALL: {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning: 'Below minAmountSol of GET /api/swap/min, or below the minimum of the bridge.',
+    meaning: "Below minAmountSol of GET /api/swap/min, or below the bridge's minimum.",
   },
   AMOUNT_TOO_LARGE: {
     status: 400,
     action: 'fix_request',
     retryable: false,
-    meaning:
-      'Above the cap of one swap, which details.maxAmountLamports holds, or above what the bridge takes now.',
+    meaning: "Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum.",
   },
   SWAP_LIMIT_REACHED: {
     status: 503,
     action: 'retry_later',
     retryable: true,
     meaning:
-      'A cap leaves no room: details.limit is hour, day, unsettled or cost_day; Retry-After tells when to come back.',
+      'A cap has no room: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds.',
   },
   SWAPS_PAUSED: {
     status: 503,
     action: 'retry_later',
     retryable: true,
-    meaning: 'Swaps are paused by the operator or by a safety check; details.reason tells which.',
+    meaning: 'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',
   },
   QUOTE_BUDGET_SPENT: {
     status: 503,
     action: 'retry_later',
     retryable: true,
-    meaning: "The share of the routing provider's quote quota is used up for now.",
+    meaning: "The available share of the routing provider's quote quota is used up for now.",
   },
   QUOTE_REFUSED: {
     status: 502,
@@ -50,6 +49,6 @@ export const SWAP_ERRORS = {
     status: 502,
     action: 'retry_with_new_key',
     retryable: true,
-    meaning: 'No two independent price sources agree, so no quote can be judged. Nothing was signed.',
+    meaning: 'No two independent price sources agree, so no quote can be checked. Nothing was signed.',
   },
 } as const satisfies ErrorTable;

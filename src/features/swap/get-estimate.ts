@@ -13,25 +13,25 @@ export type SwapEstimate = {
   readonly amount: Lamports;
   readonly estimatedSats: bigint;
   readonly minimumSats: bigint;
-  /** Amount of the bridge's quote, from which the estimate is scaled. */
+  /** Amount of the bridge's quote that the estimate is scaled from. */
   readonly quotedAmount: Lamports;
   readonly etaSeconds: number | null;
   readonly route: string;
-  /** Code of the refusal that a create of this amount would get now; null when it would pass. */
+  /** Code of the refusal for a create of this amount now; null when it would pass. */
   readonly reason: string | null;
   readonly asOf: number;
   readonly stale: boolean;
 };
 
-/** A quote is old news after minutes, but with its age beside it still better than none. */
+/** A quote is outdated after minutes, but together with its age it is still useful. */
 const POLICY = { freshMs: 60_000, revalidateMs: 240_000, staleMs: HOUR_MS };
-/** No reserve holds more; quotes for larger amounts would only spend the quota. */
+/** Larger than any reserve; quotes for larger amounts would only use up the quota. */
 const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
 /**
  * Result of swapping `amount`, scaled from the quote of its band, and whether a create would be accepted now.
- * @param client that the quote is counted for, should one be needed
- * @throws AppError AMOUNT_TOO_LARGE above 100,000 SOL, and as `readQuote`
+ * @param client whose budget a new quote would use
+ * @throws AppError AMOUNT_TOO_LARGE above 100,000 SOL, otherwise like `readQuote`
  */
 export async function getEstimate(d: EstimateDeps, amount: Lamports, client: string): Promise<SwapEstimate> {
   if (amount > MAXIMUM) {
@@ -62,15 +62,15 @@ export async function getEstimate(d: EstimateDeps, amount: Lamports, client: str
   };
 }
 
-/** The bridge's rate holds within a band; its fixed fee is taken once, whatever the amount. */
+/** The bridge's rate is constant within a band; its fixed fee is charged once for any amount. */
 function scale(sats: bigint, fixedFee: bigint, amount: bigint, quoted: bigint): bigint {
   const result = ((sats + fixedFee) * amount) / quoted - fixedFee;
   return result > 0n ? result : 0n;
 }
 
 /**
- * Quote of the band that holds an amount. A band may begin below the bridge's smallest amount; the quote is then for the
- * amount itself.
+ * Quote of the band that contains an amount. If the band begins below the bridge's minimum, the quote is for
+ * the amount itself.
  */
 async function quoteOfBand(
   d: EstimateDeps,
@@ -86,14 +86,14 @@ async function quoteOfBand(
   }
 }
 
-/** The largest of 1, 2 and 5 times a power of ten that is not above the amount. */
+/** The largest of 1, 2 and 5 times a power of ten that is at most the amount. */
 export function bandOf(amount: Lamports): Lamports {
   const power = 10n ** BigInt(amount.toString().length - 1);
   const lead = amount / power;
   return lamports(power * (lead >= 5n ? 5n : lead >= 2n ? 2n : 1n));
 }
 
-/** In the order in which a create checks. */
+/** In the order of a create's checks. */
 function refusalOf(amount: Lamports, bounds: SwapMinimum, maxSwap: Lamports): string | null {
   if (bounds.reason !== null) return bounds.reason;
   if (amount > bounds.spendable) return 'INSUFFICIENT_BALANCE';

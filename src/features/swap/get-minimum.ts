@@ -8,7 +8,7 @@ import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts
 
 export type SwapMinimumDeps = ReadQuoteDeps & {
   readonly custody: Pick<CustodianApi, 'swapRoom'>;
-  /** Every price source that answers. */
+  /** The answers of all available price sources. */
   readPrices(): Promise<PriceReport[]>;
   readonly maxCostBps: number;
 };
@@ -17,17 +17,17 @@ export type SwapMinimum = {
   readonly minimum: Lamports;
   readonly maximum: Lamports;
   readonly balance: Lamports | null;
-  /** What one swap can take of the balance. */
+  /** The part of the balance that one swap can take. */
   readonly spendable: Lamports;
   readonly available: boolean;
-  /** Stable code of why no swap can start now. */
+  /** Stable code of the reason why no swap can start now. */
   readonly reason: string | null;
   readonly nextAvailableAt: string | null;
   readonly asOf: number;
   readonly stale: boolean;
 };
 
-/** The bridge's terms move slowly; a day-old minimum is still a fair hint, marked as such. */
+/** The bridge's terms change slowly; a day-old minimum is still a useful hint, marked as stale. */
 const MINIMUM_POLICY = { freshMs: 600_000, revalidateMs: 600_000, staleMs: DAY_MS };
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
 
@@ -42,7 +42,7 @@ async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
   const { price } = agreed;
   const lost = fairSats(REFERENCE_AMOUNT, price) - quote.expectedSats;
-  // A cost without a stated fixed part counts as fixed as a whole, so that the minimum is always sufficient.
+  // A cost without a stated fixed part counts as fixed in full, so the minimum is always sufficient.
   const fixedFeeSats = quote.fixedFeeSats ?? (lost > 0n ? lost : 0n);
   return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote, fixedFeeSats }, price, d.maxCostBps);
 }

@@ -5,13 +5,13 @@ import type { Cache } from '../../http/cached.ts';
 import type { SwapRow, SwapStore } from './swap-store.ts';
 
 export type SwapStatusDeps = {
-  /** Of the isolate. It also remembers for two seconds that a signature is unknown. */
+  /** This isolate's memory. It also caches for two seconds that a signature is unknown. */
   readonly memory: Pick<Cache, 'read'>;
   readonly swaps: Pick<SwapStore, 'bySignature'>;
   readonly custody: Pick<CustodianApi, 'findSwap'>;
 };
 
-/** One read a second of each swap, however many callers poll it. */
+/** One read per second and swap, regardless of the number of polling callers. */
 const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
 /**
@@ -26,8 +26,8 @@ export async function getSwapStatus(d: SwapStatusDeps, signature: string): Promi
 const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
 
 /**
- * A row that D1 does not have yet, or cannot give, is read from the custodian, so that no id is ever unknown after it
- * was handed out.
+ * A row that D1 does not have yet, or cannot return, is read from the custodian, so a published id is never
+ * unknown.
  */
 async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
   const row = await d.swaps.bySignature(signature).catch(() => undefined);

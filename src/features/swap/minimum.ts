@@ -1,5 +1,5 @@
 /**
- * The smallest swap that is not eaten by its cost. Pure.
+ * The smallest swap whose costs are within the limit. Pure.
  * @module
  */
 import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
@@ -7,9 +7,12 @@ import { fairSats, type PriceReport } from '../../core/price.ts';
 
 /** The contract's own lower bound: 0.001 SOL. */
 export const CONTRACT_MINIMUM = lamports(1_000_000n);
-/** Room for the price to move between this figure and the quote of a create, in basis points. */
+/** Margin for price changes between this figure and the quote of a create, in basis points. */
 const DRIFT_BPS = 20;
-/** Whole sats are paid: the expected output and the guaranteed one lose up to one each, much of a small amount. */
+/**
+ * Payouts are whole sats: the expected and the guaranteed output lose up to one each, which matters for small
+ * amounts.
+ */
 const ROUNDING_SATS = 2n;
 
 export type Terms = {
@@ -20,14 +23,15 @@ export type Terms = {
 };
 
 /**
- * The smallest amount whose whole cost, fixed fee and spread and slippage, stays under `maxCostBps` of a fair price;
- * null when no amount does.
+ * The smallest amount whose total cost (fixed fee, spread and slippage) stays below `maxCostBps` of a fair
+ * price; null when there is none.
  *
- * With g the guaranteed sats a lamport before the fixed fee f, and r the fair ones: a * g - f >= a * r * (1 - cost).
+ * With g the guaranteed sats per lamport before the fixed fee f, and r the fair ones: a * g - f >= a * r * (1
+ * - cost).
  */
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount } = terms;
-  // The slippage allowance is taken from the fee as well, since it is inside the expected output.
+  // The slippage allowance also reduces the fee, because the expected output includes it.
   const fixed = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
   const fee = fixed + ROUNDING_SATS;
   const guaranteed = (terms.minimumSats + fixed) * 10_000n;

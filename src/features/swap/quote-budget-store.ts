@@ -1,6 +1,6 @@
 /**
- * Counts the routing provider's quotes that reads use, over all isolates. Creates have a budget of their own in the
- * custodian, so reads can never use up what creates need.
+ * Counts the routing provider's quotes used by reads, over all isolates. Creates have their own budget in the
+ * custodian, so reads can never use it up.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -10,8 +10,8 @@ import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 
 export type QuoteBudgetStore = {
   /**
-   * Takes one quote from the window; when none is left, seconds until the next window.
-   * @param client that may use a fair share only; null for the service's own reads
+   * Takes one quote from the window. Returns the seconds until the next window when none is left.
+   * @param client limited to a fair share; null for the service's own reads
    */
   take(
     nowMs: number,
@@ -29,7 +29,7 @@ export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
       ok: false as const,
       retryAfterSeconds: Math.ceil(((window + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000),
     };
-    // Addresses are not stored, only what tells two of them apart.
+    // Stores a value that distinguishes addresses, not the addresses themselves.
     const levels = (client === null ? [] : networksOf(client)).map(({ network, times }) => ({
       network: hashOf(network),
       times,

@@ -1,5 +1,6 @@
 /**
- * Quotes for reads: dry, cached, one at a time for equal amounts, within a budget and its shares. Never for a payment.
+ * Quotes for reads: dry, cached, one request at a time for equal amounts, within a budget and its shares.
+ * Never for a payment.
  * @module
  */
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
@@ -16,7 +17,7 @@ export type ReadQuoteDeps = {
   readonly now: () => number;
 };
 
-/** A quote as a cache holds it; `tooSmall` is the bridge's refusal, kept so that it is not asked for again. */
+/** A quote in the cache; `tooSmall` is the bridge's refusal, cached so that the request is not repeated. */
 type StoredQuote = { readonly tooSmall: true } | StoredTerms;
 type StoredTerms = {
   tooSmall?: never;
@@ -31,7 +32,7 @@ export type ReadQuote = {
   readonly route: string;
   readonly expectedSats: bigint;
   readonly minimumSats: bigint;
-  /** Null when the bridge does not tell it apart. */
+  /** Null when the bridge does not state it. */
   readonly fixedFeeSats: bigint | null;
   readonly etaSeconds: number | null;
   readonly asOf: number;
@@ -41,8 +42,9 @@ export type ReadQuote = {
 export const READ_QUOTES_PER_WINDOW = CALL_LIMITS.read_quotes.quota;
 
 /**
- * @param client that pays for the quote with its share of the budget; null for the service's own reads, which no caller
- *               can multiply
+ * @param client whose share of the budget pays for the quote; null for the service's own reads, which callers
+ * cannot
+ * multiply
  * @throws AppError QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED
  */
 export async function readQuote(
@@ -55,7 +57,7 @@ export async function readQuote(
     queryRoutes(d, amount, client),
   );
   if (value.tooSmall) {
-    throw new AppError('AMOUNT_TOO_SMALL', 'The bridge does not carry so small an amount.', {
+    throw new AppError('AMOUNT_TOO_SMALL', "This amount is below the bridge's minimum.", {
       details: { reason: TOO_SMALL },
     });
   }
@@ -88,14 +90,14 @@ async function queryRoutes(d: ReadQuoteDeps, amount: Lamports, client: string | 
       const verdict = await route.quote({ amount, dry: true });
       if (verdict.ok) return stored(verdict.quote);
       if (verdict.reason === TOO_SMALL) tooSmall = true;
-      // An earlier route's failure or reason says more than that this route has no quote.
+      // An earlier route's failure or reason is more useful to the caller than this route's lack of a quote.
       else if (failure === undefined || !withoutQuoteRefusal(verdict.reason))
         failure = refused(verdict.reason);
     } catch (error) {
       failure ??= error;
     }
   }
-  // A route that failed might have accepted what another one finds too small.
+  // A route that failed might have accepted an amount that is too small for another one.
   if (tooSmall && failure === undefined) return { tooSmall };
   throw failure;
 }

@@ -1,5 +1,5 @@
 /**
- * What the swap routes take and answer, as requests are checked and the API document shows it.
+ * The requests and answers of the swap routes, for validation and the API document.
  * @module
  */
 import { createRoute, z } from '@hono/zod-openapi';
@@ -22,11 +22,13 @@ const amountSol = amountParam({
   minimum: CONTRACT_MINIMUM,
   excess: 'drop',
   description:
-    'SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that was understood.',
+    'SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
 const asOf = z.iso.datetime().openapi({ description: 'When the figures were read from their sources' });
-const stale = z.boolean().openapi({ description: 'True when a source is down and an older value is shown' });
+const stale = z
+  .boolean()
+  .openapi({ description: 'True when a source is unavailable and an older value is shown' });
 
 const upstream = pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED');
 const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
@@ -46,7 +48,7 @@ export const minimumRoute = createRoute({
         .object({
           minAmountSol: z
             .number()
-            .openapi({ description: 'Smallest SOL whose cost stays under the limit', example: 0.25 }),
+            .openapi({ description: 'Smallest SOL amount whose cost stays below the limit', example: 0.25 }),
           minAmountLamports: atomsText('The same in lamports', '250000000'),
           balanceSol: z
             .number()
@@ -55,10 +57,13 @@ export const minimumRoute = createRoute({
           balanceLamports: atomsText('The same in lamports', '10000000000').nullable(),
           maxAmountSol: z
             .number()
-            .openapi({ description: 'Largest SOL that the caps allow now; 0 when none' }),
+            .openapi({ description: 'Largest SOL amount that the caps allow now; 0 when none' }),
           maxAmountLamports: atomsText('The same in lamports', '2000000000'),
           available: z.boolean(),
-          reason: z.string().nullable().openapi({ description: 'Code of why no swap can start now' }),
+          reason: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Code of the reason why no swap can start now' }),
           nextAvailableAt: z.iso.datetime().nullable(),
           as_of: asOf,
           stale,
@@ -81,7 +86,7 @@ export const estimateRoute = createRoute({
   operationId: 'getSwapEstimate',
   tags: ['swap'],
   summary: 'Estimate a swap',
-  description: 'What an amount of SOL would bring in sats.',
+  description: 'The sats that an amount of SOL would yield.',
   middleware: [rateLimit('estimate', { read_quotes: CALL_LIMITS.read_quotes })] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
@@ -92,21 +97,23 @@ export const estimateRoute = createRoute({
           estimatedBtcSats: z
             .number()
             .int()
-            .openapi({ description: 'Sats expected, fees of the bridge included' }),
-          amountLamports: atomsText('Lamports asked about', '500000000'),
+            .openapi({ description: "Expected sats, after the bridge's fees" }),
+          amountLamports: atomsText('Requested amount in lamports', '500000000'),
           estimatedSatoshis: atomsText('The estimate as text', '62000'),
-          minimumSatoshis: atomsText('Sats that the bridge guarantees', '61690'),
+          minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
           quotedAmountLamports: atomsText(
-            'Lamports of the quote that the estimate was scaled from: the 1, 2 or 5 times a power of ten below the amount',
+            'Lamports of the quote that the estimate is scaled from: the 1, 2 or 5 times a power of ten at or below the amount',
             '500000000',
           ),
           etaSeconds: z.number().nullable(),
-          creatable: z.boolean().openapi({ description: 'Whether a create of this amount would pass now' }),
+          creatable: z
+            .boolean()
+            .openapi({ description: 'Whether a create of this amount would be accepted now' }),
           reason: z
             .string()
             .nullable()
-            .openapi({ description: 'Code of the refusal that a create would get; null when creatable' }),
-          source: z.string().openapi({ description: 'The route that quoted', example: 'near-intents' }),
+            .openapi({ description: 'Code of the refusal for a create; null when creatable' }),
+          source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
           as_of: asOf,
           stale,
         })
@@ -138,7 +145,7 @@ export const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swap reserve SOL into BTC; the service signs. Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it reads the first answer and moves nothing. At most 6 new swaps an hour and address.',
+    'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it returns the first answer and moves nothing. At most 6 new swaps per hour and address.',
   middleware: [rateLimit('create', createLimits), jsonBody] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),
@@ -146,7 +153,10 @@ export const createSwapRoute = createRoute({
       z
         .strictObject({
           amountSol,
-          dry_run: z.boolean().optional().openapi({ description: 'Do everything but reserve and sign' }),
+          dry_run: z
+            .boolean()
+            .optional()
+            .openapi({ description: 'Perform every step except the reservation and the signature' }),
         })
         .openapi('SwapCreate'),
     ),
@@ -206,20 +216,20 @@ export const statusRoute = createRoute({
           id: z.string(),
           status: z.enum(['waiting', 'finished', 'failed']),
           amountSol: z.number().nullable(),
-          btcSats: z.number().int().nullable().openapi({ description: 'Sats that arrived' }),
+          btcSats: z.number().int().nullable().openapi({ description: 'Sats received' }),
           detail: z.string().openapi({
-            description: 'Finer state: sent, landed, settling, refunded, partial, expired, held ...',
+            description: 'More precise state: sent, landed, settling, refunded, partial, expired, held ...',
           }),
           reason: z.string().nullable(),
           amountLamports: atomsText('Lamports swapped', '500000000'),
           expectedSatoshis: z.string().nullable(),
           btcSatoshis: z.string().nullable(),
-          txId: z.string().nullable().openapi({ description: 'Bitcoin txid that paid' }),
+          txId: z.string().nullable().openapi({ description: 'Bitcoin txid of the payout' }),
           nextPollSeconds: z
             .number()
             .int()
             .nullable()
-            .openapi({ description: 'When to ask again; null when it is over' }),
+            .openapi({ description: 'Seconds until the next poll; null when the state is final' }),
         })
         .openapi('SwapStatus'),
       'The stored state',
@@ -234,7 +244,7 @@ export const historyRoute = createRoute({
   operationId: 'listSwaps',
   tags: ['swap'],
   summary: 'List swaps',
-  description: 'Every swap that landed on Solana, newest first; as CSV too.',
+  description: 'Every swap that landed on Solana, newest first; also as CSV.',
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(

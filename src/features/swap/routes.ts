@@ -27,13 +27,13 @@ export type SwapDeps = EstimateDeps &
   CreateSwapDeps &
   SwapStatusDeps & {
     readonly swaps: SwapStore;
-    /** Swaps that will never change, and their bodies, by signature. */
+    /** Final swaps and their bodies, by signature. */
     readonly finalSwaps: Map<string, { readonly swap: SwapRow; readonly body: Tagged }>;
     readonly waiting: Waiting;
     readonly maxCreatesPerClientHour: number;
     /** Origin of absolute links. */
     readonly publicBaseUrl: string;
-    /** @throws AppError NOT_CONFIGURED naming the variables that swaps lack */
+    /** @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requireSwaps: () => void;
   };
 
@@ -51,9 +51,9 @@ const COLUMNS = [
 ];
 const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
-/** Two polls and a read pass within a second of a change. */
+/** Interval between reads; two polls and a read take less than a second after a change. */
 const POLL_MS = 1_000;
-/** Final swaps whose bodies one isolate keeps, less than a kilobyte each. */
+/** Maximum final swaps whose bodies one isolate keeps, less than a kilobyte each. */
 const MAX_FINAL = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
@@ -138,8 +138,7 @@ export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
         id: swap.signature,
         solanaSignature: swap.signature,
         statusUrl: `${deps.publicBaseUrl}/api/swap/status/${swap.signature}`,
-        message:
-          'The swap is on its way. BTC arrives within minutes to hours; poll statusUrl when it matters.',
+        message: 'The swap is on its way. BTC arrives within minutes to hours. Poll statusUrl for its state.',
         ...created(swap.amountLamports, swap),
       },
       200,
@@ -160,7 +159,7 @@ export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
     const body = kept?.body ?? tagged(JSON.stringify(statusOf(swap)));
     if (!kept) keepFinal(deps.finalSwaps, swap, body);
     c.header('Cache-Control', 'public, max-age=31536000, immutable');
-    // The type is that of `c.json(statusOf(swap), 200)`, whose text this is.
+    // The type is that of `c.json(statusOf(swap), 200)`, which has the same text.
     return keptBody(c, body, 'application/json') as Response &
       TypedResponse<JSONParsed<ReturnType<typeof statusOf>>, 200, 'json'>;
   })
@@ -198,14 +197,14 @@ const statusOf = (swap: SwapRow) => ({
   nextPollSeconds: swap.status === 'waiting' ? POLL_SECONDS : null,
 });
 
-/** Keeps a body that will never change; the oldest goes first. */
+/** Caches a final body; the oldest is evicted first. */
 function keepFinal(finals: SwapDeps['finalSwaps'], swap: SwapRow, body: Tagged): void {
   const oldest = finals.keys().next().value;
   if (finals.size >= MAX_FINAL && oldest !== undefined) finals.delete(oldest);
   finals.set(swap.signature, { swap, body });
 }
 
-/** What a create and its dry run say alike. */
+/** The common part of the answers to a create and its dry run. */
 const created = (
   amount: bigint,
   quote: { readonly expectedSats: bigint; readonly minimumSats: bigint; readonly route: string },

@@ -1,11 +1,11 @@
 /**
- * Swaps as D1 mirrors them from the custodian's journal. Read only.
+ * Swaps from D1, which mirrors the custodian's journal. Read only.
  * @module
  */
 import * as z from 'zod';
 
 export type SwapRow = {
-  /** Order of the journal; null while only the custodian has the swap. */
+  /** Position in the journal; null while only the custodian has the swap. */
   readonly seq: number | null;
   readonly signature: string;
   readonly status: 'waiting' | 'finished' | 'failed';
@@ -17,7 +17,7 @@ export type SwapRow = {
   readonly btcTxid: string | null;
   /** Unix seconds of the Solana block; null until it is final. */
   readonly blockTime: number | null;
-  /** Over, and the custodian no longer watches for a late arrival: the row will never change. */
+  /** Ended, and the custodian no longer checks for a late arrival: the row never changes again. */
   readonly final: boolean;
 };
 
@@ -66,7 +66,9 @@ export const createSwapStore = (db: D1Database) => ({
     return row ? Row.parse(row) : undefined;
   },
 
-  /** Swaps that landed on Solana, newest first. @param below order that all of them are below */
+  /**
+   * Swaps that landed on Solana, newest first. @param below exclusive upper bound of their journal positions
+   */
   async landed(limit: number, below = Number.MAX_SAFE_INTEGER): Promise<SwapRow[]> {
     const { results } = await db
       .prepare(

@@ -8,28 +8,28 @@ import { checkTokenRequest, faultWords, type TokenRequest } from './token-reques
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** Lamports that exempt so many bytes from rent. */
+  /** Lamports that exempt an account of this size in bytes from rent. */
   rentExemption(bytes: number): Promise<bigint>;
-  /** Why the chain would refuse an unsigned message; null when it would pass. */
+  /** The chain's reason to reject an unsigned message; null when it would pass. */
   simulate(message: Uint8Array, signers: number): Promise<string | null>;
-  /** In which the creation would be written. */
+  /** Format version of the creation's message. */
   readonly messageVersion: MessageVersion;
   /** Whether an account at this address is a program. */
   isProgram(address: string): Promise<boolean>;
   readonly reserve: { readonly solanaAddress: string | null };
   readonly invoiceMargin: bigint;
-  /** A fresh address that nothing else uses, for the simulation. */
+  /** A fresh unused address, for the simulation. */
   readonly randomAddress: () => string;
   readonly publicBaseUrl: string;
 };
 
-/** Stands for any mint: no address is longer, so a uri that fits with it fits with every one. */
+/** Stands for any mint: no address is longer, so a uri that fits with it fits with every mint. */
 const LONGEST_ADDRESS = '1'.repeat(44);
 
 export type Invoice = { readonly request: RequestView; readonly fee: FeeBreakdown };
 
 /**
- * Checks, simulates, then opens an invoice. Nothing is charged that could not be made.
+ * Checks and simulates a token, then opens an invoice, so that only a possible creation is charged.
  * @throws AppError
  */
 export async function createInvoice(
@@ -82,7 +82,7 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   if (design.metaplex && !(await d.isProgram(METAPLEX_PROGRAM))) {
     throw new AppError(
       'METAPLEX_UNAVAILABLE',
-      'The Metaplex metadata program does not exist on this chain. Leave metaplex_metadata out.',
+      'The Metaplex metadata program does not exist on this chain. Omit metaplex_metadata.',
     );
   }
   const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), version: d.messageVersion };
@@ -90,7 +90,7 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   const message = creationMessage({ design, mint, reserve, mintRent: fee.mintRent, lifetime });
   const why = await d.simulate(message, 2);
   if (why === null) return;
-  throw new AppError('CREATION_REFUSED', 'The chain refuses this creation in a simulation.', {
+  throw new AppError('CREATION_REFUSED', 'The chain rejects this creation in a simulation.', {
     details: { reason: why },
   });
 }

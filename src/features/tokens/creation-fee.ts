@@ -1,5 +1,5 @@
 /**
- * What a creation costs and is charged. Pure. Lamports throughout.
+ * The cost and the price of a creation. Pure. Lamports throughout.
  * @module
  */
 import {
@@ -18,7 +18,7 @@ export type FeeBreakdown = {
   readonly margin: bigint;
 };
 
-/** @param rentOf lamports that exempt so many bytes from rent, as the chain says */
+/** @param rentOf lamports that exempt an account of this size in bytes from rent, from the chain */
 export async function creationFee(
   design: TokenDesign,
   margin: bigint,
@@ -35,7 +35,7 @@ export async function creationFee(
   return { mintRent, metadataRent, metadataFee, accountRent, networkFee: CREATION_FEE, margin };
 }
 
-/** What leaves the reserve for it. */
+/** Lamports that leave the reserve for it. */
 export const creationCost = (fee: FeeBreakdown): bigint =>
   fee.mintRent + fee.metadataRent + fee.metadataFee + fee.accountRent + fee.networkFee;
 

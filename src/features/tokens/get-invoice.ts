@@ -8,9 +8,9 @@ export type GetInvoiceDeps = {
 };
 
 /**
- * An invoice as it stands. While it is open the custodian knows more than the mirror; each answers for the other while
- * one of them is down.
- * @throws AppError NOT_FOUND; CUSTODIAN_UNAVAILABLE when it does not answer and the mirror has no such invoice
+ * The current state of an invoice. While it is open, the custodian's record is newer than D1's. If one of the
+ * two is unavailable, the other one is used.
+ * @throws AppError NOT_FOUND; CUSTODIAN_UNAVAILABLE when it does not answer and D1 has no such invoice
  */
 export async function getInvoice(d: GetInvoiceDeps, id: string): Promise<RequestView> {
   const mirrored = await d.tokens.invoice(id).catch(() => undefined);
@@ -20,6 +20,6 @@ export async function getInvoice(d: GetInvoiceDeps, id: string): Promise<Request
     throw error;
   });
   const request = known ?? mirrored;
-  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'No invoice has this id.');
+  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'There is no invoice with this id.');
   return request;
 }

@@ -31,7 +31,7 @@ export type InvoiceDeps = CreateInvoiceDeps &
   GetInvoiceDeps & {
     readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
     readonly waiting: Waiting;
-    /** The treasury's address. @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
+    /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requirePayments: () => string;
   };
 
@@ -70,7 +70,10 @@ const Invoice = z
         payer: z.string().nullable(),
         reason: z.string(),
         status: z.enum(['due', 'paid']),
-        refund_signature: z.string().nullable().openapi({ description: 'The transaction that paid it back' }),
+        refund_signature: z
+          .string()
+          .nullable()
+          .openapi({ description: 'The transaction that paid the refund' }),
       }),
     ),
   })
@@ -80,7 +83,7 @@ const flag = z.boolean().optional();
 
 /** An open invoice is read from the custodian. */
 const POLL_MS = 1_000;
-/** An expired invoice can still be paid late, but nothing is expected of it. */
+/** An expired invoice can still be paid late, but no payment is expected. */
 const FINAL_DETAILS = ['completed', 'expired', 'refund_due'];
 const openState = ({ detail, receivedLamports }: RequestView): string | null =>
   FINAL_DETAILS.includes(detail) ? null : `${detail} ${receivedLamports}`;
@@ -91,7 +94,7 @@ const createInvoiceRoute = createRoute({
   operationId: 'createInvoice',
   tags: ['tokens'],
   summary: 'Order a token',
-  description: 'Ask for a token; answers what to pay and where.',
+  description: 'Orders a token; returns the amount to pay and the address.',
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
@@ -110,7 +113,7 @@ const createInvoiceRoute = createRoute({
                 'refuse',
               );
               if (parsed.ok) return parsed.atoms;
-              context.addIssue('must be a whole number of the smallest units of the token');
+              context.addIssue("must be a whole number of the token's smallest units");
               return z.NEVER;
             })
             .openapi({
@@ -170,7 +173,8 @@ const confirmRoute = createRoute({
   operationId: 'confirmInvoice',
   tags: ['tokens'],
   summary: 'Confirm a token payment',
-  description: 'Confirm the payment and wait for the token; payments are found without this call too.',
+  description:
+    'Confirms the payment and waits for the token. The service also finds payments without this call.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     headers: preferHeaders,
@@ -224,7 +228,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       clientKey(c),
     );
     const invoice = invoiceAnswer(request, treasury);
-    const message = `Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is made when the payment is final; nothing needs to be confirmed.`;
+    const message = `Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is created when the payment is final; you do not have to confirm it.`;
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
@@ -251,7 +255,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       waitMs: grantedWaitMs(c),
     });
     if (tokenId === null || mintAddress === null)
-      throw new AppError('INTERNAL', 'A completed invoice has no token.');
+      throw new AppError('INTERNAL', 'The invoice is completed but has no token.');
     const message = 'The token is created and listed.';
     return c.json(
       {

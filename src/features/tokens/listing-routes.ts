@@ -82,7 +82,7 @@ const searchRoute = createRoute({
   request: {
     query: z.object({
       q: z.string().trim().max(64).optional().openapi({
-        description: 'Any part of name or symbol, or the start of an address; without it the newest tokens',
+        description: 'Any part of name or symbol, or the start of an address; without it, the newest tokens',
       }),
       ...pageParams(SEARCH_LIMIT),
     }),
@@ -124,7 +124,7 @@ const requestRoute = createRoute({
   operationId: 'requestListing',
   tags: ['tokens'],
   summary: 'Request a listing',
-  description: 'Ask for the listing of a token made elsewhere; answers what to pay and where.',
+  description: 'Requests the listing of a token made elsewhere; returns the amount to pay and the address.',
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
@@ -144,13 +144,13 @@ const requestRoute = createRoute({
         .object({
           listing_request_id: z.uuid(),
           token_id: z.number().int(),
-          status: Listing.shape.status.openapi({ description: 'confirmed: listed already, with a fee of 0' }),
+          status: Listing.shape.status.openapi({ description: 'confirmed: already listed, with a fee of 0' }),
           listing: Listing,
           ...paymentFields,
           message: z.string(),
         })
         .openapi('ListingRequested'),
-      'What to pay; for a listed token its listing',
+      'Payment instructions; for a listed token, its listing',
     ),
     ...errorResponses(
       requestErrors,
@@ -173,7 +173,8 @@ const confirmRoute = createRoute({
   operationId: 'confirmListing',
   tags: ['tokens'],
   summary: 'Confirm a listing payment',
-  description: 'Confirm the payment of a listing and wait for it; payments are found without this call too.',
+  description:
+    'Confirms the payment of a listing and waits for it. The service also finds payments without this call.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     headers: preferHeaders,
@@ -243,7 +244,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     const due = isListed ? { ...request, feeLamports: '0' } : request;
     const payment = paymentAnswer(due, treasury, `Listing ${String(request.subject.symbol)}`);
     const message = isListed
-      ? 'The token is listed already. Nothing needs to be paid.'
+      ? 'The token is already listed. No payment is needed.'
       : `Pay exactly ${payment.amount} SOL to ${treasury}, or open the solana_pay_url. The token is listed when the payment is final.`;
     const listing = listingAnswer(request);
     return c.json(

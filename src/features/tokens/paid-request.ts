@@ -1,5 +1,6 @@
 /**
- * What invoices and listing requests share: the payment instructions, the confirmation of a payment, and their errors.
+ * Shared by invoices and listing requests: the payment instructions, the confirmation of a payment, and their
+ * errors.
  * @module
  */
 import { z } from '@hono/zod-openapi';
@@ -12,12 +13,12 @@ import { TOKEN_ERRORS } from './errors.ts';
 
 export const instant = z.iso.datetime();
 
-/** Members of every answer that asks for a payment; `paymentAnswer` fills them. */
+/** Members of every answer that requests a payment; `paymentAnswer` fills them. */
 export const paymentFields = {
   treasury_address: z.string(),
   fee_sol: z
     .number()
-    .openapi({ description: 'SOL to pay; the last four digits of fee_lamports are this request’s own' }),
+    .openapi({ description: 'SOL to pay; the last four digits of fee_lamports identify this request' }),
   fee_lamports: z.number().int(),
   amount: z.string().openapi({ description: 'The same SOL as text' }),
   currency: z.literal('SOL'),
@@ -27,7 +28,7 @@ export const paymentFields = {
   expires_at: instant,
 };
 
-/** What every request for a payment tells its payer. @param purpose as the payer's wallet shows it */
+/** The payment instructions of a request. @param purpose label in the payer's wallet */
 export function paymentAnswer(request: RequestView, treasury: string, purpose: string) {
   const lamports = BigInt(request.feeLamports);
   const amount = formatAmount(lamports, SOL_DECIMALS);
@@ -46,7 +47,7 @@ export function paymentAnswer(request: RequestView, treasury: string, purpose: s
   };
 }
 
-/** Of every call that opens or confirms a request. */
+/** Errors of every call that opens or confirms a request. */
 export const requestErrors = pickErrors(
   SHARED_ERRORS,
   ...BODY_ERRORS,
@@ -82,16 +83,19 @@ export type ConfirmPaymentDeps = FinalityPorts & {
   readonly custody: Pick<CustodianApi, 'confirmPayment'>;
 };
 
-/** Nodes know a transaction within a second or two after it was sent; a dropped one is not waited for longer. */
+/**
+ * Nodes show a transaction within a second or two after it was sent; a dropped one is awaited no longer than
+ * this.
+ */
 const UNKNOWN_WAIT_MS = 15_000;
-/** One call to the custodian waits this long at most, so that the next poll sees what the background has done. */
+/** Longest wait of one call to the custodian, so that the next poll sees the progress of background work. */
 const BEGIN_WAIT_MS = 5_000;
 
 /**
- * Confirms the payment of a request: waits until the payment is final and what it buys is made.
+ * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
  *
  * @param p.kind   of the request that the route serves; ids of the other kind are not found
- * @param p.waitMs longest wait in all; 0 returns the state as it is
+ * @param p.waitMs longest wait in total; 0 returns the current state
  * @throws AppError what is missing when the time is up, or why the payment does not pay for the request
  */
 export async function confirmPayment(

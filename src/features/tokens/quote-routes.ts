@@ -10,13 +10,13 @@ import { TOKEN_ERRORS } from './errors.ts';
 import { requestErrors } from './paid-request.ts';
 
 export type QuoteDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin' | 'publicBaseUrl'> & {
-  /** Of this isolate only. */
+  /** This isolate's memory only. */
   readonly memory: Cache;
-  /** The treasury's address. @throws AppError NOT_CONFIGURED naming the variables that paid requests lack */
+  /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
   readonly requirePayments: () => string;
 };
 
-/** Rent is a constant of the chain for each size, and names and symbols make few sizes. */
+/** Rent is a constant of the chain for each size, and names and symbols yield few sizes. */
 const RENT_POLICY = { freshMs: HOUR_MS, revalidateMs: HOUR_MS, staleMs: 24 * HOUR_MS };
 
 const quoteRoute = createRoute({
@@ -25,7 +25,7 @@ const quoteRoute = createRoute({
   operationId: 'quoteToken',
   tags: ['tokens'],
   summary: 'Quote a token',
-  description: 'The price of a new token and what it is made of; nothing is ordered.',
+  description: 'The price of a new token and its parts; nothing is ordered.',
   middleware: [rateLimit('invoices')] as const,
   request: {
     query: z.object({
@@ -43,7 +43,7 @@ const quoteRoute = createRoute({
           fee_lamports: z
             .number()
             .int()
-            .openapi({ description: 'An invoice adds less than 20,000 lamports, which tell it apart' }),
+            .openapi({ description: 'An invoice adds less than 20,000 lamports, which identify it' }),
           amount: z.string().openapi({ description: 'The same SOL as text' }),
           currency: z.literal('SOL'),
           fee_breakdown: z.record(z.string(), z.string()).openapi({ description: 'Lamports by part' }),
@@ -67,7 +67,7 @@ export const quoteRoutes = newRouter<{ readonly tokens: QuoteDeps }>().openapi(q
     symbol,
     program,
     metaplex: metaplex === 'true',
-    // No other member of an order changes its price.
+    // No other member of an order affects its price.
     creator: treasury,
     supply: 1n,
     decimals: 0,

@@ -24,12 +24,12 @@ export type RequestListingDeps = {
 /** Unpaid requests for one token that may be newer than the record that listed it. */
 const MAX_RECORDS = 100;
 
-/** By our number, or by the mint of a token made elsewhere. */
+/** By our number, or by the mint of a token created elsewhere. */
 export type ListingAsked = { readonly tokenId: number } | { readonly mint: string };
 
 /**
- * Opens a request to list a token; for a listed one, its listing record. Name and symbol are read from the chain, never
- * taken from the caller.
+ * Opens a request to list a token; for a listed token, returns its listing record. Name and symbol are read
+ * from the chain, never taken from the caller.
  * @throws AppError
  */
 export async function requestListing(
@@ -60,7 +60,7 @@ async function listingOf(d: RequestListingDeps, tokenId: number): Promise<Reques
 
 async function knownToken(d: RequestListingDeps, tokenId: number): Promise<TokenRow> {
   const token = await d.tokens.byId(tokenId);
-  if (!token) throw new AppError('NOT_FOUND', 'No token has this id.');
+  if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id.');
   return token;
 }
 
@@ -75,7 +75,7 @@ const subjectOf = (token: TokenRow) => ({
   uri: token.uri,
 });
 
-/** Mint and metadata of a token, from either program and either metadata standard. */
+/** Mint and metadata of a token, from either token program and either metadata standard. */
 async function readToken(d: RequestListingDeps, address: string) {
   const [account, beside] = (await d.readAccounts([address, metaplexAddress(address)])).accounts;
   const mint = account && decodeMint(account.owner, account.data);

@@ -14,7 +14,7 @@ const authority = (role: string) =>
   z
     .string()
     .nullable()
-    .openapi({ description: `${role}; null beside an as_of: renounced` });
+    .openapi({ description: `${role}; null with a non-null as_of means renounced` });
 
 export const Token = z
   .object({
@@ -31,7 +31,7 @@ export const Token = z
     freeze_authority: authority('Address that may freeze token accounts'),
     update_authority: authority('Address that may change name, symbol and uri'),
     as_of: instant.nullable().openapi({
-      description: 'When supply and authorities were read from the chain; null when they could not be',
+      description: 'When supply and authorities were read from the chain; null when they could not be read',
     }),
     description: z.string(),
     image: z.string().nullable(),
@@ -92,7 +92,7 @@ const metadataRoute = createRoute({
   operationId: 'getTokenMetadata',
   tags: ['tokens'],
   summary: 'Token metadata',
-  description: 'What the on-chain uri points to; it never changes.',
+  description: "The target of the token's on-chain uri; it never changes.",
   request: { params: z.object({ mint_address: z.string() }) },
   responses: {
     200: jsonResponse(
@@ -104,7 +104,7 @@ const metadataRoute = createRoute({
           image: z.string().optional(),
         })
         .openapi('TokenMetadata'),
-      'Metadata as wallets read it',
+      'Metadata in the format that wallets read',
     ),
     ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE')),
   },
@@ -130,9 +130,9 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   })
   .openapi(metadataRoute, async (c) => {
     const token = await c.var.deps.tokens.tokens.byMint(c.req.valid('param').mint_address);
-    // Only the uri of a token made here points to this path.
+    // Only the uri of a token created here points to this path.
     if (!token?.requestId || !token.uri)
-      throw new AppError('NOT_FOUND', 'No token of this service has this mint.');
+      throw new AppError('NOT_FOUND', 'This service has no token with this mint.');
     c.header('Cache-Control', 'public, max-age=31536000, immutable');
     const { name, symbol, description, image } = token;
     return c.json({ name, symbol, description, ...(image === null ? {} : { image }) }, 200);
@@ -145,7 +145,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
       : isAddress(id)
         ? await tokens.byMint(id)
         : undefined;
-    if (!token) throw new AppError('NOT_FOUND', 'No token has this id or mint address.');
+    if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id or mint address.');
     const facts = await c.var.deps.tokens.tokenFacts([token]);
     return c.json(tokenAnswer(token, facts.get(token.mint)), 200);
   });

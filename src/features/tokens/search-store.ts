@@ -1,14 +1,14 @@
 /**
- * Search over listed tokens, best matches first: exact symbol, symbol prefix, name prefix, mint, creator, then any
- * substring. Each step is one bounded index read, and a row belongs to the first step that finds it, so walking the
- * cursor shows each row once while others are being listed.
+ * Search over listed tokens, best matches first: exact symbol, symbol prefix, name prefix, mint, creator,
+ * then any substring. Each step is one bounded index read. A row belongs to the first step that finds it, so
+ * the cursor shows each row once even while others are being listed.
  * @module
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { foldText } from '../../chain/solana/token-text.ts';
 import { type TokenRow, tokenRow } from './token-store.ts';
 
-/** Where a page ended: the step, and the sort key of its last row. */
+/** End of a page: the step, and the sort key of its last row. */
 export type SearchCursor = { readonly step: number; readonly text: string; readonly tokenId: number };
 
 export type SearchPage = { readonly tokens: TokenRow[]; readonly next: SearchCursor | null };
@@ -16,10 +16,9 @@ export type SearchPage = { readonly tokens: TokenRow[]; readonly next: SearchCur
 type Row = { journal: string; token_id: number; sort: string };
 
 /**
- * Every step takes the same parameters:
- * ?1 ?2 bounds of the folded prefix, ?3 ?4 bounds of the prefix as written (addresses keep their case),
- * ?5 ?6 sort key after which it goes on, ?7 limit, ?8 expression for the text index.
- * One row value bounds a prefix from below: with an OR in its place the planner reads the whole index.
+ * Every step takes the same parameters: ?1 ?2 bounds of the folded prefix, ?3 ?4 bounds of the prefix in its
+ * original case (addresses keep theirs), ?5 ?6 sort key to continue after, ?7 limit, ?8 expression for the
+ * text index. A row value is the lower bound of a prefix: with an OR the planner would read the whole index.
  */
 const SYMBOL = 't.symbol >= ?1 AND t.symbol < ?2';
 const NAME = 't.name >= ?1 AND t.name < ?2';
@@ -38,7 +37,7 @@ const STEPS = [
   prefixStep('t.name', '?2', `AND NOT (${SYMBOL})`),
   prefixStep('t.mint_address', '?4', `AND NOT (${SYMBOL}) AND NOT (${NAME})`),
   prefixStep('t.creator_address', '?4', `AND NOT (${SYMBOL}) AND NOT (${NAME}) AND NOT (${MINT})`),
-  // Newest first: the text index has no better order that is cheap.
+  // Newest first: the text index offers no better inexpensive order.
   `SELECT t.journal, t.token_id, '' AS sort FROM tokens_text f JOIN tokens t ON t.token_id = f.rowid
    WHERE tokens_text MATCH ?8 AND f.rowid < ?6 AND NOT (${SYMBOL}) AND NOT (${NAME}) AND NOT (${MINT})
    AND NOT COALESCE(${CREATOR}, 0) ORDER BY f.rowid DESC LIMIT ?7`,
@@ -46,7 +45,10 @@ const STEPS = [
 
 const SUBSTRING = STEPS.length - 1;
 
-/** The last step for one or two letters, which the trigram index cannot find. Names that begin with them are left out by the index. */
+/**
+ * The last step for one or two letters, which the trigram index cannot find. The index leaves out names that
+ * begin with them.
+ */
 const SHORT_SUBSTRING = `SELECT t.journal, t.token_id, '' AS sort FROM tokens_short f JOIN tokens t ON t.token_id = f.rowid
    WHERE tokens_short MATCH ?8 AND f.rowid < ?6 AND NOT (${MINT}) AND NOT COALESCE(${CREATOR}, 0)
    ORDER BY f.rowid DESC LIMIT ?7`;
@@ -56,8 +58,8 @@ const hasRoom = (finds: string): string =>
   `(SELECT COUNT(*) FROM (SELECT 1 FROM tokens t WHERE t.listed_at IS NOT NULL AND ${finds} LIMIT ?7)) < ?7`;
 
 /**
- * The steps of a first page, all in one round trip. A step of which no row would be shown has a limit of none and is not
- * run: a page full of names would otherwise read every text that holds the same letters.
+ * The steps of a first page, all in one round trip. A step whose rows would not be shown has limit 0 and does
+ * not run. Otherwise a page full of name matches would also read every text with the same letters.
  */
 const firstPage = (steps: readonly string[]): string[] =>
   steps.map((step, index) => {
@@ -73,12 +75,15 @@ const SHORT_STEPS = [...STEPS.slice(0, SUBSTRING), SHORT_SUBSTRING];
 const FIRST_PAGE = firstPage(STEPS);
 const FIRST_SHORT_PAGE = firstPage(SHORT_STEPS);
 
-/** The trigram index holds nothing shorter. */
+/** Shortest text in the trigram index. */
 const TRIGRAM = 3;
 /** Above every text that starts with a prefix: no character sorts higher. */
 const END = '\u{10FFFF}';
 
-/** A later page is asked in up to three round trips, each only when those before it leave room: up to these steps. */
+/**
+ * A later page needs up to three round trips, up to these steps. Each runs only if the previous ones leave
+ * room.
+ */
 const TRIPS = [2, SUBSTRING, STEPS.length];
 
 type Query = { readonly folded: string; readonly asked: string };
@@ -87,7 +92,7 @@ type Query = { readonly folded: string; readonly asked: string };
 function startOf(step: number, { folded, asked }: Query): SearchCursor {
   switch (step) {
     case 1:
-      // Past the exact ones, which the step before has shown.
+      // After the exact matches, which the previous step has shown.
       return { step, text: folded, tokenId: Number.MAX_SAFE_INTEGER };
     case SUBSTRING:
       return { step, text: '', tokenId: Number.MAX_SAFE_INTEGER };
@@ -96,10 +101,10 @@ function startOf(step: number, { folded, asked }: Query): SearchCursor {
   }
 }
 
-/** A phrase that the index takes as it is, whatever operators it holds. */
+/** A phrase that the index treats literally, including any operators. */
 const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-/** Somewhere, but not at the beginning: those rows belong to the steps of prefixes. Letters are kept as their hex. */
+/** Anywhere except at the beginning: those rows belong to the prefix steps. Letters are stored in hex. */
 function shortExpression(text: string): string {
   const hex = bytesToHex(utf8ToBytes(text)).toUpperCase();
   return `grams : "${hex}" NOT heads : "${hex}"`;
@@ -123,9 +128,9 @@ export const createSearchStore = (db: D1Database) => {
   }
 
   return {
-    /** @param given as the caller wrote it, trimmed, not empty */
+    /** @param given the caller's text, trimmed, not empty */
     async search(given: string, from: SearchCursor | null, limit: number): Promise<SearchPage> {
-      // No name holds a control character, and SQLite's text ends at NUL.
+      // No name contains a control character, and SQLite's text ends at NUL.
       const asked = given.replace(/\p{C}/gu, '');
       if (asked === '') return { tokens: [], next: null };
       const query = { folded: foldText(asked), asked };
@@ -147,7 +152,7 @@ export const createSearchStore = (db: D1Database) => {
           const step = first + index;
           const row = shown[shown.length - 1];
           at = row ? { step, text: row.sort, tokenId: row.token_id } : (starts[index] ?? at);
-          // A full page may end inside a step: the next page reads the rest of it.
+          // A full page may end inside a step: the next page reads its rest.
           if (tokens.length === limit) return { tokens, next: at };
         }
         at = startOf(last, query);

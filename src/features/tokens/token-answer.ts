@@ -1,5 +1,5 @@
 /**
- * How tokens and invoices look in answers.
+ * The public form of tokens and invoices.
  * @module
  */
 import * as z from 'zod';
@@ -10,7 +10,7 @@ import { paymentAnswer } from './paid-request.ts';
 import type { TokenFacts } from './token-facts.ts';
 import type { TokenRow } from './token-store.ts';
 
-/** @param facts what the chain says now; undefined while it cannot be read */
+/** @param facts current data from the chain; undefined when it cannot be read */
 export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
   id: token.tokenId,
   name: token.name,
@@ -30,11 +30,11 @@ export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => (
   uri: token.uri,
   created_at: new Date(token.createdAt).toISOString(),
   listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
-  /** Wallets show names as they are: the same name as a well-known token's says nothing about who made it. */
+  /** Wallets show names unchanged: a well-known token's name does not identify the creator. */
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
 });
 
-/** A part of an invoice's subject as text. */
+/** A member of an invoice's subject as text. */
 const part = (request: RequestView, name: string): string | null => {
   const value = request.subject[name];
   return typeof value === 'string' ? value : null;

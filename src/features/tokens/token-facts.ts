@@ -1,6 +1,6 @@
 /**
- * What the chain says of tokens now: supply and who may still change them. Remembered for a minute a mint, read for many
- * mints in one call; while the chain cannot be read the last word stands with its time.
+ * Current facts about tokens from the chain: supply and authorities. Cached for a minute per mint, and read
+ * for many mints in one call. While the chain cannot be read, the last facts are returned with their time.
  * @module
  */
 import { decodeMint } from '../../chain/solana/mint.ts';
@@ -19,12 +19,12 @@ export type TokenFacts = TokenAuthorities & {
 type Entry = { readonly asOf: number; readonly facts: TokenFacts | undefined };
 
 const FRESH_MS = 60_000;
-/** A word this old is none. */
+/** Older facts are discarded. */
 const STALE_MS = 15 * 60_000;
-/** After a failed read the chain is left alone for so long. */
+/** Pause after a failed read of the chain. */
 const PAUSE_MS = 5_000;
 const MAX_REMEMBERED = 2_000;
-/** Addresses of one call. */
+/** Maximum addresses per call. */
 const BATCH = 100;
 
 export type ReadTokenFacts = (tokens: readonly TokenRow[]) => Promise<ReadonlyMap<string, TokenFacts>>;
@@ -37,7 +37,7 @@ export function createTokenFacts(d: {
   let pausedUntil = 0;
 
   async function load(tokens: readonly TokenRow[]): Promise<void> {
-    // What we made as Token-2022 names itself; any other may be known by Metaplex's account beside its mint.
+    // Token-2022 tokens created here contain their name; any other may have it in a Metaplex account.
     const addresses = tokens.flatMap(({ mint, program, requestId }) =>
       program === 'token' || requestId === null ? [mint, metaplexAddress(mint)] : [mint],
     );

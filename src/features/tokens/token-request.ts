@@ -1,5 +1,5 @@
 /**
- * What a creator asks for, checked before anything is charged. Pure.
+ * A creator's request, checked before anything is charged. Pure.
  * @module
  */
 import { isOnCurve } from '../../chain/solana/address.ts';
@@ -70,7 +70,7 @@ export function checkTokenRequest(request: TokenRequest): RequestVerdict {
     return {
       ok: false,
       code: 'CONTRADICTING_OPTIONS',
-      reason: 'A supply of 0 needs the mint authority: give a supply, or leave out revoke_mint_authority.',
+      reason: 'A supply of 0 needs the mint authority: set a supply, or omit revoke_mint_authority.',
     };
   }
   if (request.metaplex && request.program === 'token-2022') {
@@ -90,7 +90,7 @@ const BOUNDS: Readonly<Record<string, number>> = {
   image: MAX_URI_BYTES,
 };
 
-/** A fault in the caller's words, to follow the field's name: `is 33 bytes long; at most 32`. */
+/** A fault as text that follows the field's name: `is 33 bytes long; at most 32`. */
 export function faultWords(field: string, fault: string, text: string): string {
   switch (fault) {
     case 'too_long':
@@ -98,13 +98,13 @@ export function faultWords(field: string, fault: string, text: string): string {
     case 'empty':
       return 'must not be empty';
     case 'ill_formed':
-      return 'holds half of a surrogate pair, so it is not valid Unicode text';
+      return 'contains half of a surrogate pair, so it is not valid Unicode text';
     case 'hidden_character':
-      return 'holds a character that wallets draw as nothing, such as a zero-width or direction mark';
+      return 'contains an invisible character, such as a zero-width or direction mark';
     case 'not_normalized':
       return 'must be in Unicode normalization form C';
     case 'spaces':
-      return 'must not begin or end with a space, hold two in a row, or hold any other kind of space';
+      return 'must not begin or end with a space, contain two in a row, or contain any other kind of space';
     case 'not_an_https_url':
       return 'must be an https URL of visible ASCII characters without a user name';
     default:
@@ -112,7 +112,7 @@ export function faultWords(field: string, fault: string, text: string): string {
   }
 }
 
-/** An https URL that fits beside the name; we never fetch it. */
+/** An https URL that fits together with the name; the service never fetches it. */
 function imageFault(text: string): string | undefined {
   if (text.length > MAX_URI_BYTES) return 'too_long';
   if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'not_an_https_url';

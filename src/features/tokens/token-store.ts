@@ -1,5 +1,5 @@
 /**
- * Tokens and invoices as D1 mirrors them from the custodian. Read only.
+ * Tokens and invoices from D1, which the custodian mirrors. Read only.
  * @module
  */
 import * as z from 'zod';
@@ -29,7 +29,7 @@ const View: z.ZodType<RequestView> = z.object({
       payer: z.string().nullable(),
       reason: z.string(),
       status: z.enum(['due', 'paid']),
-      // Rows from before refunds were paid by the service have none.
+      // Rows from before the service paid refunds have none.
       refundSignature: z
         .string()
         .nullish()
@@ -118,7 +118,7 @@ export const createTokenStore = (db: D1Database) => {
     byId: (tokenId: number) => one('SELECT journal FROM tokens WHERE token_id = ?', tokenId),
     byMint: (mint: string) => one('SELECT journal FROM tokens WHERE mint_address = ?', mint),
 
-    /** Listed tokens, newest first. @param below id that all of them are below */
+    /** Listed tokens, newest first. @param below exclusive upper bound of their ids */
     list: (limit: number, below = Number.MAX_SAFE_INTEGER) =>
       many(
         'SELECT journal FROM tokens WHERE listed_at IS NOT NULL AND token_id < ? ORDER BY token_id DESC LIMIT ?',
@@ -134,7 +134,9 @@ export const createTokenStore = (db: D1Database) => {
         limit,
       ),
 
-    /** Listing records of one token or of all, newest first. @param after time and id of the last record shown */
+    /**
+     * Listing records of one token or of all, newest first. @param after time and id of the last record shown
+     */
     async listings(
       tokenId: number | undefined,
       limit: number,

@@ -6,7 +6,10 @@ import { SWAP_TOOLS } from './swap-tools.ts';
 import { TOKEN_TOOLS } from './token-tools.ts';
 import type { Tool } from './tool.ts';
 
-/** In the order of `tools/list`: the five of the contract first. No tool holds a key; each calls the public API. */
+/**
+ * In the order of `tools/list`: the contract's five come first. No tool holds a key; each calls the public
+ * API.
+ */
 export const TOOLS: readonly Tool[] = [
   getReserves,
   ...SWAP_TOOLS,

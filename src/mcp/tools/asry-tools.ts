@@ -5,7 +5,7 @@ import { atoms, dryRunMark, READS, read, tool } from './tool.ts';
 const receive = z.looseObject({
   creditedAtomic: z.string().describe('Atoms of USDC or USDT that the treasury received'),
   feeAtomic: z.string(),
-  netAtomic: z.string().describe('Credited less the fee'),
+  netAtomic: z.string().describe('Credited amount less the fee'),
   epoch: z.number(),
 });
 const reward = z.looseObject({
@@ -21,11 +21,11 @@ const asryClaim = tool({
   name: 'asry_claim',
   title: 'Claim ASRY for a deposit',
   description:
-    'SPENDS MONEY: sends the ASRY reward of a USDC or USDT deposit to the sender that the chain shows; no other recipient is ' +
+    'SPENDS MONEY: sends the ASRY reward of a USDC or USDT deposit to the sender shown by the chain; no other recipient is' +
     'possible. Call it with dry_run: true first. It waits up to 20 seconds for the deposit to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
-    asset: z.enum(['USDC', 'USDT']).describe('What was deposited'),
+    asset: z.enum(['USDC', 'USDT']).describe('Asset of the deposit'),
     depositTxSignature: solanaSignature.describe('Signature of the deposit to the treasury'),
     amount: dollarAmount,
     dry_run: dryRun,
@@ -35,7 +35,7 @@ const asryClaim = tool({
     claimed: z.boolean().describe('true when the reward is recorded; false on a dry run'),
     dry_run: dryRunMark,
     asset: z.string(),
-    senderPubkey: z.string().nullable().describe('Sender that the chain shows'),
+    senderPubkey: z.string().nullable().describe('Sender shown by the chain'),
     feeBps: z.number(),
     receive,
     reward: reward.optional().describe('Absent on a dry run'),
@@ -43,8 +43,8 @@ const asryClaim = tool({
       .object({
         recipient: z.string(),
         mint: z.string(),
-        entitlementAtomic: z.string().describe('Atoms of ASRY that the deposit earns'),
-        remainingAtomic: atoms('ASRY atoms').describe('Atoms of ASRY that a claim would pay now'),
+        entitlementAtomic: z.string().describe('Total reward of the deposit in ASRY atoms'),
+        remainingAtomic: atoms('ASRY atoms').describe('ASRY atoms that a claim would pay now'),
       })
       .optional()
       .describe('On a dry run only'),
@@ -58,7 +58,7 @@ const asryClaim = tool({
         ...body,
         claimed: true,
         message:
-          'The deposit is claimed. reward says whether the ASRY is sent; asry_claim_status reads it again.',
+          'The deposit is claimed. reward shows whether the ASRY is sent; asry_claim_status reads it again.',
       };
     const { reward: offered, ...terms } = body;
     const { recipient, mint, entitlementAtomic, remainingAtomic } = offered;
@@ -75,7 +75,7 @@ const asryClaim = tool({
 const asryClaimStatus = tool({
   name: 'asry_claim_status',
   title: 'State of an ASRY claim',
-  description: 'What was paid for a claimed deposit: every payout, its signature, and why one is still owed.',
+  description: 'The payouts of a claimed deposit, their signatures, and the reason why one is still owed.',
   annotations: READS,
   input: z.strictObject({ depositTxSignature: solanaSignature.describe('Signature of the claimed deposit') }),
   example: { depositTxSignature: 'signature of the deposit' },
@@ -102,8 +102,8 @@ const epoch = z.looseObject({
   epoch: z.number(),
   starts_at: z.string(),
   ends_at: z.string(),
-  capAtomic: z.string().describe('Atoms of ASRY that the epoch pays at most'),
-  entitledAtomic: z.string().describe('Atoms of ASRY that its deposits have earned'),
+  capAtomic: z.string().describe('Maximum ASRY atoms of the epoch'),
+  entitledAtomic: z.string().describe('ASRY atoms earned by its deposits'),
   paidAtomic: z.string(),
   nextDollarAsryAtomic: z.string().describe('Atoms of ASRY for the next dollar, before the fee'),
 });

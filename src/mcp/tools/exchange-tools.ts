@@ -4,10 +4,10 @@ import { coinAmount, currency, dryRun, idempotencyKey, recordId } from '../argum
 import { CREATES, dryRunMark, freshness, READS, read, tool } from './tool.ts';
 
 const pair = {
-  from: currency.describe('Currency that is paid in, such as sol, btc or usdterc20'),
-  to: currency.describe('Currency that is paid out'),
+  from: currency.describe('Pay-in currency, such as sol, btc or usdterc20'),
+  to: currency.describe('Payout currency'),
 };
-const INACTIVE = 'null when the provider does not exchange the pair now';
+const INACTIVE = 'null when the provider does not exchange the pair right now';
 
 const exchangeMin = tool({
   name: 'exchange_min',
@@ -33,7 +33,7 @@ const exchangeEstimate = tool({
   name: 'exchange_estimate',
   title: 'Estimate an exchange',
   description:
-    'What an amount of one currency would bring in another, fees deducted. The rate is not locked; nothing is created.',
+    'Expected output of one currency for an amount of another, after fees. The rate is not locked; nothing is created.',
   annotations: READS,
   input: z.strictObject({ ...pair, amount: coinAmount }),
   example: { from: 'sol', to: 'btc', amount: 0.5 },
@@ -44,7 +44,7 @@ const exchangeEstimate = tool({
     amountExact: z.string(),
     estimatedAmount: z.number().nullable().describe(INACTIVE),
     estimatedAmountExact: z.string().nullable(),
-    minutes: z.string().nullable().describe('How long it may take'),
+    minutes: z.string().nullable().describe('Expected duration'),
     ...freshness,
   }),
   run: (query, context) => read('getExchangeEstimate', query, context),
@@ -63,7 +63,7 @@ const exchangeCreate = tool({
   name: 'exchange_create',
   title: 'Open an exchange',
   description:
-    'Opens an exchange at the provider and returns the address to pay in at. Moves no money itself; a payment there is ' +
+    'Opens an exchange at the provider and returns the address to pay in at. The call itself moves no money; a payment there is' +
     'paid out at payoutAddress, so check that address with the user. Call it with dry_run: true first, which only estimates and ' +
     'returns an idempotencyKey for the real call. Poll exchange_status after the payment.',
   annotations: CREATES,
@@ -71,7 +71,7 @@ const exchangeCreate = tool({
     ...pair,
     amount: coinAmount,
     payoutAddress: address.describe('Address that receives `to`'),
-    payoutExtraId: memo.describe('Memo or tag of payoutAddress, on chains that have them'),
+    payoutExtraId: memo.describe('Memo or tag of payoutAddress, on chains that use one'),
     refundAddress: address.optional().describe('Address of `from` for a refund'),
     refundExtraId: memo.describe('Memo or tag of refundAddress'),
     dry_run: dryRun,
@@ -82,7 +82,7 @@ const exchangeCreate = tool({
     created: z.boolean().describe('true when an exchange exists; false on a dry run'),
     dry_run: dryRunMark,
     id: z.string().optional().describe('For exchange_status; absent on a dry run'),
-    payinAddress: z.string().optional().describe('Where to pay in; absent on a dry run'),
+    payinAddress: z.string().optional().describe('Pay-in address; absent on a dry run'),
     payinExtraId: z.string().nullable().optional().describe('Memo that the payment must carry'),
     payinAmountExact: z.string().optional().describe('Whole coins of `from` to pay'),
     payoutAddress: z.string(),
@@ -113,7 +113,7 @@ const exchangeCreate = tool({
       expectedAmount: value.estimatedAmount,
       expectedAmountExact: value.estimatedAmountExact,
       message:
-        'Dry run: pair and amount are possible now. No exchange exists; the provider checks payoutAddress when it is created.',
+        'Dry run: pair and amount are possible now. No exchange exists; the provider checks payoutAddress on creation.',
       idempotencyKey: key ?? newKey(),
     };
   },
@@ -124,8 +124,8 @@ const exchangeStatus = tool({
   title: 'State of an exchange',
   description: 'The state of an exchange at the provider. Poll it once a minute after the payment.',
   annotations: READS,
-  input: z.strictObject({ id: recordId.describe('The id that exchange_create returned') }),
-  example: { id: 'the id that exchange_create returned' },
+  input: z.strictObject({ id: recordId.describe('The id from exchange_create') }),
+  example: { id: 'the id from exchange_create' },
   output: z.looseObject({ id: z.string(), status: z.string() }),
   run: ({ id }, context) => read('getExchangeStatus', { id }, context),
 });

@@ -12,7 +12,7 @@ const poolGet = tool({
   name: 'pool_get',
   title: 'Read a liquidity pool',
   description:
-    'A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of the pools of this service. source says whether the ' +
+    "A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of this service's pools. source tells whether the" +
     'pool API or the chain was read, and as_of when.',
   annotations: READS,
   input: z.strictObject({
@@ -24,10 +24,10 @@ const poolGet = tool({
   }),
   example: { pool: 'default' },
   output: z.looseObject({
-    data: z.looseObject({}).describe('The pool as the pool API or the chain has it'),
+    data: z.looseObject({}).describe('The pool from the pool API or the chain'),
     source: z.string().nullable().describe('orca or chain_rpc'),
     as_of: z.string().nullable().describe('When it was read, ISO 8601'),
-    stale: z.boolean().describe('true when the source is down and an older value is shown'),
+    stale: z.boolean().describe('true when the source is unavailable and an older value is shown'),
   }),
   run: async ({ address, pool = 'default' }, { api, signal }) => {
     const { value, headers } = await (address === undefined
@@ -46,12 +46,12 @@ const serviceStatus = tool({
   name: 'service_status',
   title: 'State of the service',
   description:
-    'Whether the service works: upstreams, caps used and left, pauses, backing of ABSR, the newest operations. Call it when another tool ' +
+    'Whether the service works: upstreams, used and remaining caps, pauses, backing of ABSR, the newest operations. Call it when another tool' +
     'fails and the cause is not clear. Takes no arguments.',
   annotations: READS,
   input: z.strictObject({}),
   output: z.looseObject({
-    ok: z.boolean().describe('false when something that money needs does not work'),
+    ok: z.boolean().describe('false when something needed to move money does not work'),
     upstreams: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
     custody: z.looseObject({}).nullable().describe('Pauses and caps; null when it cannot be read'),
     backing: z.looseObject({ ok: z.boolean() }),

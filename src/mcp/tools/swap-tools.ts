@@ -7,18 +7,18 @@ const swapMin = tool({
   name: 'swap_min',
   title: 'Bounds of a swap',
   description:
-    'The smallest and largest SOL amount that one swap may have now, whether a swap can start at all, and if not why and when. ' +
+    'The smallest and largest SOL amount of one swap now, whether a swap can start at all, and if not, the reason and the next time.' +
     'Call it before swap_estimate. Takes no arguments.',
   annotations: READS,
   input: z.strictObject({}),
   output: z.looseObject({
     minAmountSol: z.number().describe('Smallest SOL of a swap'),
     minAmountLamports: atoms('lamports'),
-    maxAmountSol: z.number().describe('Largest SOL that the caps allow now; 0 when none'),
+    maxAmountSol: z.number().describe('Largest SOL amount that the caps allow now; 0 when none'),
     maxAmountLamports: atoms('lamports'),
     balanceSol: z.number().nullable().describe('SOL of the reserve'),
     available: z.boolean().describe('Whether a swap can start now'),
-    reason: z.string().nullable().describe('Code of why not'),
+    reason: z.string().nullable().describe('Code of the reason'),
     nextAvailableAt: z.string().nullable().describe('When to try again, ISO 8601'),
     ...freshness,
   }),
@@ -29,7 +29,7 @@ const swapEstimate = tool({
   name: 'swap_estimate',
   title: 'Estimate a swap',
   description:
-    'How many sats an amount of SOL would bring, fees of the bridge included. Moves nothing and reserves nothing.',
+    "Expected sats for an amount of SOL, after the bridge's fees. Moves nothing and reserves nothing.",
   annotations: READS,
   input: z.strictObject({ amountSol }),
   example: { amountSol: 0.5 },
@@ -38,7 +38,7 @@ const swapEstimate = tool({
     amountLamports: atoms('lamports'),
     estimatedBtcSats: z.number().describe('Sats expected'),
     estimatedSatoshis: atoms('sats'),
-    minimumSatoshis: z.string().describe('Sats that the bridge guarantees'),
+    minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
     ...freshness,
   }),
@@ -49,9 +49,9 @@ const swapCreate = tool({
   name: 'swap_create',
   title: 'Swap SOL of the reserve into BTC',
   description:
-    'SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the address of the reserve in minutes to hours. ' +
-    'Call it with dry_run: true first: that checks everything, moves nothing and returns an idempotencyKey for the real call. ' +
-    'When the outcome is not known, repeat the call with the same key: the swap happens at most once. Afterwards poll swap_status ' +
+    "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours." +
+    'Call it with dry_run: true first: it checks everything, moves nothing and returns an idempotencyKey for the real call.' +
+    'When the outcome is unknown, repeat the call with the same key: the swap happens at most once. Then poll swap_status' +
     'with the id.',
   // A repeat without the same key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -60,13 +60,13 @@ const swapCreate = tool({
   output: z.looseObject({
     initiated: z.boolean().describe('true when a swap exists; false on a dry run'),
     dry_run: dryRunMark,
-    id: z.string().optional().describe('Of the swap, for swap_status; absent on a dry run'),
+    id: z.string().optional().describe('Id of the swap, for swap_status; absent on a dry run'),
     status: z.literal('waiting').optional().describe('Absent on a dry run'),
     amountSol: z.number(),
     amountLamports: atoms('lamports'),
     expectedBtcSats: z.number().describe('Sats expected'),
     expectedSatoshis: atoms('sats'),
-    minimumSatoshis: z.string().describe('Sats that the bridge guarantees'),
+    minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     solanaSignature: z.string().optional(),
     statusUrl: z.string().optional(),
     message: z.string(),
@@ -96,11 +96,11 @@ const swapStatus = tool({
   name: 'swap_status',
   title: 'State of a swap',
   description:
-    'Whether a swap is waiting, finished or failed. Only finished means that the BTC is at the address of the reserve; `detail` says ' +
-    'more (settling, refunded, partial, held ...). Repeat after nextPollSeconds while it is waiting.',
+    "Whether a swap is waiting, finished or failed. Only finished means that the BTC is at the reserve's address; `detail` is" +
+    'more precise (settling, refunded, partial, held ...). Repeat after nextPollSeconds while it is waiting.',
   annotations: READS,
-  input: z.strictObject({ id: recordId.describe('The id that swap_create returned: a Solana signature') }),
-  example: { id: 'the id that swap_create returned' },
+  input: z.strictObject({ id: recordId.describe('The id from swap_create: a Solana signature') }),
+  example: { id: 'the id from swap_create' },
   output: z.looseObject({
     id: z.string(),
     status: z.enum(['waiting', 'finished', 'failed']),
@@ -108,13 +108,13 @@ const swapStatus = tool({
     reason: z.string().nullable(),
     amountSol: z.number().nullable(),
     amountLamports: atoms('lamports'),
-    btcSats: z.number().nullable().describe('Sats that arrived; null until then'),
+    btcSats: z.number().nullable().describe('Sats received; null until then'),
     btcSatoshis: atoms('sats').nullable(),
-    txId: z.string().nullable().describe('Bitcoin transaction that paid'),
+    txId: z.string().nullable().describe('Bitcoin transaction of the payout'),
     nextPollSeconds: z
       .number()
       .nullable()
-      .describe('Seconds to wait before the next call; null when it is over'),
+      .describe('Seconds to wait before the next call; null when the state is final'),
   }),
   run: ({ id }, context) => read('getSwapStatus', { id }, context),
 });

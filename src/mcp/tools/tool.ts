@@ -24,7 +24,7 @@ export type Tool = {
   run(input: unknown, context: ToolContext): Promise<Answer>;
 };
 
-/** Ties the type of `run`'s input to the schema. */
+/** Derives the type of `run`'s input from the schema. */
 export function tool<I extends z.ZodObject>(
   definition: Omit<Tool, 'input' | 'run'> & {
     readonly input: I;
@@ -59,9 +59,9 @@ export const read = async <Name extends JsonOperation>(
 export const atoms = (unit: string) => z.string().describe(`The same in ${unit}, exact`);
 export const freshness = {
   as_of: z.string().describe('When the figures were read from their sources, ISO 8601'),
-  stale: z.boolean().describe('true when a source is down and an older value is shown'),
+  stale: z.boolean().describe('true when a source is unavailable and an older value is shown'),
 };
-/** Marks the answer of a rehearsal, which has no id and no status. */
+/** Marks the answer of a dry run, which has no id and no status. */
 export const dryRunMark = z
   .literal(true)
   .optional()
