@@ -3,10 +3,8 @@
  * it loads only on request. All files come from this origin.
  * @module
  */
+import { SCALAR_SCRIPT } from '../../site/build/scalar.ts';
 import { type ApiDocument, codesOf, type Method, type Operation, operationsOf } from './api-document.ts';
-
-/** Below site/public; the file carries Scalar's version and license. */
-export const SCALAR_SCRIPT = '/vendor/scalar-1.46.4.js';
 
 const SETTINGS = {
   withDefaultFonts: false,
@@ -95,7 +93,7 @@ export function docsPage(origin: string, document: ApiDocument): string {
 <h1>API reference</h1>
 <p>Public JSON API; no request needs credentials. The whole contract for machines: <a href="/api/openapi.json">OpenAPI 3.0.3</a>.
 Error codes, units and idempotency are explained in <a href="/llms.txt">llms.txt</a>.</p>
-<p><button type="button" id="interactive" hidden data-script="${SCALAR_SCRIPT}" data-configuration="${escaped(JSON.stringify(SETTINGS))}">Open the interactive reference (1 MB)</button></p>
+<p><button type="button" id="interactive" hidden data-script="${SCALAR_SCRIPT}" data-configuration="${escaped(JSON.stringify(SETTINGS))}">Open the interactive reference (1.1 MB)</button></p>
 ${sections.join('\n')}
 </main>
 <script src="/docs.js" defer></script>

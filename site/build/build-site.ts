@@ -11,6 +11,7 @@ import type { Hono } from 'hono';
 import { toSSG } from 'hono/ssg';
 import type { Assets, Script } from './assets.ts';
 import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
+import { SCALAR_SCRIPT, scalarScript } from './scalar.ts';
 
 const SITE = join(import.meta.dirname, '..');
 const ROOT = join(SITE, '..');
@@ -87,6 +88,8 @@ export async function buildSite(): Promise<boolean> {
     const made = await toSSG(module.pagesApp(assets), fs, { dir: work });
     if (!made.success) throw made.error ?? new Error('the pages could not be rendered');
     for (const [name, text] of hostFiles(PUBLIC_SOURCES)) writeFileSync(join(work, name), text);
+    mkdirSync(join(work, SCALAR_SCRIPT, '..'), { recursive: true });
+    writeFileSync(join(work, SCALAR_SCRIPT), await scalarScript());
     writeFileSync(join(work, STAMP), stamp);
     rmSync(join(work, 'manifest.json'));
     publish(work);
