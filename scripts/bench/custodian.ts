@@ -7,6 +7,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
 import { createCustodianWorld, request } from '../../test/custody/custodian-world.ts';
 import { quoteFor } from '../../test/custody/fake-bridge.ts';
+import { LIMITS as TEST_LIMITS } from '../../test/custody/limits.ts';
 import { createSqliteStorage } from '../../test/custody/sqlite-storage.ts';
 import { createSolanaKey } from '../../test/world/keys.ts';
 import { median, micros, type Row } from './row.ts';
@@ -22,15 +23,13 @@ const UPSTREAM_MS = 20;
 const STEP_MS = 3 * 3_600_000;
 const PLENTY = lamports(10n ** 15n);
 const LIMITS = {
+  ...TEST_LIMITS,
   maxOperation: PLENTY,
   maxHour: PLENTY,
   maxDay: PLENTY,
   maxUnsettled: PLENTY,
   maxCostDay: PLENTY,
-  maxCostBps: 200,
   floor: lamports(0n),
-  operatingFloat: lamports(0n),
-  maxRefundsDay: lamports(10n ** 12n),
   maxCreationsDay: 1_000_000n,
   maxPayoutsDay: 1_000_000n,
 };

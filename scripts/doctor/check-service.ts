@@ -22,7 +22,7 @@ const Status = z.looseObject({
       heldOperations: z.number(),
       mirrorBehindSince: z.string().nullable(),
       mint: z.looseObject({ ok: z.boolean(), reason: z.string().nullable() }).nullable(),
-      caps: z.record(z.string(), z.looseObject({ leftSol: z.string() })),
+      limits: z.array(z.looseObject({ name: z.string(), left: z.string() })),
     })
     .nullable(),
   backing: z.looseObject({ ok: z.boolean() }),
@@ -210,9 +210,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
           'docs/reserve.md says what each reason means.',
         ),
       );
-    const spent = Object.entries(custody.caps).flatMap(([name, { leftSol }]) =>
-      leftSol === '0' ? [name] : [],
-    );
+    const spent = custody.limits.flatMap(({ name, left }) => (left === '0' ? [name] : []));
     if (spent.length > 0)
       found.push(
         note(

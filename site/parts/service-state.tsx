@@ -39,6 +39,7 @@ export function ServiceFacts({
   away: boolean;
 }) {
   const { custody } = status;
+  const today = custody?.limits?.find(({ name }) => name === 'day');
   return (
     <>
       <dl class="facts">
@@ -54,11 +55,7 @@ export function ServiceFacts({
         <dt>SOL for swaps</dt>
         <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>
         <dt>Left for swaps today</dt>
-        <dd>
-          {custody?.caps?.day
-            ? `${custody.caps.day.leftSol} of ${custody.caps.day.maximumSol} SOL`
-            : 'unknown'}
-        </dd>
+        <dd>{today ? `${sol(today.left)} of ${sol(today.maximum)} SOL` : 'unknown'}</dd>
         <dt>Swaps</dt>
         <dd>{swapsState(custody)}</dd>
       </dl>

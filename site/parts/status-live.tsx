@@ -14,39 +14,46 @@ const Well = ({ ok, yes = 'well', no = 'down' }: { ok: boolean; yes?: string; no
   <span class={`mark ${ok ? 'good' : 'bad'}`}>{ok ? yes : no}</span>
 );
 
-const CAPS: Readonly<Record<string, string>> = {
-  hour: 'In an hour',
-  day: 'In a day',
-  unsettled: 'On its way',
-  cost_day: 'Cost in a day',
+type Limit = NonNullable<Status['custody']>['limits'][number];
+
+/** Plainer names for limits whose own name says too little. */
+const LIMIT_NAMES: Readonly<Record<string, string>> = {
+  hour: 'Swaps in an hour',
+  day: 'Swaps in a day',
+  unsettled: 'Swaps on their way',
+  cost_day: 'Cost of swaps in a day',
+  creations_day: 'Token creations in a day',
+  refunds_day: 'Refunds in a day',
+  payouts_day: 'Reward payouts in a day',
 };
 
-/** Used share of a cap, in whole percent. */
-const used = (usedSol: string, maximumSol: string): number => {
-  const [part, whole] = [Number(usedSol), Number(maximumSol)];
-  return whole > 0 ? Math.min(100, Math.round((100 * part) / whole)) : 100;
-};
-
-function Caps({ caps }: { caps: NonNullable<NonNullable<Status['custody']>['caps']> }) {
-  return (
-    <dl class="caps" aria-label="Caps of swaps">
-      {Object.entries(caps).map(([name, cap]) => (
-        <div>
-          <dt class="cap-name">{CAPS[name] ?? name.replaceAll('_', ' ')}</dt>
-          <dd class="cap-used">
-            <svg class="cap-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-              <rect class="cap-room" width="100" height="8" />
-              <rect class="cap-part" width={used(cap.usedSol, cap.maximumSol)} height="8" />
-            </svg>
-            <span class="number">
-              {cap.usedSol} of {cap.maximumSol} SOL used, {cap.leftSol} left
-            </span>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+/** Used share of a limit, in whole percent. */
+function share(limit: Limit): number {
+  const [used, maximum] = [Number(limit.used), Number(limit.maximum)];
+  return maximum > 0 ? Math.min(100, Math.round((100 * used) / maximum)) : 100;
 }
+
+function limitText({ unit, used, maximum, left }: Limit): string {
+  const amount = (atoms: string): string => (unit === 'lamports' ? sol(atoms) : sats(atoms));
+  return `${amount(used)} of ${amount(maximum)}${unit === 'lamports' ? ' SOL' : ''} used, ${amount(left)} left`;
+}
+
+const Limits = ({ limits }: { limits: readonly Limit[] }) => (
+  <dl class="caps" aria-label="Limits">
+    {limits.map((limit) => (
+      <div>
+        <dt class="cap-name">{LIMIT_NAMES[limit.name] ?? limit.name.replaceAll('_', ' ')}</dt>
+        <dd class="cap-used">
+          <svg class="cap-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+            <rect class="cap-room" width="100" height="8" />
+            <rect class="cap-part" width={share(limit)} height="8" />
+          </svg>
+          <span class="number">{limitText(limit)}</span>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
 
 /** The labels of swap details mention BTC; other kinds show their plain detail. */
 const operationText = ({ kind, detail }: { kind: string; detail: string }): string => {
@@ -129,10 +136,10 @@ export function StatusReport({ status }: { status: Status }) {
         </section>
       </div>
       <section>
-        <h2>Caps of swaps</h2>
-        <p>These limits bound what a mistake could cost.</p>
-        {custody?.caps ? (
-          <Caps caps={custody.caps} />
+        <h2>Limits</h2>
+        <p>They bound what a mistake could cost.</p>
+        {custody?.limits ? (
+          <Limits limits={custody.limits} />
         ) : (
           <p class="card empty">The custodian does not respond.</p>
         )}

@@ -3,17 +3,30 @@
  * for work that has been sold; swaps may use the rest.
  * @module
  */
-import { lamports } from '../core/amount.ts';
+import { type Lamports, lamports } from '../core/amount.ts';
 import { DAY_MS } from '../core/limits.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import type { OpenRequest, Refusal } from './api.ts';
-import type { CustodyLimits } from './custody-deps.ts';
 import type { Journal } from './kernel/journal.ts';
 import type { Kind } from './kernel/operation.ts';
 import { spendingRefusal, upstreamRefusal } from './kernel/refusals.ts';
 import type { BalanceReader } from './kernel/solana-view.ts';
 import { type Budget, type Cap, checkIntent, type Sold } from './kernel/spending-limits.ts';
-import { swapBudget } from './swap/limits.ts';
+import { type SwapLimits, swapBudget } from './swap/limits.ts';
+
+/** The custodian's spending limits, from the configuration. Lamports unless said otherwise. */
+export type CustodyLimits = SwapLimits & {
+  /** Always stays in the reserve; only the fee of the daily mint may use it. */
+  readonly floor: Lamports;
+  /** Stays in the reserve above the floor for sold work: creations, payouts, refunds. Swaps cannot use it. */
+  readonly operatingFloat: Lamports;
+  /** Maximum refunds per day, in lamports. */
+  readonly maxRefundsDay: Lamports;
+  /** Maximum number of token creations begun per day. */
+  readonly maxCreationsDay: bigint;
+  /** Maximum number of reward payouts begun per day. */
+  readonly maxPayoutsDay: bigint;
+};
 
 const perDay = (name: string, maximum: bigint): Cap => ({
   name,

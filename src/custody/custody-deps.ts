@@ -2,8 +2,8 @@
  * The dependencies of a custodian.
  * @module
  */
-import type { Lamports } from '../core/amount.ts';
 import type { AsryPorts } from './asry/claims.ts';
+import type { CustodyLimits } from './budgets.ts';
 import type { Assemble } from './kernel/executor.ts';
 import type { OperationKind } from './kernel/module.ts';
 import type { Kind } from './kernel/operation.ts';
@@ -12,23 +12,8 @@ import type { ChainPort } from './kernel/solana-view.ts';
 import type { PaymentPorts } from './payments/payment-requests.ts';
 import type { AbsrPorts } from './reserve/mint-operation.ts';
 import type { ProofPorts } from './reserve/proof.ts';
-import type { SwapLimits } from './swap/limits.ts';
 import type { SwapPorts } from './swap/operation.ts';
 import type { ThirdPartyPorts } from './swap/third-party-payment.ts';
-
-/** The custodian's spending limits, from the configuration. Lamports unless said otherwise. */
-export type CustodyLimits = SwapLimits & {
-  /** Always stays in the reserve; only the fee of the daily mint may use it. */
-  readonly floor: Lamports;
-  /** Stays in the reserve above the floor for sold work: creations, payouts, refunds. Swaps cannot use it. */
-  readonly operatingFloat: Lamports;
-  /** Maximum refunds per day, in lamports. */
-  readonly maxRefundsDay: Lamports;
-  /** Maximum number of token creations begun per day. */
-  readonly maxCreationsDay: bigint;
-  /** Maximum number of reward payouts begun per day. */
-  readonly maxPayoutsDay: bigint;
-};
 
 export type CustodyDeps = {
   readonly chain: ChainPort;

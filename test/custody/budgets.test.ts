@@ -2,15 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { createBudgets, NOTHING_SOLD } from '../../src/custody/budgets.ts';
 import { checkIntent, type Sold } from '../../src/custody/kernel/spending-limits.ts';
+import { LIMITS as TEST_LIMITS } from './limits.ts';
 import { done, NOW, type planned, SOL } from './sample-operations.ts';
 
 const LIMITS = {
-  maxOperation: lamports(2n * SOL),
-  maxHour: lamports(4n * SOL),
-  maxDay: lamports(10n * SOL),
-  maxUnsettled: lamports(4n * SOL),
-  maxCostDay: lamports(SOL / 10n),
-  maxCostBps: 200,
+  ...TEST_LIMITS,
   floor: lamports(100n),
   operatingFloat: lamports(200n),
   maxRefundsDay: lamports(50n),

@@ -1,5 +1,5 @@
 /** A whole custodian over fakes; a second instance may be started on the same storage, as after an eviction. */
-import { lamports } from '../../src/core/amount.ts';
+
 import type { SwapRequest } from '../../src/custody/api.ts';
 import { createCustodian } from '../../src/custody/custodian.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
@@ -7,6 +7,7 @@ import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
 import { createFakeChain } from './fake-chain.ts';
 import { createFakeMirror } from './fake-mirror.ts';
+import { LIMITS } from './limits.ts';
 import { NOW, SOL } from './sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';
 
@@ -29,19 +30,7 @@ export function createCustodianWorld(
     mirror,
     swap,
     signer: { address: RESERVE, sign: async () => new Uint8Array(64).fill(++signatures) },
-    limits: {
-      maxOperation: lamports(2n * SOL),
-      maxHour: lamports(4n * SOL),
-      maxDay: lamports(10n * SOL),
-      maxUnsettled: lamports(4n * SOL),
-      maxCostDay: lamports(SOL / 10n),
-      maxCostBps: 200,
-      floor: lamports(SOL / 10n),
-      operatingFloat: lamports(0n),
-      maxRefundsDay: lamports(10n ** 12n),
-      maxCreationsDay: 10_000n,
-      maxPayoutsDay: 10_000n,
-    },
+    limits: LIMITS,
     swapsDisabled: false,
     maxCreatesPerClientHour: 6,
     assemble: (_message, signature) => ({

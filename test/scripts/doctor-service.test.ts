@@ -47,3 +47,14 @@ it.each([
   expect(finding?.what).toContain(what);
   expect(finding?.fix).toContain(fix);
 });
+
+it('names every limit that has no room left, whichever module declares it', async () => {
+  const limits = [
+    { name: 'day', left: '1' },
+    { name: 'creations_day', left: '0' },
+    { name: 'new_cap', left: '0' },
+  ];
+  expect(await found({ limits })).toMatchObject([
+    { name: 'cap-used-up', level: 'note', what: 'No room is left under: creations_day, new_cap.' },
+  ]);
+});

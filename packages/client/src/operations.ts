@@ -74,7 +74,7 @@ export type Status = {
       ok: boolean;
     } | null;
     mirrorBehindSince: string | null;
-    /** unsettled is the exposure: SOL sent whose BTC has not arrived */
+    /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */
     caps: {
       hour: {
         /** SOL used */

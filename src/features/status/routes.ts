@@ -120,9 +120,9 @@ const status = createRoute({
                 .nullable()
                 .openapi({ description: "The day's mint of ABSR" }),
               mirrorBehindSince: asOf.nullable(),
-              caps: z
-                .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
-                .openapi({ description: 'unsettled is the exposure: SOL sent whose BTC has not arrived' }),
+              caps: z.object({ hour: cap, day: cap, unsettled: cap, cost_day: cap }).openapi({
+                description: 'The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived',
+              }),
               limits: z
                 .array(
                   z.object({

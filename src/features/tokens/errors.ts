@@ -69,7 +69,7 @@ export const TOKEN_ERRORS = {
     action: 'retry_later',
     retryable: true,
     meaning:
-      'The reserve cannot serve another creation now: details.limit is operating_float or creations_day. Nothing was charged.',
+      'The reserve cannot serve another creation now; details.limit names the limit. Nothing was charged.',
   },
   TOO_MANY_OPEN_REQUESTS: {
     status: 429,

@@ -53,7 +53,7 @@ const serviceStatus = tool({
   output: z.looseObject({
     ok: z.boolean().describe('false when something needed to move money does not work'),
     upstreams: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
-    custody: z.looseObject({}).nullable().describe('Pauses and caps; null when it cannot be read'),
+    custody: z.looseObject({}).nullable().describe('Pauses and limits; null when it cannot be read'),
     backing: z.looseObject({ ok: z.boolean() }),
     ...freshness,
   }),

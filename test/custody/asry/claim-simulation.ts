@@ -2,6 +2,7 @@
  * The production custodian with its claim desk over the simulator's models: virtual time, a chain with forks and lost
  * sends, nodes that lag and fail, a platform that crashes and replaces instances at any await, D1 that loses answers.
  */
+
 import { encodeBase58, isOnCurve } from '../../../src/chain/solana/address.ts';
 import { type DepositTransaction, depositTerms } from '../../../src/chain/solana/deposit.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
@@ -22,6 +23,7 @@ import { loadProduction, OWN_SOURCE } from '../../simulator/production.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
 import { type ChainEntry, createChainModel } from '../chain-model.ts';
+import { LIMITS } from '../limits.ts';
 import { assemble, payoutMessage, signatureOf } from '../message-reader.ts';
 import { createNodeModel } from '../node-model.ts';
 import { nameReceiver, type PayoutOrder, readPayout } from './payout-message.ts';
@@ -356,19 +358,7 @@ export function createAsrySimulation(options: SimulationOptions) {
           }),
         latestBlockhash,
       },
-      limits: {
-        maxOperation: lamports(1n),
-        maxHour: lamports(1n),
-        maxDay: lamports(1n),
-        maxUnsettled: lamports(1n),
-        maxCostDay: lamports(1n),
-        maxCostBps: 200,
-        floor: lamports(0n),
-        operatingFloat: lamports(0n),
-        maxRefundsDay: lamports(10n ** 12n),
-        maxCreationsDay: 10_000n,
-        maxPayoutsDay: 10_000n,
-      },
+      limits: { ...LIMITS, floor: lamports(0n) },
       swapsDisabled: false,
       maxCreatesPerClientHour: 6,
       assemble: (message, signature) => {

@@ -25,6 +25,7 @@ import { createRandom, type Random } from '../../simulator/random.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
 import { depositSignature, PROGRAM, wallet } from '../asry/claim-simulation.ts';
 import { createChainModel } from '../chain-model.ts';
+import { LIMITS } from '../limits.ts';
 import { assemble, signatureOf } from '../message-reader.ts';
 import { createNodeModel } from '../node-model.ts';
 import { CREATION_RENT, type Order, orderLine, readOrder } from './request-orders.ts';
@@ -321,19 +322,7 @@ export function createRequestSimulation(options: RequestSimulationOptions) {
           ),
         latestBlockhash,
       },
-      limits: {
-        maxOperation: lamports(1n),
-        maxHour: lamports(1n),
-        maxDay: lamports(1n),
-        maxUnsettled: lamports(1n),
-        maxCostDay: lamports(1n),
-        maxCostBps: 200,
-        floor: lamports(0n),
-        operatingFloat: lamports(0n),
-        maxRefundsDay: lamports(10n ** 12n),
-        maxCreationsDay: 10_000n,
-        maxPayoutsDay: 10_000n,
-      },
+      limits: { ...LIMITS, floor: lamports(0n) },
       swapsDisabled: false,
       maxCreatesPerClientHour: 6,
       assemble: (message, signature) => {

@@ -4,7 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import type { SwapRoute } from '../../../src/bridges/route.ts';
 import { signedTransaction } from '../../../src/chain/solana/transaction.ts';
-import { lamports, sats } from '../../../src/core/amount.ts';
+import { sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/limits.ts';
 import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import type { CustodyDeps } from '../../../src/custody/custody-deps.ts';
@@ -13,6 +13,7 @@ import { createProofSigner, createSigner } from '../../../src/custody/kernel/sig
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { createReservePorts } from '../../../src/custody/reserve/upstream-views.ts';
 import { historyOf } from '../history.ts';
+import { LIMITS } from '../limits.ts';
 import { createDisk } from './absr-disk.ts';
 import { type BitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
 import type { SolanaModel } from './solana-model.ts';
@@ -157,19 +158,7 @@ export function createService(p: {
         ...reservePorts,
       },
     }),
-    limits: {
-      maxOperation: lamports(2n * SOL),
-      maxHour: lamports(4n * SOL),
-      maxDay: lamports(10n * SOL),
-      maxUnsettled: lamports(4n * SOL),
-      maxCostDay: lamports(SOL / 10n),
-      maxCostBps: 200,
-      floor: lamports(SOL / 10n),
-      operatingFloat: lamports(0n),
-      maxRefundsDay: lamports(10n ** 12n),
-      maxCreationsDay: 10_000n,
-      maxPayoutsDay: 10_000n,
-    },
+    limits: LIMITS,
     swapsDisabled: false,
     maxCreatesPerClientHour: 6,
     assemble: (message, signature, cosignatures) => {
