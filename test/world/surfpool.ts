@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createRequire } from 'node:module';
 
@@ -39,26 +40,41 @@ export interface Surfpool {
 
 const DRAIN_MS = 500;
 
-const packageName = `@solana/surfpool-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
+/** Platforms for which npm has a Surfpool package; Linux with glibc only. */
+const PLATFORMS = ['linux-x64', 'darwin-arm64', 'darwin-x64'];
+const HERE = `${process.platform}-${process.arch}`;
 
-function load(): SurfnetAddon | null {
+const packageOf = (platform: string): string =>
+  `@solana/surfpool-${platform}${platform.startsWith('linux') ? '-gnu' : ''}`;
+
+function load(platform: string): SurfnetAddon | Error {
   try {
-    return createRequire(import.meta.url)(packageName) as SurfnetAddon;
-  } catch {
-    return null;
+    return createRequire(import.meta.url)(packageOf(platform)) as SurfnetAddon;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-/** One line that says why the world cannot run here, or null when it can. */
-export function surfpoolMissing(): string | null {
-  return load() === null
-    ? `The offline world needs ${packageName}, which is not installed or not built for this platform.`
-    : null;
+/** Whether the C library is musl, for which npm skips the package of linux-x64. */
+const isMusl = (): boolean =>
+  process.platform === 'linux' && readdirSync('/lib').some((file) => file.startsWith('ld-musl-'));
+
+/** One line that says why the world cannot run on a platform and what to do, or null when it can. */
+export function surfpoolMissing(platform = HERE): string | null {
+  const loaded = load(platform);
+  if (!(loaded instanceof Error)) return null;
+  const name = packageOf(platform);
+  const isInstalled = !('code' in loaded) || loaded.code !== 'MODULE_NOT_FOUND';
+  if (isInstalled)
+    return `The offline world needs ${name}, which does not load: ${loaded.message.split('\n', 1)[0]}`;
+  if (PLATFORMS.includes(platform) && !(platform === HERE && isMusl()))
+    return `The offline world needs ${name}, which is not installed. Run \`npm ci\` without \`--omit=optional\`.`;
+  return `npm has no Surfpool for ${platform}${isMusl() ? ' with musl' : ''}, so the offline world cannot run here. Run it on Linux x64 with glibc or on macOS, for example in a container for linux/amd64; \`npx wrangler dev\` and tests without a world run here.`;
 }
 
 export function startSurfpool(options: { slotMs: number; airdropLamports: bigint }): Surfpool {
-  const addon = load();
-  if (addon === null) throw new Error(surfpoolMissing() ?? '');
+  const addon = load(HERE);
+  if (addon instanceof Error) throw new Error(surfpoolMissing() ?? addon.message);
   const instance = addon.Surfnet.startWithConfig({
     offline: true,
     blockProductionMode: 'clock',
