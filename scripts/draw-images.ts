@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { runnerImport } from 'vite';
 import { prerenderConfig } from '../site/vite.config.ts';
+import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PUBLIC = join(ROOT, 'site/public');
@@ -63,6 +64,10 @@ async function drawSite(browser: Browser, url: string): Promise<void> {
   }
 }
 
+const url = argumentsOrUsage('node scripts/draw-images.ts [URL]', (args) => {
+  const [text] = readArguments(args, {}, 1).positionals;
+  return text === undefined ? undefined : httpUrl('URL', text).href;
+});
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'],
@@ -70,7 +75,6 @@ const browser = await chromium.launch({
 try {
   await drawIcons(browser);
   await drawCard(browser);
-  const [url] = process.argv.slice(2);
   if (url !== undefined) await drawSite(browser, url);
 } finally {
   await browser.close();

@@ -14,11 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import { serverName } from '../src/mcp/server-card.ts';
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
+import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 
 const TEMPLATES = 'packages/sluice-mcp';
 const PLACEHOLDER = {
@@ -27,15 +27,18 @@ const PLACEHOLDER = {
 };
 const ENTRY = 'sluice-mcp.mjs';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    origin: { type: 'string', default: PLACEHOLDER.origin },
-    repository: { type: 'string', default: PLACEHOLDER.repository },
+const { origin, repository, positionals } = argumentsOrUsage(
+  'npm run -s mcp:pack -- [FOLDER] [--origin URL] [--repository URL]',
+  (args) => {
+    const options = {
+      origin: { type: 'string', default: PLACEHOLDER.origin },
+      repository: { type: 'string', default: PLACEHOLDER.repository },
+    } as const;
+    const { values, positionals } = readArguments(args, options, 1);
+    const repository = httpUrl('--repository', values.repository).href.replace(/(\.git)?\/?$/, '');
+    return { origin: httpUrl('--origin', values.origin).origin, repository, positionals };
   },
-});
-const { origin } = new URL(values.origin);
-const repository = values.repository.replace(/(\.git)?\/?$/, '');
+);
 const folder = resolve(positionals[0] ?? 'dist/mcp');
 const source = join(folder, 'package');
 

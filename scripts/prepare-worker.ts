@@ -8,9 +8,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
+import { argumentsOrUsage, readArguments } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
 import { databasesOf, sharedResources } from './doctor/check-environments.ts';
 import { writeDocuments } from './documents/write-documents.ts';
+
+argumentsOrUsage('npm run build:site', (args) => readArguments(args, {}));
 
 const toml = readFileSync('wrangler.toml', 'utf8');
 for (const { environment, shared } of sharedResources(toml)) {

@@ -11,9 +11,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { ROUTE_NAMES } from '../src/bridges/route.ts';
+import { isBitcoinAddress } from '../src/chain/bitcoin/address.ts';
+import { isAddress } from '../src/chain/solana/address.ts';
 import { readConfig } from '../src/config.ts';
 import { reserveOf } from '../src/wiring/configured.ts';
+import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
@@ -21,16 +24,26 @@ import { look, RELAY_REQUEST } from './probe/look.ts';
 import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
 import { shapeDrift } from './probe/shape-drift.ts';
 
-const ALL_ROUTES = 'near-intents,lifi';
+const DEFAULT_SETTINGS = '.dev.vars';
+const USAGE =
+  'npm run probe -- [--settings FILE] [--routes a,b] [--solana ADDRESS] [--bitcoin ADDRESS] [--out FOLDER]';
 
-const { values } = parseArgs({
-  options: {
-    settings: { type: 'string', default: '.dev.vars' },
-    routes: { type: 'string', default: ALL_ROUTES },
+const values = argumentsOrUsage(USAGE, (args) => {
+  const { values } = readArguments(args, {
+    settings: { type: 'string', default: DEFAULT_SETTINGS },
+    routes: { type: 'string', default: ROUTE_NAMES.join(',') },
     solana: { type: 'string' },
     bitcoin: { type: 'string' },
     out: { type: 'string', default: 'test/fixtures/probe' },
-  },
+  });
+  for (const route of values.routes.split(',')) oneOf('--routes', route, ROUTE_NAMES);
+  if (values.settings !== DEFAULT_SETTINGS && !existsSync(values.settings))
+    throw new UsageError(`--settings: there is no file '${values.settings}'`);
+  if (values.solana !== undefined && !isAddress(values.solana))
+    throw new UsageError(`--solana must be a Solana address, not '${values.solana}'`);
+  if (values.bitcoin !== undefined && !isBitcoinAddress(values.bitcoin))
+    throw new UsageError(`--bitcoin must be a Bitcoin address, not '${values.bitcoin}'`);
+  return values;
 });
 const file = values.settings;
 const fromEnvironment = Object.fromEntries(

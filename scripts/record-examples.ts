@@ -8,8 +8,10 @@ import { requestArbitraries } from '../test/e2e/request-arbitraries.ts';
 import { knownTexts, tourService } from '../test/e2e/service-tour.ts';
 import { isUpstream } from '../test/world/bindings.ts';
 import { startWorld } from '../test/world/world.ts';
+import { argumentsOrUsage, readArguments } from './command-line.ts';
 import type { ApiDocument } from './documents/api-document.ts';
 
+argumentsOrUsage('npm run examples', (args) => readArguments(args, {}));
 const FILE = 'scripts/documents/examples.json';
 /** Where the examples say that the service is. */
 const ORIGIN = 'https://sluice.example';

@@ -1,3 +1,4 @@
+import { argumentsOrUsage, UsageError } from '../../scripts/command-line.ts';
 import { CELLS, type Cell } from './fault-cells.ts';
 import { type Outcome, runCells } from './fault-run.ts';
 
@@ -16,8 +17,14 @@ function row(outcome: Outcome): string {
 // Words after the command choose the cells whose name has them.
 if (import.meta.main) {
   const started = Date.now();
-  const words = process.argv.slice(2);
-  const cells = CELLS.filter((cell) => words.every((word) => cellName(cell).includes(word)));
+  const cells = argumentsOrUsage(
+    'npm run faults -- [WORD ...], such as: npm run faults -- oneclick during',
+    (words) => {
+      const chosen = CELLS.filter((cell) => words.every((word) => cellName(cell).includes(word)));
+      if (chosen.length === 0) throw new UsageError(`No cell has all of: ${words.join(' ')}`);
+      return chosen;
+    },
+  );
   const outcomes = await runCells(cells, { worlds: 3, onOutcome: () => process.stderr.write('.') });
   process.stderr.write('\n');
   console.log('| upstream | fault | when | result | as stated |\n|---|---|---|---|---|');

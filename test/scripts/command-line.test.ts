@@ -4,32 +4,65 @@ import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-describe.each([
-  ['bench', ['--only', 'nothing']],
+type Nonsense = readonly [script: string, args: readonly string[]];
+
+const NONSENSE: readonly Nonsense[] = [
   ['load', ['--seconds', 'abc']],
+  ['mutate', ['--every', '3', '--first', '3']],
+  ['fuzz-decoder', ['-5']],
+  ['write-docs', ['now']],
+  ['doctor', ['--service', 'sluice']],
+  ['verify', ['https://sluice.example', '--rpc', 'node']],
+  ['backup', ['new.sql', '--without', 'no_such_table']],
+  ['ops', ['send', '5', 'SOL']],
+  ['simulate', ['--seeds', 'abc']],
+  ['probe', ['--nothing']],
+  ['release', []],
+];
+const MORE_NONSENSE: readonly Nonsense[] = [
+  ['bench', ['--only', 'nothing']],
   ['load', ['--seconds', '0']],
   ['mutate', ['--area', 'nothing']],
-  ['mutate', ['--every', '3', '--first', '3']],
   ['attack-screen', ['abc']],
   ['execute-accepted', ['0']],
   ['execute-accepted', ['1', '2', '3']],
-  ['fuzz-decoder', ['-5']],
-  ['write-docs', ['now']],
   ['record-deposits', ['--force']],
-  ['doctor', ['--service', 'sluice']],
   ['doctor', ['--settings', 'no-such-file']],
   ['verify', ['sluice']],
-  ['verify', ['https://sluice.example', '--rpc', 'node']],
   ['backup', []],
-  ['backup', ['new.sql', '--without', 'no_such_table']],
-  ['ops', ['send', '5', 'SOL']],
-] as const)('%s %j', (script, args) => {
-  it('is refused with the usage and exit code 2', async () => {
-    const refused = run(process.execPath, ['--no-warnings', `scripts/${script}.ts`, ...args]);
-    await expect(refused).rejects.toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/npm run |node scripts/),
-    });
+  ['probe', ['--routes', 'moonpay']],
+  ['probe', ['--settings', 'no-such-file']],
+  ['probe', ['--solana', 'reserve']],
+  ['probe', ['--bitcoin', 'reserve']],
+  ['pack-mcp', ['one', 'two']],
+  ['pack-mcp', ['--origin', 'sluice']],
+  ['record-examples', ['--force']],
+  ['prepare-worker', ['--force']],
+  ['draw-images', ['site']],
+  ['release', ['notes', '9.9.9']],
+  ['mutants', ['--seeds', 'abc']],
+  ['../test/e2e/fault-matrix', ['nothing']],
+];
+
+async function expectRefused([script, args]: Nonsense): Promise<void> {
+  const refused = run(process.execPath, ['--no-warnings', `scripts/${script}.ts`, ...args]);
+  await expect(refused).rejects.toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/npm run |node scripts/),
+  });
+}
+
+describe('nonsense is refused with the usage and exit code 2', () => {
+  it.each(NONSENSE)('%s %j', (...nonsense) => expectRefused(nonsense));
+  it.each(MORE_NONSENSE)('%s %j', { tags: ['deep'] }, (...nonsense) => expectRefused(nonsense));
+});
+
+it('the MCP server refuses arguments and names its settings', async () => {
+  const refused = run(process.execPath, ['--no-warnings', 'src/mcp/stdio.ts', '--nothing']);
+  await expect(refused).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^sluice-mcp: unexpected arguments.*API_BASE_URL/),
   });
 });
