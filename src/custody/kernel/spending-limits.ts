@@ -198,33 +198,68 @@ export const limitsOf = ({ kind, caps }: Budget, operations: readonly Entry[], n
 /** An amount for messages: `0.5 SOL`. */
 export const solText = (amount: bigint): string => `${formatAmount(amount, SOL_DECIMALS)} SOL`;
 
+/** After this time an operation that passed the check and was not signed is checked again. */
+const PASSED_MS = 60_000;
+
+/**
+ * A kind that reserves its cost when it is sold, whatever the balance is then. Each operation is signed only while the
+ * balance covers it beside the floor, everything signed, the reservations of other kinds, and the operations of this kind
+ * that passed the check and are about to be signed.
+ */
 export function coveredKind(
   kind: OperationKind,
   p: {
-    readonly journal: Pick<Journal, 'open' | 'recent' | 'releasedSlot'>;
+    readonly journal: Pick<Journal, 'get' | 'open' | 'recent' | 'releasedSlot'>;
     readonly budget: Budget;
     readonly readBalance: BalanceReader;
     readonly now: () => number;
   },
 ): OperationKind {
   const { journal, budget, now } = p;
+  /** Operations that passed the check, with the attempt and its time in Unix milliseconds. */
+  const passed = new Map<string, { readonly attempt: number; readonly at: number }>();
+
+  /** Lamports that may still leave for operations other than this one. */
+  function committed({ id, kind: own }: Operation): bigint {
+    for (const [name, { attempt, at }] of passed) {
+      const stored = journal.get(name);
+      const isPending = stored?.state === 'planned' && stored.attempt === attempt;
+      if (!isPending || Math.abs(now() - at) > PASSED_MS) passed.delete(name);
+    }
+    return reservedLamports(
+      journal
+        .open()
+        .filter((op) => op.id !== id && (op.kind !== own || op.state === 'signed' || passed.has(op.id))),
+    );
+  }
+
   return {
     ...kind,
 
     /**
-     * @throws AppError UPSTREAM_FAILED `short_of_sol`, or the name of the exhausted cap; the preparation is
-     * retried
+     * @throws AppError UPSTREAM_FAILED `short_of_sol`, `balance_outdated`, or the name of the cap that is reached: it is
+     *         tried again
      */
     async prepare(operation) {
+      passed.delete(operation.id);
       const balance = await p.readBalance(journal.releasedSlot());
-      const signed = reservedLamports(journal.open().filter(({ state }) => state === 'signed'));
-      if (balance.lamports < signed + operation.reserved + budget.keeps())
+      // A reservation may have been released while the balance was read: it does not show that outcome yet.
+      if (balance.slot < journal.releasedSlot()) throw upstreamFailed('reserve', 'balance_outdated');
+      if (balance.lamports < committed(operation) + operation.reserved + budget.keeps())
         throw upstreamFailed('reserve', 'short_of_sol');
       const earlier = journal.recent(operation.kind, now()).filter(({ seq }) => seq < operation.seq);
       const added = { amount: operation.amount, cost: 0n };
       const reached = budget.caps.find((cap) => !checkCap(cap, operation.kind, earlier, added, now()).ok);
       if (reached) throw upstreamFailed('reserve', reached.name);
-      return kind.prepare(operation);
+      passed.set(operation.id, { attempt: operation.attempt, at: now() });
+      let isReady = false;
+      try {
+        const prepared = await kind.prepare(operation);
+        isReady = prepared.ok;
+        return prepared;
+      } finally {
+        if (!isReady) passed.delete(operation.id);
+      }
     },
   };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import { type OperationKind, settlesByLanding } from '../../../src/custody/kernel/module.ts';
+import { type OperationKind, type Prepared, settlesByLanding } from '../../../src/custody/kernel/module.ts';
 import { type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { coveredKind } from '../../../src/custody/kernel/spending-limits.ts';
+import { SIGNED_AT, signingOf } from '../sample-operations.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const NOW = 1_800_000_000_000;
@@ -12,9 +13,19 @@ const KEPT = 100n;
 
 function setUp(balance: bigint, mostPerDay = 10n) {
   const journal = openJournal(createSqliteStorage());
+  const state = {
+    /** Awaited by every balance. */
+    reading: async () => {},
+    /** Awaited by every preparation that passed the check, which then ends as the text says. */
+    preparing: async () => 'prepared',
+    now: NOW,
+  };
   const bare: OperationKind = {
     rules: { maxAttempts: 1, retriesPreparation: true, settles: false },
-    prepare: async () => ({ ok: false, reason: 'prepared' }),
+    prepare: async () => {
+      const end = await state.preparing();
+      return end === 'ready' ? READY : { ok: false, reason: end };
+    },
     settle: settlesByLanding,
   };
   const kind = coveredKind(bare, {
@@ -33,8 +44,11 @@ function setUp(balance: bigint, mostPerDay = 10n) {
         },
       ],
     },
-    readBalance: async () => ({ lamports: lamports(balance), slot: 1n }),
-    now: () => NOW,
+    readBalance: async () => {
+      await state.reading();
+      return { lamports: lamports(balance), slot: 1n };
+    },
+    now: () => state.now,
   });
   const plan = (id: string, change: Partial<Operation> = {}): Operation =>
     journal.insert({
@@ -43,11 +57,20 @@ function setUp(balance: bigint, mostPerDay = 10n) {
     });
   const prepare = (operation: Operation) =>
     kind.prepare(operation).then(
-      (prepared) => (prepared.ok || 'found' in prepared ? 'other' : prepared.reason),
+      (prepared) => (prepared.ok ? 'ready' : 'found' in prepared ? 'other' : prepared.reason),
       (error: { details: { reason: string } }) => error.details.reason,
     );
-  return { plan, prepare };
+  return { plan, prepare, journal, state };
 }
+
+const READY: Prepared = {
+  ok: true,
+  message: new Uint8Array(),
+  signedAt: SIGNED_AT,
+  plan: {},
+  cost: 0n,
+  claims: [],
+};
 
 describe('a kind that reserves when it is sold', () => {
   it.each([
@@ -65,6 +88,51 @@ describe('a kind that reserves when it is sold', () => {
     expect(await prepare(second)).toBe('prepared');
     plan('token:3', { state: 'signed' });
     expect(await prepare(second)).toBe('short_of_sol');
+  });
+
+  it('is prepared once when the balance covers one of five that are driven at the same time', async () => {
+    const { plan, prepare, state } = setUp(1_100n);
+    state.preparing = async () => 'ready';
+    const all = await Promise.all([1, 2, 3, 4, 5].map((n) => prepare(plan(`token:${n}`))));
+    expect(all).toEqual(['ready', ...Array(4).fill('short_of_sol')]);
+  });
+
+  it('waits for another that passed the check until that one is signed, refused, or older than a minute', async () => {
+    const { plan, prepare, state, journal } = setUp(2_100n);
+    const [first, second, third] = ['token:1', 'token:2', 'token:3'].map((id) => plan(id));
+    if (!first || !second || !third) throw new Error('not planned');
+    state.preparing = async () => 'ready';
+    expect([await prepare(first), await prepare(second)]).toEqual(['ready', 'ready']);
+    expect(await prepare(third)).toBe('short_of_sol');
+    // What is signed counts as signed, not twice.
+    journal.update(first, { ...first, state: 'signed', signing: signingOf('first') }, NOW);
+    expect(await prepare(second)).toBe('ready');
+    state.preparing = async () => 'refused';
+    expect(await prepare(second)).toBe('refused');
+    state.preparing = async () => 'ready';
+    expect(await prepare(third)).toBe('ready');
+    expect(await prepare(second)).toBe('short_of_sol');
+    state.now += 61_000;
+    expect(await prepare(second)).toBe('ready');
+  });
+
+  it.each(['planned', 'signed'] as const)(
+    'does not take what a %s refund has reserved',
+    async (refundState) => {
+      const { plan, prepare } = setUp(1_100n);
+      plan('refund:1', { kind: 'refund', reserved: lamports(1n), state: refundState });
+      expect(await prepare(plan('token:1'))).toBe('short_of_sol');
+    },
+  );
+
+  it('does not believe a balance from before an outcome that was released while it was read', async () => {
+    const { plan, prepare, state, journal } = setUp(1_100n);
+    const paying = plan('refund:1', { kind: 'refund', state: 'signed', dueAt: null });
+    state.reading = async () => {
+      const landed = { reserved: lamports(0n), releasedSlot: 5n, state: 'done' } as const;
+      journal.update(paying, { ...paying, ...landed }, NOW);
+    };
+    expect(await prepare(plan('token:1'))).toBe('balance_outdated');
   });
 
   it('keeps the cap of a day, the oldest operations first, and does not count failed ones', async () => {
