@@ -24,7 +24,16 @@ export type Movement =
   | { readonly kind: 'absr'; readonly atoms: bigint; readonly to: string }
   | { readonly kind: 'unknown' };
 
-export function movementOf({ actions, memo }: Transaction): Movement {
+const movements = new WeakMap<Transaction, Movement>();
+
+/** Kept by transaction: every landing and every finality reads all of them. */
+export function movementOf(transaction: Transaction): Movement {
+  const known = movements.get(transaction) ?? readMovement(transaction);
+  movements.set(transaction, known);
+  return known;
+}
+
+function readMovement({ actions, memo }: Transaction): Movement {
   const [name, subject = ''] = memo?.split(':') ?? [];
   const pay = actions.find((action) => action.type === 'pay');
   const move = actions.find((action) => action.type === 'move');

@@ -185,18 +185,17 @@ export function sameByKey<T>(
   return group?.map(({ value }) => value);
 }
 
-/** Members of a finalized transaction that every node stores. */
-const essence = ({
-  signature,
-  slot,
-  failed,
-  fee,
-  accounts,
-  signers,
-  preLamports,
-  postLamports,
-}: ChainTransaction) =>
-  stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
+const essences = new WeakMap<ChainTransaction, string>();
+
+/** Members of a finalized transaction that every node stores. Kept: a decision compares every pair of answers. */
+function essence(transaction: ChainTransaction): string {
+  const known = essences.get(transaction);
+  if (known !== undefined) return known;
+  const { signature, slot, failed, fee, accounts, signers, preLamports, postLamports } = transaction;
+  const text = stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
+  essences.set(transaction, text);
+  return text;
+}
 
 /** Token balances by account; null if the node stores none. */
 function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
@@ -213,6 +212,7 @@ const areDifferent = <T>(a: T | null, b: T | null): boolean => a !== null && b !
  * not contradict.
  */
 export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransaction | null): boolean =>
+  a !== b &&
   a !== null &&
   b !== null &&
   (essence(a) !== essence(b) ||
