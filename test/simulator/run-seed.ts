@@ -25,6 +25,8 @@ const REQUEST_LIFE = 45 * MINUTE;
 const CALM_CRON = 20_000;
 /** Time in which the last payments become final and the cron finds them. */
 const CALM_LEAST = 2 * CALM_CRON;
+/** The same without a cron: the alarm searches when the cron has been silent for ten minutes. */
+const CALM_LEAST_ALONE = 25 * MINUTE;
 /** Longer than any bridge is slow and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
@@ -63,7 +65,7 @@ export async function runScenario(
         const isIdle = quiet && actors.waiting() === 0;
         if (isIdle && !state.isLost && !actors.isAllSought()) {
           actors.comeAgain();
-          state.calmUntil = scheduler.now() + CALM_LEAST;
+          state.calmUntil = scheduler.now() + leastCalm(world);
         }
         isDone = isIdle && scheduler.now() > state.calmUntil;
         // Nothing else is awaited: the time of requests that were paid in part is made to end.
@@ -106,7 +108,10 @@ const rowsIn = ({ host }: World, table: string) => {
   return isThere ? host.disk.exec(`SELECT state FROM ${table}`, []) : [];
 };
 
+const leastCalm = ({ scenario }: World): number => (scenario.cronReturns ? CALM_LEAST : CALM_LEAST_ALONE);
+
 function startCron({ scenario, scheduler, host, state }: World): void {
+  if (!scenario.cronReturns) return;
   const every = (): number => (state.isCalm ? CALM_CRON : scenario.cronMs);
   const tick = (): void => {
     void host.event('wake', (custodian) => custodian.wake());
@@ -122,9 +127,9 @@ function calmDown(world: World, actors: Actors): void {
   trace(() => 'calm');
   state.isCalm = true;
   host.restart('calm');
-  void host.event('wake', (custodian) => custodian.wake());
+  if (scenario.cronReturns) void host.event('wake', (custodian) => custodian.wake());
   actors.comeAgain();
-  state.calmUntil = scheduler.now() + CALM_LEAST;
+  state.calmUntil = scheduler.now() + leastCalm(world);
   // What the bridge is silent about is held in the end; no run waits so long.
   scheduler.after(OPERATOR_DELAY / 2, () => {
     if (![...world.bridge.orders.values()].some(({ fate }) => fate === 'silent' || fate === 'untrue')) return;
@@ -134,7 +139,7 @@ function calmDown(world: World, actors: Actors): void {
   // A pause whose answer was lost is said again, perhaps after the resumption.
   if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, 'resume');
   if (state.isLost && scenario.seed % 4 !== 0) {
-    state.calmUntil = scheduler.now() + OPERATOR_DELAY + CALM_LEAST;
+    state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
     scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));
   }
   if (scenario.seed % 2 === 0) {

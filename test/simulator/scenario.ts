@@ -52,6 +52,8 @@ export type Scenario = {
   readonly replacements: number;
   /** Milliseconds between wakes by cron; infinite when cron does not run before the calm. */
   readonly cronMs: number;
+  /** Cron runs after the faults have ended. Without it the alarm alone carries all work. */
+  readonly cronReturns: boolean;
   readonly wild: Faults;
   readonly calm: Faults;
 };
@@ -106,6 +108,7 @@ export function scenarioOf(seed: number): Scenario {
     crashes: r.pick([0, 1, 2, 4]),
     replacements: r.pick([0, 0, 1, 2]),
     cronMs: hasCron ? 20_000 : Number.POSITIVE_INFINITY,
+    cronReturns: hasCron || seed % 2 === 0,
     wild,
     calm,
   };
