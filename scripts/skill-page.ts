@@ -3,19 +3,19 @@ import type { ErrorTable } from '../src/core/errors.ts';
 import { nextStep } from '../src/mcp/failure.ts';
 import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
 
-/** Words of `detail` in GET /api/swap/status/{id}, and what to tell the user. */
+/** Values of `detail` in GET /api/swap/status/{id}, and what to tell the user. */
 export const SWAP_DETAILS: Readonly<Record<string, readonly [status: string, meaning: string]>> = {
   signed: ['waiting', 'Signed and stored; about to be sent. Nothing has left yet.'],
-  sent: ['waiting', 'Sent to Solana, and sent again until the chain has decided.'],
-  landed: ['waiting', 'In a Solana block; the SOL has left, or will within seconds.'],
-  settling: ['waiting', 'Final on Solana; the bridge is paying the BTC. Minutes, sometimes hours.'],
-  refunding: ['waiting', 'The bridge says that it gave the SOL back; the reserve does not show it yet.'],
-  held: ['waiting', 'Six hours without the BTC: the operator looks at it. Nobody needs to act on the API.'],
-  done: ['finished', 'The BTC is at the address of the reserve, in `btcSats`, paid by `txId`.'],
-  refunded: ['failed', 'The bridge gave the SOL back, less its fee. The reserve has it; no BTC will come.'],
-  partial: ['failed', 'Less BTC came than the bridge had guaranteed; `btcSats` and `txId` tell what did.'],
-  bridge_failed: ['failed', 'The bridge gave up and returned nothing yet. The operator claims it there.'],
-  late: ['failed', 'It had failed, and the BTC arrived afterwards; `btcSats` and `txId` tell what did.'],
+  sent: ['waiting', 'Sent to Solana, and resent until the outcome is final.'],
+  landed: ['waiting', 'In a Solana block; the SOL has left, or will leave within seconds.'],
+  settling: ['waiting', 'Final on Solana; the bridge is paying the BTC. This takes minutes, sometimes hours.'],
+  refunding: ['waiting', 'The bridge reports a refund of the SOL; the reserve does not show it yet.'],
+  held: ['waiting', 'Six hours without the BTC: the operator is checking it. No call is needed.'],
+  done: ['finished', "The reserve's address has the BTC: `btcSats`, paid by `txId`."],
+  refunded: ['failed', 'The bridge returned the SOL to the reserve, less its fee. No BTC will come.'],
+  partial: ['failed', 'Less BTC arrived than the bridge had guaranteed: `btcSats`, paid by `txId`.'],
+  bridge_failed: ['failed', 'The bridge gave up and has returned nothing yet. The operator contacts it.'],
+  late: ['failed', 'It had failed, and the BTC arrived afterwards: `btcSats`, paid by `txId`.'],
   expired: ['failed', 'No block took the transaction. Nothing was spent; create a new swap if still wanted.'],
   rejected: ['failed', 'The chain refused the transaction. Only its network fee was spent.'],
 };
@@ -27,7 +27,7 @@ const STEPS = {
   status: 'getSwapStatus',
 } as const;
 
-/** @throws Error when a step is no operation of the service any more */
+/** @throws Error when the service no longer has the operation of a step */
 export function skillPage(errors: ErrorTable, document: ApiDocument): string {
   const operations = operationsOf(document);
   const find = (id: string) => {
@@ -53,16 +53,16 @@ export function skillPage(errors: ErrorTable, document: ApiDocument): string {
 
   return `---
 name: sluice-swap
-description: Swap SOL of a Sluice reserve into BTC and explain what became of it. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
+description: Swap SOL of a Sluice reserve into BTC and explain the result. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
 ---
 
 # Swap reserve SOL into BTC
 
 <!-- Written by \`npm run docs\` from the routes and the error table; a test compares them and runs every step. -->
 
-The service swaps SOL that its own reserve holds; the BTC goes to the reserve's own address. No other destination is
-possible, and no key or account is needed. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`,
-\`swap_estimate\`, \`swap_create\` and \`swap_status\`. \`$API\` is the origin of the service.
+The service swaps SOL of its own reserve; the BTC goes to the reserve's own address. No other destination is possible, and you need no
+key or account. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`, \`swap_estimate\`, \`swap_create\` and
+\`swap_status\`. \`$API\` is the origin of the service.
 
 ## 1. Check what is possible
 
@@ -79,7 +79,7 @@ between \`minAmountSol\` and \`maxAmountSol\`.
 curl -sS "$API${path('price')}?amountSol=0.5"
 \`\`\`
 
-\`estimatedBtcSats\` is expected, \`minimumSatoshis\` is what the bridge guarantees. Show both. Nothing is reserved.
+\`estimatedBtcSats\` is the expected output, \`minimumSatoshis\` the output that the bridge guarantees. Show both. Nothing is reserved.
 
 ## 3. Dry run
 
@@ -87,19 +87,19 @@ curl -sS "$API${path('price')}?amountSol=0.5"
 curl -sS -X POST "$API${path('create')}" -H 'content-type: application/json' -d '{"amountSol":0.5,"dry_run":true}'
 \`\`\`
 
-Everything but the reservation and the signature. Ask the user before you go on: the next call spends.
+A dry run performs every step except the reservation and the signature. Ask the user before you continue: the next call spends.
 
 ## 4. Create, with a key
 
-Make one key, keep it until the outcome is known, and use it for every repeat of this one swap.
+Create one key, keep it until the outcome is known, and use it for every repeat of this swap.
 
 \`\`\`sh
 KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 curl -sS -X POST "$API${path('create')}" -H 'content-type: application/json' -H "Idempotency-Key: $KEY" -d '{"amountSol":0.5}'
 \`\`\`
 
-Keep \`id\`. Was the answer lost? Send the same call with the same key: it moves nothing twice and says \`Idempotency-Replayed: true\`.
-Never make a new key because an answer was lost.
+Keep \`id\`. If the answer is lost, send the same call with the same key. It moves nothing twice and returns \`Idempotency-Replayed: true\`.
+Never create a new key because an answer was lost.
 
 ## 5. Poll
 
@@ -107,8 +107,8 @@ Never make a new key because an answer was lost.
 curl -sS "$API${path('status').replace('{id}', '$ID')}"
 \`\`\`
 
-Ask again after \`nextPollSeconds\` while \`status\` is \`waiting\`. Only \`finished\` means that the BTC has arrived. Do not create
-another swap because one is slow.
+Repeat after \`nextPollSeconds\` while \`status\` is \`waiting\`. Only \`finished\` means that the BTC has arrived. Do not create another
+swap because one is slow.
 
 ## 6. Explain it
 
@@ -116,21 +116,21 @@ another swap because one is slow.
 |---|---|---|
 ${details.join('\n')}
 
-Go by \`status\` where \`detail\` is another word.
+If \`detail\` has any other value, explain \`status\`.
 
-A refund is not a loss of the amount, and not a finished swap: say that the SOL is back in the reserve less the bridge's fee, that no BTC
-will come from this id, and that a new swap needs a new key.
+A refund is neither a loss of the amount nor a finished swap. Explain that the SOL is back in the reserve, less the bridge's fee. No BTC
+will come for this id, and a new swap needs a new key.
 
 ## When a call fails
 
-The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s\`. Do what \`action\` says (over HTTP, \`idempotencyKey\` is the header
-\`Idempotency-Key\` and a tool is its call above):
+The body has \`error_code\`, \`action\`, \`retryable\` and sometimes \`retry_after_s\`. Follow \`action\`. Over HTTP, \`idempotencyKey\` is the
+header \`Idempotency-Key\`, and a tool is its call above.
 
-| action | do |
+| action | next step |
 |---|---|
 ${actions.map((action) => `| \`${action}\` | ${nextStep(action)} |`).join('\n')}
 
-| code | means | action |
+| code | meaning | action |
 |---|---|---|
 ${codeRows.join('\n')}
 `;

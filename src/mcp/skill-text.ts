@@ -1,16 +1,16 @@
 /** SKILL.md. Written by `npm run docs`. */
 export const SKILL = `---
 name: sluice-swap
-description: Swap SOL of a Sluice reserve into BTC and explain what became of it. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
+description: Swap SOL of a Sluice reserve into BTC and explain the result. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
 ---
 
 # Swap reserve SOL into BTC
 
 <!-- Written by \`npm run docs\` from the routes and the error table; a test compares them and runs every step. -->
 
-The service swaps SOL that its own reserve holds; the BTC goes to the reserve's own address. No other destination is
-possible, and no key or account is needed. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`,
-\`swap_estimate\`, \`swap_create\` and \`swap_status\`. \`$API\` is the origin of the service.
+The service swaps SOL of its own reserve; the BTC goes to the reserve's own address. No other destination is possible, and you need no
+key or account. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`, \`swap_estimate\`, \`swap_create\` and
+\`swap_status\`. \`$API\` is the origin of the service.
 
 ## 1. Check what is possible
 
@@ -27,7 +27,7 @@ between \`minAmountSol\` and \`maxAmountSol\`.
 curl -sS "$API/api/swap/estimate?amountSol=0.5"
 \`\`\`
 
-\`estimatedBtcSats\` is expected, \`minimumSatoshis\` is what the bridge guarantees. Show both. Nothing is reserved.
+\`estimatedBtcSats\` is the expected output, \`minimumSatoshis\` the output that the bridge guarantees. Show both. Nothing is reserved.
 
 ## 3. Dry run
 
@@ -35,19 +35,19 @@ curl -sS "$API/api/swap/estimate?amountSol=0.5"
 curl -sS -X POST "$API/api/swap/create" -H 'content-type: application/json' -d '{"amountSol":0.5,"dry_run":true}'
 \`\`\`
 
-Everything but the reservation and the signature. Ask the user before you go on: the next call spends.
+A dry run performs every step except the reservation and the signature. Ask the user before you continue: the next call spends.
 
 ## 4. Create, with a key
 
-Make one key, keep it until the outcome is known, and use it for every repeat of this one swap.
+Create one key, keep it until the outcome is known, and use it for every repeat of this swap.
 
 \`\`\`sh
 KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 curl -sS -X POST "$API/api/swap/create" -H 'content-type: application/json' -H "Idempotency-Key: $KEY" -d '{"amountSol":0.5}'
 \`\`\`
 
-Keep \`id\`. Was the answer lost? Send the same call with the same key: it moves nothing twice and says \`Idempotency-Replayed: true\`.
-Never make a new key because an answer was lost.
+Keep \`id\`. If the answer is lost, send the same call with the same key. It moves nothing twice and returns \`Idempotency-Replayed: true\`.
+Never create a new key because an answer was lost.
 
 ## 5. Poll
 
@@ -55,38 +55,38 @@ Never make a new key because an answer was lost.
 curl -sS "$API/api/swap/status/$ID"
 \`\`\`
 
-Ask again after \`nextPollSeconds\` while \`status\` is \`waiting\`. Only \`finished\` means that the BTC has arrived. Do not create
-another swap because one is slow.
+Repeat after \`nextPollSeconds\` while \`status\` is \`waiting\`. Only \`finished\` means that the BTC has arrived. Do not create another
+swap because one is slow.
 
 ## 6. Explain it
 
 | status | detail | tell the user |
 |---|---|---|
 | \`waiting\` | \`signed\` | Signed and stored; about to be sent. Nothing has left yet. |
-| \`waiting\` | \`sent\` | Sent to Solana, and sent again until the chain has decided. |
-| \`waiting\` | \`landed\` | In a Solana block; the SOL has left, or will within seconds. |
-| \`waiting\` | \`settling\` | Final on Solana; the bridge is paying the BTC. Minutes, sometimes hours. |
-| \`waiting\` | \`refunding\` | The bridge says that it gave the SOL back; the reserve does not show it yet. |
-| \`waiting\` | \`held\` | Six hours without the BTC: the operator looks at it. Nobody needs to act on the API. |
-| \`finished\` | \`done\` | The BTC is at the address of the reserve, in \`btcSats\`, paid by \`txId\`. |
-| \`failed\` | \`refunded\` | The bridge gave the SOL back, less its fee. The reserve has it; no BTC will come. |
-| \`failed\` | \`partial\` | Less BTC came than the bridge had guaranteed; \`btcSats\` and \`txId\` tell what did. |
-| \`failed\` | \`bridge_failed\` | The bridge gave up and returned nothing yet. The operator claims it there. |
-| \`failed\` | \`late\` | It had failed, and the BTC arrived afterwards; \`btcSats\` and \`txId\` tell what did. |
+| \`waiting\` | \`sent\` | Sent to Solana, and resent until the outcome is final. |
+| \`waiting\` | \`landed\` | In a Solana block; the SOL has left, or will leave within seconds. |
+| \`waiting\` | \`settling\` | Final on Solana; the bridge is paying the BTC. This takes minutes, sometimes hours. |
+| \`waiting\` | \`refunding\` | The bridge reports a refund of the SOL; the reserve does not show it yet. |
+| \`waiting\` | \`held\` | Six hours without the BTC: the operator is checking it. No call is needed. |
+| \`finished\` | \`done\` | The reserve's address has the BTC: \`btcSats\`, paid by \`txId\`. |
+| \`failed\` | \`refunded\` | The bridge returned the SOL to the reserve, less its fee. No BTC will come. |
+| \`failed\` | \`partial\` | Less BTC arrived than the bridge had guaranteed: \`btcSats\`, paid by \`txId\`. |
+| \`failed\` | \`bridge_failed\` | The bridge gave up and has returned nothing yet. The operator contacts it. |
+| \`failed\` | \`late\` | It had failed, and the BTC arrived afterwards: \`btcSats\`, paid by \`txId\`. |
 | \`failed\` | \`expired\` | No block took the transaction. Nothing was spent; create a new swap if still wanted. |
 | \`failed\` | \`rejected\` | The chain refused the transaction. Only its network fee was spent. |
 
-Go by \`status\` where \`detail\` is another word.
+If \`detail\` has any other value, explain \`status\`.
 
-A refund is not a loss of the amount, and not a finished swap: say that the SOL is back in the reserve less the bridge's fee, that no BTC
-will come from this id, and that a new swap needs a new key.
+A refund is neither a loss of the amount nor a finished swap. Explain that the SOL is back in the reserve, less the bridge's fee. No BTC
+will come for this id, and a new swap needs a new key.
 
 ## When a call fails
 
-The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s\`. Do what \`action\` says (over HTTP, \`idempotencyKey\` is the header
-\`Idempotency-Key\` and a tool is its call above):
+The body has \`error_code\`, \`action\`, \`retryable\` and sometimes \`retry_after_s\`. Follow \`action\`. Over HTTP, \`idempotencyKey\` is the
+header \`Idempotency-Key\`, and a tool is its call above.
 
-| action | do |
+| action | next step |
 |---|---|
 | \`check_id\` | Check the id: use the exact value from the answer of the creating call. |
 | \`contact_operator\` | The service's operator must act. Show the error to the user; do not retry. |
@@ -97,7 +97,7 @@ The body has \`error_code\`, \`action\`, \`retryable\` and maybe \`retry_after_s
 | \`retry_with_same_key\` | The first call with this idempotencyKey is still running. Wait for retry_after_s seconds, then make the same call with it. |
 | \`top_up_wallet\` | The reserve has too little SOL. Use a smaller amount, or tell the operator to add SOL. |
 
-| code | means | action |
+| code | meaning | action |
 |---|---|---|
 | \`AMOUNT_TOO_LARGE\` | Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum. | \`fix_request\` |
 | \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the bridge's minimum. | \`fix_request\` |
