@@ -8,7 +8,10 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [status: string, mea
   signed: ['waiting', 'Signed and stored; about to be sent. Nothing has left yet.'],
   sent: ['waiting', 'Sent to Solana, and resent until the outcome is final.'],
   landed: ['waiting', 'In a Solana block; the SOL has left, or will leave within seconds.'],
-  settling: ['waiting', 'Final on Solana; the bridge is paying the BTC. This takes minutes, sometimes hours.'],
+  settling: [
+    'waiting',
+    'Final on Solana; the bridge is paying the BTC. This takes minutes, sometimes hours.',
+  ],
   refunding: ['waiting', 'The bridge reports a refund of the SOL; the reserve does not show it yet.'],
   held: ['waiting', 'Six hours without the BTC: the operator is checking it. No call is needed.'],
   done: ['finished', "The reserve's address has the BTC: `btcSats`, paid by `txId`."],
