@@ -4,12 +4,22 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Hono } from 'hono';
 import { toSSG } from 'hono/ssg';
 import type { Assets, Script } from './assets.ts';
+import { copiedNotices } from './copied-notices.ts';
 import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
 import { SCALAR_SCRIPT, scalarScript } from './scalar.ts';
 
@@ -90,6 +100,7 @@ export async function buildSite(): Promise<boolean> {
     for (const [name, text] of hostFiles(PUBLIC_SOURCES)) writeFileSync(join(work, name), text);
     mkdirSync(join(work, SCALAR_SCRIPT, '..'), { recursive: true });
     writeFileSync(join(work, SCALAR_SCRIPT), await scalarScript());
+    appendFileSync(join(work, 'licenses.md'), copiedNotices());
     writeFileSync(join(work, STAMP), stamp);
     rmSync(join(work, 'manifest.json'));
     publish(work);

@@ -1,5 +1,18 @@
 import { expect, it } from 'vitest';
 import { ALLOWED_LICENCES, productionDependencies } from '../../scripts/licences-page.ts';
+import { copiedNotices } from '../../site/build/copied-notices.ts';
+
+it('the site gives the notices of what it publishes without bundling it', () => {
+  const notices = copiedNotices();
+  expect(notices).toMatch(/^## @fontsource-variable\/geist - [\d.]+ \(OFL-1\.1\)$/m);
+  expect(notices).toContain('The Geist Project Authors');
+  expect(notices).toMatch(/^## @scalar\/fastify-api-reference - [\d.]+ \(MIT\)$/m);
+  for (const text of [
+    'SIL OPEN FONT LICENSE',
+    'Permission is hereby granted, free of charge, to any person obtaining a copy',
+  ])
+    expect(notices).toContain(text);
+});
 
 it('everything that runs in production has a licence that asks for no more than its own text', () => {
   const dependencies = productionDependencies();

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_LICENCES } from '../../scripts/licences-page.ts';
 import { buildSite, SITE_FOLDER } from '../../site/build/build-site.ts';
 import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
@@ -44,6 +45,18 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
       } else expect(existsSync(join(SITE_FOLDER, target)), href).toBe(true);
     }
   });
+});
+
+it('licenses.md names everything that the site publishes, and no licence asks for more than its own text', () => {
+  const headings = readFileSync(join(SITE_FOLDER, 'licenses.md'), 'utf8').matchAll(
+    /^## (.+) - [\d.]+ \((.+)\)$/gm,
+  );
+  const licences = [...headings].map(([, name = '', licence = '']) => ({ name, licence }));
+  expect(licences.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['hono', 'uplot', '@fontsource-variable/geist', '@scalar/fastify-api-reference']),
+  );
+  const allowed = [...ALLOWED_LICENCES, 'OFL-1.1', '(MIT OR Apache-2.0)'];
+  expect(licences.filter(({ licence }) => !allowed.includes(licence))).toEqual([]);
 });
 
 it('every script of the folder belongs to a page, and each page has its own', () => {
