@@ -40,6 +40,13 @@ CREATE TABLE IF NOT EXISTS quote_shares (
   PRIMARY KEY (window, client)
 ) WITHOUT ROWID;
 
+-- Status checks of each half hour since 1970, written by the cron each minute. Rows older than a day are deleted.
+CREATE TABLE IF NOT EXISTS status_periods (
+  period INTEGER PRIMARY KEY,
+  checks INTEGER NOT NULL,
+  failures TEXT NOT NULL               -- JSON object: part of the service to the checks that found it failing
+);
+
 -- Creates that may have reached the exchange provider. The row is written before the provider is called, and kept for 7 days.
 CREATE TABLE IF NOT EXISTS exchange_requests (
   key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random without a key

@@ -29,6 +29,9 @@ const unasked = <T>(request: string | null): State<T> => ({
   loading: request !== null,
 });
 
+/** Pause between reads of figures that a swap, mint or claim changes: a visitor sees new ones within this time. */
+export const FIGURES_POLL_MS = 5_000;
+
 const CHANGED = 'sluice:changed';
 /** A node may see the change a moment later than the service: one refresh at once could miss it. */
 const REFRESH_AFTER_MS = [0, 1500, 3500];

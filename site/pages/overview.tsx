@@ -86,7 +86,7 @@ export const overview: Page = {
           </ul>
         </section>
         <section>
-          <h2>The service now</h2>
+          <h2>The service</h2>
           <Live name="state" json="/api/status">
             <ServiceState />
           </Live>

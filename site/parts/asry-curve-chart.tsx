@@ -36,7 +36,7 @@ export function AsryCurveChart({ curve }: { curve: Curve }) {
       ]}
       show={show}
       showX={(value) => `$${show(value)}`}
-      markX={{ at: dollars(curve.deposits), name: 'now' }}
+      markX={{ at: dollars(curve.deposits), name: 'you are here' }}
     />
   );
 }

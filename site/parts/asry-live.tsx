@@ -1,7 +1,7 @@
 import type { AsryEpochs } from '../../packages/client/src/index.ts';
 import { formatAmount } from '../../src/core/amount.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { AsryCurveChart } from './asry-curve-chart.tsx';
 import { count, counted, grouped, instant, rounded, significant, units } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
@@ -9,7 +9,6 @@ import { Failed, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 
-const POLL_MS = 15_000;
 const USD_DECIMALS = 6;
 
 type Epoch = NonNullable<AsryEpochs['current']>;
@@ -33,7 +32,7 @@ const Asry = ({ atoms, epoch }: { atoms: string; epoch: Epoch }) => (
 );
 
 export function AsryEpoch() {
-  const answer = useAnswer('getAsryEpoch', {}, POLL_MS);
+  const answer = useAnswer('getAsryEpoch', {}, FIGURES_POLL_MS);
   const epoch = answer.value?.current;
   if (answer.value === null && answer.failure !== null)
     return <Failed failure={answer.failure} retry={answer.refresh} />;
@@ -73,7 +72,7 @@ export function AsryEpoch() {
 }
 
 export function AsryCurveView() {
-  const answer = useAnswer('getAsryEpoch', {}, POLL_MS);
+  const answer = useAnswer('getAsryEpoch', {}, FIGURES_POLL_MS);
   const epoch = answer.value?.current;
   if (epoch) return <AsryCurveChart curve={curveOf(epoch)} />;
   return answer.value === null && answer.failure === null ? (
@@ -104,7 +103,7 @@ export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) 
         <dd>{dollars(net.toString())} USD</dd>
       </div>
       <div class="total">
-        <dt>Earns now</dt>
+        <dt>Earns</dt>
         <dd>
           <Asry atoms={earned.toString()} epoch={epoch} /> ASRY
         </dd>

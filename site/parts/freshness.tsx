@@ -32,7 +32,7 @@ export function AsOf({
         Updated <Age iso={at} />
       </span>
       {stale ? <span> A source is down, so this is the last good value.</span> : null}
-      {away ? <span> The service does not respond now.</span> : null}
+      {away ? <span> The service does not respond.</span> : null}
     </p>
   );
 }

@@ -3,6 +3,7 @@ import type { Input, NostrFeed } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Check, Field, Form } from './field.tsx';
+import { counted } from './format.ts';
 import { AsOf } from './freshness.tsx';
 import { NostrPost, type Post } from './nostr-post.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
@@ -22,13 +23,13 @@ const STATES: Readonly<Record<string, string>> = {
 const Relays = ({ relays }: { relays: Page['relay_status'] }) => (
   <details>
     <summary>
-      {relays.filter(({ ok }) => ok).length} of {relays.length} relays answered
+      {relays.filter(({ ok }) => ok).length} of {counted(relays.length, 'relay')} answered
     </summary>
     <ul>
       {relays.map(({ relay, ok, state, events }) => (
         <li>
           <code>{relay}</code> <span class={`mark ${ok ? 'good' : 'warn'}`}>{STATES[state] ?? state}</span>{' '}
-          {events} posts
+          {counted(events, 'post')}
         </li>
       ))}
     </ul>

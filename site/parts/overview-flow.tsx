@@ -6,7 +6,7 @@ import type {
   SwapHistory,
 } from '../../packages/client/src/index.ts';
 import type { Failure } from '../api/call.ts';
-import { announceChange, useAnswer } from '../api/use-answer.ts';
+import { announceChange, FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { Canal, type CanalView } from './canal.tsx';
 import { CoverageBar, coverageOf } from './coverage.tsx';
 import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
@@ -15,7 +15,6 @@ import { Age, AsOf } from './freshness.tsx';
 import { Failed } from './notice.tsx';
 import { Rolling } from './rolling.tsx';
 
-const POLL_MS = 5000;
 const PROOF_POLL_MS = 60_000;
 /** A mint shows as flowing water for this long after its block. */
 const RECENT_SECONDS = 90;
@@ -115,10 +114,10 @@ const isRecent = (blockTime: number | null | undefined): boolean =>
 
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply: the hero of the overview. */
 export function Flow() {
-  const reserves = useAnswer('getReserves', {}, POLL_MS);
-  const absr = useAnswer('getAbsrSummary', {}, POLL_MS);
-  const swaps = useAnswer('listSwaps', {}, POLL_MS);
-  const events = useAnswer('listAbsrTransactions', {}, POLL_MS);
+  const reserves = useAnswer('getReserves', {}, FIGURES_POLL_MS);
+  const absr = useAnswer('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const swaps = useAnswer('listSwaps', {}, FIGURES_POLL_MS);
+  const events = useAnswer('listAbsrTransactions', {}, FIGURES_POLL_MS);
   const proof = useAnswer('getProof', {}, PROOF_POLL_MS);
 
   const last = useRef<string | null>(null);

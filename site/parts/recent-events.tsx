@@ -1,11 +1,10 @@
 import type { AbsrTransactions, ProofHistory } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { fromUnixSeconds, sats, usd } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
 
-const POLL_MS = 5000;
 const PROOF_POLL_MS = 60_000;
 const SHOWN = 6;
 
@@ -50,7 +49,7 @@ const ICONS = {
 } as const;
 
 export function RecentEvents() {
-  const events = useAnswer('listAbsrTransactions', {}, POLL_MS);
+  const events = useAnswer('listAbsrTransactions', {}, FIGURES_POLL_MS);
   const history = useAnswer('listProofs', { limit: 100 }, PROOF_POLL_MS);
   if (events.value === null && events.failure !== null)
     return <Failed failure={events.failure} retry={events.refresh} />;

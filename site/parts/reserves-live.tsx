@@ -1,5 +1,5 @@
 import type { ProofHistory, Reserves } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import {
   Away,
@@ -16,8 +16,8 @@ import { Table } from './table.tsx';
 const POLL_MS = 30_000;
 
 export function Wallets() {
-  const reserves = useAnswer('getReserves', {}, POLL_MS);
-  const summary = useAnswer('getAbsrSummary', {}, POLL_MS);
+  const reserves = useAnswer('getReserves', {}, FIGURES_POLL_MS);
+  const summary = useAnswer('getAbsrSummary', {}, FIGURES_POLL_MS);
   const treasury = useAnswer('getTreasury', {});
   if (reserves.value === null)
     return reserves.failure === null ? (

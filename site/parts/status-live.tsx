@@ -4,6 +4,7 @@ import { SolanaTransaction } from './explorer-links.tsx';
 import { count, sats, sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { blocksOf, StatusStrip } from './status-strip.tsx';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -64,14 +65,34 @@ const operationText = ({ kind, detail }: { kind: string; detail: string }): stri
 /** Swaps alone can be switched off; every other stop covers all that the custodian signs. */
 const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
   frozen === null && paused === 'disabled' ? (
-    <Notice kind="warn" title="No swap begins now.">
+    <Notice kind="warn" title="No new swap begins.">
       <p>The operator has switched swaps off. Everything else continues.</p>
     </Notice>
   ) : (
-    <Notice kind="warn" title="Nothing is signed now.">
+    <Notice kind="warn" title="Nothing is being signed.">
       <p>Reads continue. The operator must act: {(frozen ?? paused ?? '').replaceAll('_', ' ')}</p>
     </Notice>
   );
+
+const PART_COLUMNS = [{ name: 'Part' }, { name: 'State' }, { name: 'Last 24 hours' }];
+
+/** Name in the history, name on the page, state. */
+const ownParts = ({
+  custody,
+  backing,
+  database,
+}: Status): readonly (readonly [name: string, label: string, ok: boolean])[] => [
+  [
+    'custody',
+    'Signing',
+    custody !== null && custody.frozen === null && custody.paused === null && custody.heldOperations === 0,
+  ],
+  ['backing', 'Reserve covers ABSR', backing.ok],
+  ['database', 'Database', database !== null],
+];
+
+const Strip = ({ status: { history, as_of: asOf }, name }: { status: Status; name: string }) =>
+  history === null ? <span>not known</span> : <StatusStrip blocks={blocksOf(history, name, asOf)} />;
 
 export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
@@ -107,16 +128,40 @@ export function StatusReport({ status }: { status: Status }) {
       {custody?.frozen || custody?.paused ? (
         <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
+      <section>
+        <h2>The last 24 hours</h2>
+        <p>Each part is checked once a minute. One bar is half an hour, the newest at the right.</p>
+        <Table
+          label="Parts of the service in the last 24 hours"
+          columns={PART_COLUMNS}
+          rows={ownParts(status).map(([name, label, ok]) => [
+            label,
+            <Well ok={ok} />,
+            <Strip status={status} name={name} />,
+          ])}
+          empty="Not known."
+        />
+      </section>
+      <section>
+        <h2>Upstreams</h2>
+        <p>
+          Services of other operators. Those that hold up money are marked; another one only costs a view.
+        </p>
+        <Table
+          label="Upstreams"
+          columns={[...PART_COLUMNS, { name: 'Latency', right: true }]}
+          rows={upstreams.map(({ name, ok, needed, ms }) => [
+            <span>
+              {name} {needed ? <span class="mark">needed</span> : null}
+            </span>,
+            <Well ok={ok} />,
+            <Strip status={status} name={name} />,
+            `${count(ms)} ms`,
+          ])}
+          empty="None is configured."
+        />
+      </section>
       <div class="columns">
-        <section>
-          <h2>Upstreams</h2>
-          <Table
-            label="Upstreams"
-            columns={[{ name: 'Name' }, { name: 'State' }, { name: 'Latency', right: true }]}
-            rows={upstreams.map(({ name, ok, ms }) => [name, <Well ok={ok} />, `${count(ms)} ms`])}
-            empty="None is configured."
-          />
-        </section>
         <section>
           <h2>Scheduled work</h2>
           <Table
@@ -134,16 +179,16 @@ export function StatusReport({ status }: { status: Status }) {
             empty="Not known."
           />
         </section>
+        <section>
+          <h2>Limits</h2>
+          <p>They bound what a mistake could cost.</p>
+          {custody?.limits ? (
+            <Limits limits={custody.limits} />
+          ) : (
+            <p class="card empty">The custodian does not respond.</p>
+          )}
+        </section>
       </div>
-      <section>
-        <h2>Limits</h2>
-        <p>They bound what a mistake could cost.</p>
-        {custody?.limits ? (
-          <Limits limits={custody.limits} />
-        ) : (
-          <p class="card empty">The custodian does not respond.</p>
-        )}
-      </section>
       <section>
         <h2>Last operations</h2>
         <Table

@@ -1,4 +1,4 @@
-import { useAnswer } from '../api/use-answer.ts';
+import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
 import { fromUnixSeconds, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
@@ -9,7 +9,7 @@ import { Table } from './table.tsx';
 const MARKS = { finished: 'good', failed: 'bad', waiting: 'warn' } as const;
 
 export function SwapHistory() {
-  const history = useAnswer('listSwaps', {}, 15_000);
+  const history = useAnswer('listSwaps', {}, FIGURES_POLL_MS);
   if (history.value === null)
     return history.failure === null ? (
       <div class="card">

@@ -29,13 +29,13 @@ export function SwapBounds({ minimum, failure }: { minimum: SwapMinimum | null; 
       <dl class="facts">
         <dt>Smallest</dt>
         <dd>{sol(minimum.minAmountLamports)} SOL</dd>
-        <dt>Largest now</dt>
+        <dt>Largest</dt>
         <dd>{sol(minimum.maxAmountLamports)} SOL</dd>
         <dt>In the reserve</dt>
         <dd>{minimum.balanceLamports === null ? 'unknown' : `${sol(minimum.balanceLamports)} SOL`}</dd>
       </dl>
       {minimum.available ? null : (
-        <Notice kind="warn" title="No swap can start now.">
+        <Notice kind="warn" title="No swap can start.">
           <p>
             {REASONS[minimum.reason ?? ''] ?? minimum.reason}
             {minimum.nextAvailableAt === null ? null : (
@@ -246,7 +246,7 @@ export function SwapPanel() {
         {failure === null ? null : <Failed failure={failure} />}
       </div>
       <div class="stack">
-        <h2 class="minor">Limits now</h2>
+        <h2 class="minor">Limits</h2>
         <SwapBounds minimum={minimum.value} failure={minimum.failure} />
       </div>
     </div>

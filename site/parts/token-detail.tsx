@@ -4,7 +4,7 @@ import { useAnswer } from '../api/use-answer.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
-import { grouped } from './format.ts';
+import { counted, grouped } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
@@ -65,7 +65,7 @@ export function TokenFacts({ token }: { token: Token }) {
           </dd>
           <dt>Supply</dt>
           <dd>
-            {grouped(token.supply_ui)} <Foreign text={token.symbol} />, {token.decimals} decimals
+            {grouped(token.supply_ui)} <Foreign text={token.symbol} />, {counted(token.decimals, 'decimal')}
           </dd>
           <dt>Creator</dt>
           <dd>

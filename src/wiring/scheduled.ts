@@ -15,7 +15,8 @@ import { listBitcoin } from '../features/reserves/list-bitcoin.ts';
 import { listSolana } from '../features/reserves/list-solana.ts';
 import { createFeeWatch } from '../features/status/bridge-fees.ts';
 import { raiseAlarms } from '../features/status/check-alarms.ts';
-import { getStatus } from '../features/status/get-status.ts';
+import { createDatabaseStore } from '../features/status/database-store.ts';
+import { failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
 import { createHeartbeat } from '../features/status/heartbeat.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
@@ -30,6 +31,12 @@ export function scheduledDeps(env: Env): ScheduledDeps {
   const { ipRetentionDays, now } = deps.analytics;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
+  let report: Promise<StatusReport> | undefined;
+  /** One report per run of the cron. */
+  const readStatus = (): Promise<StatusReport> => {
+    report ??= getStatus(deps.status);
+    return report;
+  };
   return {
     log,
     everyMinute: [
@@ -42,7 +49,11 @@ export function scheduledDeps(env: Env): ScheduledDeps {
         run: () =>
           purgeAnalytics({ analytics: createAnalyticsStore(database, waitUntil), ipRetentionDays, now }),
       })),
-      { name: 'alarms', run: () => watchAlarms(env, config, deps) },
+      { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
+      {
+        name: 'record_status',
+        run: async () => createDatabaseStore(env.DB).recordCheck(now(), failedParts(await readStatus())),
+      },
     ],
     // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.
     daily: [
@@ -54,10 +65,15 @@ export function scheduledDeps(env: Env): ScheduledDeps {
 }
 
 /** Reports each alarm once: in the log, and to the operator's webhook if one is configured. */
-function watchAlarms(env: Env, config: Wired, { log, reserves, status }: Deps): Promise<void> {
+function watchAlarms(
+  env: Env,
+  config: Wired,
+  { log, reserves, status }: Deps,
+  readStatus: () => Promise<StatusReport>,
+): Promise<void> {
   const url = config.ALARM_WEBHOOK_URL;
   return raiseAlarms({
-    readStatus: () => getStatus(status),
+    readStatus,
     readSol: async () => {
       const { solana } = reserves.reserve.solanaAddress ? await getReserves(reserves) : { solana: null };
       return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };

@@ -40,6 +40,7 @@ const CALM: StatusReport = {
   alarms: [],
   database: { schema: 'abc', quotes: { used: 1, maximum: 120, left: 119 } },
   operations: [],
+  history: null,
   as_of: iso(0),
   stale: false,
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
+import { failedParts, getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { createCache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -34,7 +34,12 @@ const HEALTHY: StatusReportDeps = {
       ],
     }),
   },
-  database: { columns: async () => ['a.b'], latestOperations: async () => [], quotesUsed: async () => 3 },
+  database: {
+    columns: async () => ['a.b'],
+    latestOperations: async () => [],
+    quotesUsed: async () => 3,
+    statusPeriods: async () => [],
+  },
   heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
   maxQuotes: 100,
   readBacking: async () => ({
@@ -96,6 +101,20 @@ describe('the status', () => {
     expect((await look(over)).ok).toBe(false);
   });
 
+  it('names the failed parts that the history counts', async () => {
+    expect(failedParts(await look())).toEqual([]);
+    const status = await look({
+      custody: { report: broken },
+      database: { ...HEALTHY.database, statusPeriods: broken },
+      readBacking: async () => ({ ...(await HEALTHY.readBacking()), gapSatoshis: '-1' }),
+      probeUpstreams: async () => [
+        { name: 'rpc', ok: true, needed: true, ms: 1 },
+        { name: 'relay-1', ok: false, needed: false, ms: 4_000 },
+      ],
+    });
+    expect(failedParts(status)).toEqual(['custody', 'backing', 'database', 'relay-1']);
+  });
+
   it('shows null for what it cannot read, and no reason from the inside', async () => {
     const status = await look({
       custody: { report: broken },
@@ -110,6 +129,7 @@ describe('the status', () => {
       database: null,
       operations: null,
       alarms: null,
+      history: null,
       backing: { ok: true, reserveSatoshis: null, supplyAtoms: null, gapSatoshis: null, ratio: null },
       stale: true,
     });

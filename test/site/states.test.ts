@@ -127,14 +127,14 @@ it('states what the curve does: sooner earns more, splitting earns no more', () 
 
 it.each([
   [{ frozen: null, paused: null }, null],
-  [{ frozen: null, paused: 'disabled' }, 'No swap begins now.'],
-  [{ frozen: null, paused: 'operator' }, 'Nothing is signed now.'],
-  [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is signed now.'],
-  [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is signed now.'],
+  [{ frozen: null, paused: 'disabled' }, 'No new swap begins.'],
+  [{ frozen: null, paused: 'operator' }, 'Nothing is being signed.'],
+  [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is being signed.'],
+  [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is being signed.'],
 ])('of a service with %j the status says what is stopped: %s', (stops, title) => {
   const status = copy('getStatus');
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
-  const titles = ['No swap begins now.', 'Nothing is signed now.'].filter((text) => html.includes(text));
+  const titles = ['No new swap begins.', 'Nothing is being signed.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 

@@ -32,6 +32,29 @@ describe('the database as the status shows it', () => {
     expect(await store.quotesUsed(now + 7_200_000)).toBe(0);
   });
 
+  it('adds up the checks of half an hour and keeps a day of them', async () => {
+    const now = Date.UTC(2026, 10, 20, 13, 10);
+    const half = 1_800_000;
+    await store.recordCheck(now - 49 * half, ['rpc']);
+    await store.recordCheck(now - half, []);
+    await store.recordCheck(now, ['rpc', 'relay-1']);
+    await store.recordCheck(now + 60_000, ['rpc']);
+    await store.recordCheck(now + 120_000, []);
+    expect(await store.statusPeriods(now)).toEqual([
+      { startsAt: '2026-11-20T12:30:00.000Z', checks: 1, failures: [] },
+      {
+        startsAt: '2026-11-20T13:00:00.000Z',
+        checks: 3,
+        failures: [
+          { name: 'relay-1', checks: 1 },
+          { name: 'rpc', checks: 2 },
+        ],
+      },
+    ]);
+    const rows = await env.DB.prepare('SELECT count(*) AS count FROM status_periods').first();
+    expect(rows).toEqual({ count: 2 });
+  });
+
   it('lists the newest operations first and keeps their natural keys', async () => {
     const insert = env.DB.prepare(
       `INSERT INTO operations (id, seq, revision, kind, status, detail, amount_lamports, created_at, updated_at, journal)

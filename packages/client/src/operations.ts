@@ -172,6 +172,22 @@ export type Status = {
     createdAt: string;
     updatedAt: string;
   }> | null;
+  /** What the checks of the last day found, the oldest period first. A period without a check is absent; null when unread */
+  history: {
+    /** Length of a period */
+    periodSeconds: number;
+    periods: Array<{
+      startsAt: string;
+      /** Checks that ran: one a minute where the cron was on time */
+      checks: number;
+      failures: Array<{
+        /** custody, backing, database, or the name of an upstream */
+        name: string;
+        /** Checks that found it failing */
+        checks: number;
+      }>;
+    }>;
+  } | null;
   as_of: string;
   stale: boolean;
 };
@@ -1154,7 +1170,7 @@ export type Operations = {
     answer: Ready;
     code: 'INTERNAL';
   };
-  /** Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations. */
+  /** Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day. */
   getStatus: {
     input: Record<string, never>;
     answer: Status;

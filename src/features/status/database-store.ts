@@ -1,5 +1,6 @@
 /**
- * The status page's reads of D1: availability, columns, the newest operations, the quote count.
+ * The status page's reads of D1: availability, columns, the newest operations, the quote count,
+ * the checks of the last day.
  * @module
  */
 import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
@@ -18,12 +19,27 @@ export type OperationLine = {
   readonly updatedAt: string;
 };
 
+/** Length of a period of the status history. */
+export const STATUS_PERIOD_MS = 30 * 60_000;
+/** Periods that are kept: a day, and the one under way. */
+const STATUS_PERIODS = 49;
+
+export type StatusPeriod = {
+  /** ISO 8601. */
+  readonly startsAt: string;
+  /** Checks that ran: one a minute where the cron was on time. */
+  readonly checks: number;
+  /** Only parts of the service that failed at least once. */
+  readonly failures: { readonly name: string; readonly checks: number }[];
+};
+
 /** Every table of schema.sql; a test compares them. */
 export const TABLES = [
   'operations',
   'quote_budget',
   'quote_shares',
   'exchange_requests',
+  'status_periods',
   'pageviews',
   'pageview_ip_mark',
   'pageview_periods',
@@ -79,6 +95,41 @@ export const createDatabaseStore = (db: D1Database) => ({
       .bind(limit)
       .all<OperationLine>();
     return results;
+  },
+
+  /** Adds one check to the period of this time (Unix milliseconds), and deletes periods older than a day. */
+  async recordCheck(nowMs: number, failed: readonly string[]): Promise<void> {
+    const period = Math.floor(nowMs / STATUS_PERIOD_MS);
+    await db.batch([
+      db
+        .prepare(
+          `INSERT INTO status_periods (period, checks, failures) VALUES (?1, 1, ?2)
+           ON CONFLICT (period) DO UPDATE SET checks = checks + 1, failures = (
+             SELECT json_group_object(key, total) FROM (
+               SELECT key, sum(value) AS total FROM (
+                 SELECT key, value FROM json_each(status_periods.failures)
+                 UNION ALL SELECT key, value FROM json_each(excluded.failures))
+               GROUP BY key))`,
+        )
+        .bind(period, JSON.stringify(Object.fromEntries(failed.map((name) => [name, 1])))),
+      db.prepare('DELETE FROM status_periods WHERE period <= ?').bind(period - STATUS_PERIODS),
+    ]);
+  },
+
+  /** Periods of the last day in which checks ran, the oldest first. */
+  async statusPeriods(nowMs: number): Promise<StatusPeriod[]> {
+    const { results } = await db
+      .prepare('SELECT period, checks, failures FROM status_periods WHERE period > ? ORDER BY period LIMIT ?')
+      .bind(Math.floor(nowMs / STATUS_PERIOD_MS) - STATUS_PERIODS, STATUS_PERIODS)
+      .all<{ period: number; checks: number; failures: string }>();
+    return results.map(({ period, checks, failures }) => ({
+      startsAt: new Date(period * STATUS_PERIOD_MS).toISOString(),
+      checks,
+      failures: Object.entries(JSON.parse(failures) as Record<string, number>).map(([name, count]) => ({
+        name,
+        checks: count,
+      })),
+    }));
   },
 
   /** Quotes that reads have used in the window of this time (Unix milliseconds). */

@@ -1,7 +1,7 @@
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
-import type { DatabaseStore } from './database-store.ts';
+import { type DatabaseStore, STATUS_PERIOD_MS } from './database-store.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Release } from './release.ts';
 import { schemaFingerprint } from './schema-fingerprint.ts';
@@ -28,7 +28,7 @@ export type Backing = {
 export type StatusReportDeps = {
   readonly cache: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
-  readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed'>;
+  readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed' | 'statusPeriods'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
   /** Maximum quotes for reads in two hours. */
   readonly maxQuotes: number;
@@ -93,17 +93,41 @@ const custodyStatus = (report: CustodyReport) => ({
 });
 
 async function databaseStatus(d: StatusReportDeps) {
-  const [columns, operations, used] = await Promise.all([
+  const [columns, operations, used, periods] = await Promise.all([
     d.database.columns(),
     d.database.latestOperations(OPERATIONS),
     d.database.quotesUsed(d.now()),
+    d.database.statusPeriods(d.now()),
   ]);
   return {
     schema: schemaFingerprint(columns),
     operations,
     quotes: { used, maximum: d.maxQuotes, left: Math.max(d.maxQuotes - used, 0) },
+    history: { periodSeconds: STATUS_PERIOD_MS / 1_000, periods },
   };
 }
+
+const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean =>
+  custody !== null &&
+  !custody.frozen &&
+  !custody.paused &&
+  custody.nodes.disagreementAt === null &&
+  custody.nodes.quorumMissingSince === null &&
+  custody.heldOperations === 0 &&
+  custody.mint?.ok !== false;
+
+/** Parts of the service that fail, by the names of the status history: three of our own, then upstreams. */
+export const failedParts = ({
+  custody,
+  backing,
+  database,
+  upstreams,
+}: Pick<StatusReport, 'custody' | 'backing' | 'database' | 'upstreams'>): string[] => [
+  ...(isCustodyOk(custody) ? [] : ['custody']),
+  ...(backing.ok ? [] : ['backing']),
+  ...(database === null ? ['database'] : []),
+  ...upstreams.flatMap(({ name, ok }) => (ok ? [] : [name])),
+];
 
 /** The state of the whole service. A part that cannot be read is null, and the status is then not ok. */
 export async function getStatus(d: StatusReportDeps) {
@@ -113,19 +137,12 @@ export async function getStatus(d: StatusReportDeps) {
     d.cache
       .read('status:custody:v3', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
-    d.cache.read('status:database:v1', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
+    d.cache.read('status:database:v2', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),
     d.readBacking().catch((): Partial<Backing> => ({})),
     d.readAlarms().catch(() => null),
   ]);
-  const custodyOk =
-    custody !== null &&
-    !custody.value.frozen &&
-    !custody.value.paused &&
-    custody.value.nodes.disagreementAt === null &&
-    custody.value.nodes.quorumMissingSince === null &&
-    custody.value.heldOperations === 0 &&
-    custody.value.mint?.ok !== false;
+  const custodyOk = isCustodyOk(custody?.value ?? null);
   const { gapSatoshis = null, ratio = null } = backing;
   const covered = gapSatoshis === null || BigInt(gapSatoshis) >= 0n;
   const reads = [upstreams, custody, database].filter((read) => read !== null);
@@ -151,6 +168,7 @@ export async function getStatus(d: StatusReportDeps) {
     alarms,
     database: database && { schema: database.value.schema, quotes: database.value.quotes },
     operations: database?.value.operations ?? null,
+    history: database?.value.history ?? null,
     as_of: new Date(Math.min(...reads.map((read) => read.asOf))).toISOString(),
     stale: reads.length < 3 || reads.some((read) => read.stale),
   };

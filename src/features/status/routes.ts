@@ -77,7 +77,7 @@ const status = createRoute({
   tags: ['status'],
   summary: 'Service status',
   description:
-    'Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations.',
+    'Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day.',
   responses: {
     200: jsonResponse(
       z
@@ -188,6 +188,32 @@ const status = createRoute({
             .array(operation)
             .nullable()
             .openapi({ description: 'Newest first; null when they cannot be read' }),
+          history: z
+            .object({
+              periodSeconds: z.number().int().openapi({ description: 'Length of a period' }),
+              periods: z.array(
+                z.object({
+                  startsAt: asOf,
+                  checks: z
+                    .number()
+                    .int()
+                    .openapi({ description: 'Checks that ran: one a minute where the cron was on time' }),
+                  failures: z.array(
+                    z.object({
+                      name: z
+                        .string()
+                        .openapi({ description: 'custody, backing, database, or the name of an upstream' }),
+                      checks: z.number().int().openapi({ description: 'Checks that found it failing' }),
+                    }),
+                  ),
+                }),
+              ),
+            })
+            .nullable()
+            .openapi({
+              description:
+                'What the checks of the last day found, the oldest period first. A period without a check is absent; null when unread',
+            }),
           as_of: asOf,
           stale: z.boolean(),
         })
