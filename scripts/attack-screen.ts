@@ -1,6 +1,6 @@
 /**
- * Every family of attacks on the screen, many times over, and pairs of them: `npm run attack -- [each] [first seed]`.
- * Fails when one is let through, refused for another reason, or refused by an exception.
+ * Runs every family of attacks on the transaction policy many times, alone and in pairs: `npm run attack --
+ * [each] [first seed]`. Fails if one is accepted, refused for a different reason, or refused by an exception.
  * @module
  */
 import { checkSwapPolicy, type PolicyInput } from '../src/custody/policy/policy.ts';
@@ -28,7 +28,7 @@ async function alone(): Promise<number> {
   return refused;
 }
 
-/** One attack may take back what the other did: then nothing is left of either. */
+/** One attack may undo the other, so that neither is left. */
 const isHonest = (input: PolicyInput, tool: Family['tool'], seed: number): boolean =>
   written(input) === written(finish(draftSwap(tool, seed)));
 
@@ -37,7 +37,7 @@ const written = (input: PolicyInput): string =>
     typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value,
   );
 
-/** Of two at once either reason will do, or a third that both bring about. */
+/** Of a pair, either reason is right, or a third one that both cause. */
 async function inPairs(): Promise<number> {
   const random = createRandom(from);
   const partners = (tool: Family['tool']) => FAMILIES.filter((family) => family.tool === tool);

@@ -1,8 +1,9 @@
 /**
- * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations. Only reads.
- * Where wrangler.toml binds `ANALYTICS_DB`, the rows of that database are in a second file, `FILE.analytics.sql`.
- * `--without a,b` leaves tables out; arguments after `--` go to `wrangler d1 execute`, in place of `--remote`. While
- * wrangler.toml names no database, it reads the offline world that runs on this machine.
+ * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations.
+ * Read-only. If wrangler.toml binds `ANALYTICS_DB`, the rows of that database are in a second file,
+ * `FILE.analytics.sql`. `--without a,b` leaves tables out. Arguments after `--` go to `wrangler d1 execute`,
+ * instead of `--remote`. If wrangler.toml names no database, it reads the offline world that runs on this
+ * machine.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +32,7 @@ const { file, left, where } = argumentsOrUsage(USAGE, (args) => {
   const existing = databasesOf(toml)
     .map((database) => fileOf(path, database))
     .find((one) => existsSync(one));
-  if (existing !== undefined) throw new UsageError(`${existing} exists already`);
+  if (existing !== undefined) throw new UsageError(`${existing} already exists`);
   const without = values.without?.split(',') ?? [];
   const unknown = without.find((table) => !tablesOf(schema).includes(table));
   if (unknown !== undefined) throw new UsageError(`--without: there is no table ${unknown}`);

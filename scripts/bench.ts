@@ -1,7 +1,7 @@
 /**
- * How fast the service is, each figure beside its limit in the same run on the same runtime.
- * `npm run bench -- [--only signing,custodian,reads,calls,bundle,page-views,search] [--write]`; `--write` keeps the table
- * in docs/benchmarks.md. BENCH_VIEWS and BENCH_TOKENS set how many rows those parts have.
+ * Measures the service's speed, each figure with its limit in the same run on the same runtime. `npm run
+ * bench -- [--only signing,custodian,reads,calls,bundle,page-views,search] [--write]`; `--write` stores the
+ * table in docs/benchmarks.md. BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * The TypeScript client's part that follows from the API document: one type per schema, one entry per operation.
+ * Generates the part of the TypeScript client that follows from the API document: one type per schema, one
+ * entry per operation.
  * @module
  */
 import {
@@ -35,7 +36,7 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
   integer: 'number',
 };
 
-/** @throws Error for a schema that this module does not know */
+/** @throws Error for an unsupported schema */
 function typeOf(schema: Schema, direction: Direction, depth: number): string {
   const type = bareType(schema, direction, depth);
   return schema.nullable && type !== 'unknown' ? `${type} | null` : type;
@@ -57,7 +58,7 @@ function bareType(schema: Schema, direction: Direction, depth: number): string {
   return known;
 }
 
-/** A part that says nothing, such as a description beside a reference, adds no type. */
+/** A part without content, such as a description next to a reference, adds no type. */
 const joined = (parts: readonly Schema[], by: string, direction: Direction, depth: number): string =>
   parts
     .map((part) => typeOf(part, direction, depth))
@@ -91,7 +92,7 @@ function memberLine(
   return `${comment}${indent}${key}${required ? '' : '?'}: ${typeOf(schema, direction, depth)};\n`;
 }
 
-/** Without lists, which one line cannot hold. */
+/** Without lists, which do not fit on one line. */
 const docComment = (text: string): string =>
   `/** ${text
     .replace(/\n+- .*/s, '')
@@ -153,7 +154,7 @@ const isText = ({ responses }: Operation): boolean =>
   Object.keys(contentTypes(responses[200])).some((type) => type.startsWith('text/')) &&
   contentOf(responses[200]) === undefined;
 
-/** The JSON of a success; that of the target where the operation redirects. */
+/** The schema of a success; that of the target if the operation redirects. */
 function answerSchema(document: ApiDocument, { responses }: Operation): Schema | undefined {
   if (responses[200]) return contentOf(responses[200]);
   const redirect = responses[307] as { description?: string } | undefined;
@@ -161,7 +162,7 @@ function answerSchema(document: ApiDocument, { responses }: Operation): Schema |
   return target && contentOf(target.operation.responses[200]);
 }
 
-/** The member of a creation's answer without which the outcome is not known: its id, else what comes last. */
+/** The member of a creation's answer that shows its outcome: its id, otherwise the last member. */
 const outcomeOf = ({ required = [] }: Schema): string =>
   required.includes('id') ? 'id' : (required.at(-1) ?? '');
 
@@ -170,7 +171,10 @@ function resolved(document: ApiDocument, schema: Schema | undefined): Schema {
   return name === undefined ? (schema ?? {}) : ((document.components?.schemas?.[name] ?? {}) as Schema);
 }
 
-/** Pages, pictures and files that browsers and crawlers open by their address. Each entry costs pages of the site bytes. */
+/**
+ * Pages, pictures and files that browsers and crawlers open directly. Each entry would add bytes to the
+ * site's pages.
+ */
 const isFetchedByAddress = ({ operationId = '', responses }: Operation): boolean =>
   ['getOpenApi31Document', 'getLlmsFullText', 'getSecurityText'].includes(operationId) ||
   Object.keys(contentTypes(responses[200])).some((type) =>
@@ -183,7 +187,7 @@ export function clientTypes(document: ApiDocument): string {
   const described = operationsOf(document)
     .filter(({ operation }) => !isFetchedByAddress(operation))
     .map((operation) => describe(document, operation));
-  // A schema that only a request body uses is an input.
+  // A schema used only by a request body is an input.
   const bodies = new Set(
     described.flatMap(({ input }) => (input.$ref ? [input.$ref.split('/').at(-1)] : [])),
   );

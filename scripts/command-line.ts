@@ -1,5 +1,6 @@
 /**
- * Arguments of the scripts: what a script does not understand is refused with its usage and exit code 2, before any work.
+ * Arguments of the scripts. A script refuses unknown arguments with its usage and exit code 2, before any
+ * work.
  * @module
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
@@ -8,7 +9,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** @throws UsageError for an unknown option, an option without its value, or too many words */
+/** @throws UsageError for an unknown option, an option without a value, or too many words */
 export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
   args: readonly string[],
   options: Options,
@@ -45,7 +46,10 @@ export function httpUrl(option: string, text: string): URL {
   throw new UsageError(`${option} must be an http or https URL, not '${text}'`);
 }
 
-/** What `read` returns; after a UsageError the usage on stderr and exit code 2. `--help` prints the usage and exits with 0. */
+/**
+ * Returns the result of `read`; after a UsageError prints the usage on stderr and exits with 2. `--help`
+ * prints the usage and exits with 0.
+ */
 export function argumentsOrUsage<T>(usage: string, read: (args: readonly string[]) => T): T {
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {

@@ -1,4 +1,4 @@
-/** docs/configuration.md and .dev.vars.example, made from the declarations of src/config.ts. */
+/** docs/configuration.md and .dev.vars.example, generated from the declarations of src/config.ts. */
 import { AREAS, DECLARATIONS, type Declaration } from '../src/config.ts';
 
 const INTRODUCTION = `# Configuration

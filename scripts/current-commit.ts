@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The checked-out commit, with `-dirty` when tracked files differ from it; null outside a git repository. */
+/** The checked-out commit, with `-dirty` if tracked files were changed; null outside a git repository. */
 export function currentCommit(): string | null {
   try {
     const changed = git('status', '--porcelain', '--untracked-files=no') !== '';

@@ -30,7 +30,7 @@ const values = argumentsOrUsage(USAGE, (args) => {
   }
   return given;
 });
-// A world has its own settings and no deployment whose files could be wrong.
+// A world has its own settings, and no deployment whose files could be wrong.
 const named = values.settings !== undefined || values.service !== undefined || values.offline;
 const world = named ? undefined : findWorld();
 const file = values.settings ?? '.dev.vars';

@@ -1,6 +1,6 @@
 /**
- * Draws the pictures that are kept as files: icons and social card of the site, and the README's screenshot. Needs
- * Chromium. Usage: node scripts/draw-images.ts [URL of a running world, for the screenshots]
+ * Draws the stored pictures: icons and social card of the site, and the README's screenshot. Needs Chromium.
+ * Usage: node scripts/draw-images.ts [URL of a running world, for the screenshots]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ async function drawIcons(browser: Browser): Promise<void> {
   writeFileSync(join(PUBLIC, 'favicon.ico'), Buffer.concat([icoHeader(32, png.length), png]));
 }
 
-/** Of an ICO file that holds one PNG. */
+/** Header of an ICO file with one PNG. */
 function icoHeader(size: number, bytes: number): Buffer {
   const header = Buffer.alloc(22);
   header.set([0, 0, 1, 0, 1, 0, size, size, 0, 0, 1, 0, 32, 0]);

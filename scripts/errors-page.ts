@@ -1,4 +1,4 @@
-/** docs/errors.md as text, made from the table of codes and the API document. */
+/** docs/errors.md as text, generated from the table of codes and the API document. */
 import { ERROR_ACTIONS, type ErrorTable } from '../src/core/errors.ts';
 import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
 

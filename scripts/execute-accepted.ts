@@ -1,7 +1,7 @@
 /**
- * Transactions that the screen lets pass, signed and run on the offline chain:
- * `npm run accepted -- [count] [first seed]`. Fails when one is refused, fails on the chain, costs more than amount and
- * caps, or changes an owner, a delegate or a token account of ours.
+ * Runs accepted third-party transactions, signed, on the offline chain: `npm run accepted -- [count] [first
+ * seed]`. Fails if one is refused, fails on the chain, costs more than amount and caps, or changes an owner,
+ * a delegate or a token account of ours.
  * @module
  */
 import { executeAccepted } from '../test/world/accepted-swaps.ts';

@@ -1,6 +1,6 @@
 /**
- * The decoder of third-party transactions under a million inputs: `npm run fuzz -- [count] [seed]`.
- * Fails when one throws, passes with a second spelling, or takes more than 20 times the median of its size.
+ * Runs the decoder of third-party transactions on a million inputs: `npm run fuzz -- [count] [seed]`. Fails
+ * if one throws, is accepted in a second encoding, or takes more than 20 times the median of its size.
  * @module
  */
 import { fuzzDecoder } from '../test/chain/solana/decoder-fuzz.ts';
@@ -12,7 +12,7 @@ const { count, seed } = argumentsOrUsage('npm run fuzz -- [count] [seed]', (args
   return { count: wholeNumber('count', inputs, { min: 1 }), seed: wholeNumber('seed', first) };
 });
 
-/** So many at a time keep their bytes in memory. */
+/** Inputs kept in memory at a time. */
 const PART = 50_000;
 
 for (let done = 0; done < count; done += PART) {

@@ -7,7 +7,7 @@ import { licencesPage } from './licences-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';
 
-/** Pages that are made from the source, by file. */
+/** Pages generated from the source, by file. */
 export function generatedPages(): Record<string, string> {
   const app = createApp((): Deps => {
     throw new Error('routes are listed, not called');

@@ -14,7 +14,7 @@ export interface Dependency {
   readonly licence: string;
 }
 
-/** Licences that ask for no more than their own text in return. */
+/** Licences that only require a copy of their text. */
 export const ALLOWED_LICENCES: readonly string[] = [
   'MIT',
   'ISC',

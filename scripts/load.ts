@@ -1,13 +1,13 @@
 /**
- * Mixed traffic at the highest rate that this machine holds, on the offline world, while its upstreams fail by turns.
- * `npm run load -- [--seconds 300]`. The exit code is 1 where anything was lost or happened twice, where an answer was
- * one that nobody expected, or where memory grows without end.
+ * Mixed traffic at this machine's highest rate on the offline world, while its upstreams fail in turn. `npm
+ * run load -- [--seconds 300]`. The exit code is 1 if anything was lost or happened twice, if an answer was
+ * unexpected, or if memory keeps growing.
  * @module
  */
 import { describeLoad, memoryGrowth, runLoad, startLoadWorld } from '../test/e2e/load-run.ts';
 import { argumentsOrUsage, readArguments, wholeNumber } from './command-line.ts';
 
-/** More than the first minute's memory by this factor, and as many megabytes, is growth and not settling in. */
+/** A factor and a number of megabytes; more memory than this compared with the first minute is a leak. */
 const GROWTH = 1.5;
 const SLACK_MB = 64;
 

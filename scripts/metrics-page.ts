@@ -1,4 +1,7 @@
-/** docs/metrics.md: the fields of each metric and queries for a dashboard, made from the field table of the code. */
+/**
+ * docs/metrics.md: the fields of each metric and queries for a dashboard, generated from the field table of
+ * the code.
+ */
 import { METRICS, type Metric } from '../src/core/metrics.ts';
 
 type Field<M extends Metric> = (typeof METRICS)[M]['labels'][number] | (typeof METRICS)[M]['values'][number];

@@ -1,8 +1,6 @@
 /**
- * Proves that the simulator has teeth: each mutant must be caught by one of its seeds or, where the list names one, by a
- * test. Otherwise the exit code is 1.
- * `npm run mutants -- [--seeds 2000] [--only text] [--src folder] [--workers 2]`
- * @module
+ * Tests the simulator: one of its seeds or, if the list names one, a test must catch each mutant. Otherwise
+ * the exit code is 1. `npm run mutants -- [--seeds 2000] [--only text] [--src folder] [--workers 2]`
  */
 import { parseArgs } from 'node:util';
 import { MUTANTS } from '../test/simulator/mutants.ts';
@@ -12,7 +10,9 @@ import { inThread, runShared } from './thread.ts';
 import { fail, wholeNumber } from './whole-number.ts';
 
 type Share = { readonly source: string; readonly seeds: number; readonly names: readonly string[] };
-/** `test`: the file that catches what no seed does. `error`: its edits no longer fit the code. */
+/**
+ * `test`: the file that catches a mutant that no seed detects. `error`: its edits no longer match the code.
+ */
 type Row = {
   readonly name: string;
   readonly caught?: Caught;

@@ -1,7 +1,7 @@
 /**
- * Breaks the code that guards money in small ways, one at a time, and counts how many its unit tests notice.
- * `npm run mutate -- [--area machine] [--file machine.ts] [--at machine.ts:40] [--every 5] [--first 2]`: one mutant in five,
- * from the third on. The exit code is 1 where fewer than 85 % of any area are noticed.
+ * Makes small changes to the code that guards money, one at a time, and counts those that its unit tests
+ * detect. `npm run mutate -- [--area machine] [--file machine.ts] [--at machine.ts:40] [--every 5] [--first
+ * 2]`: one mutant in five, from the third on. The exit code is 1 if fewer than 85 % of any area are detected.
  * @module
  */
 import { readFileSync, rmSync } from 'node:fs';
@@ -34,14 +34,14 @@ const values = argumentsOrUsage(USAGE, (args) => {
 });
 const ROOT = join(import.meta.dirname, '..');
 const GOAL = 0.85;
-/** Only ends what hangs in waiting; endless loops end by their count. */
+/** Only ends tests that hang while waiting; a counter ends endless loops. */
 const PATIENCE_MS = 60_000;
 const MOST_TRIES = 5;
 
 interface Result {
   readonly mutation: Mutation;
   readonly killed: boolean;
-  /** Whether any test comes by. */
+  /** Whether any test executes it. */
   readonly reached: boolean;
 }
 
@@ -58,7 +58,7 @@ function prepare(area: Area) {
   return { mutations, code };
 }
 
-/** What the run under way has told. */
+/** The events of the current run. */
 const heard: { readonly cases: TestCase[]; readonly modules: TestModule[] } = { cases: [], modules: [] };
 
 const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vitest> =>
@@ -68,7 +68,7 @@ const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vi
       root: ROOT,
       config: false,
       watch: false,
-      // What is on disk is kept by the file's content: the code with switches must neither be found there nor left there.
+      // The file cache is by content: the instrumented code must neither be found nor stored there.
       fsModuleCache: false,
       bail,
       include: ['test/**/*.test.ts'],
@@ -100,12 +100,13 @@ async function passes(
   project.provide('mutant', mutant);
   project.provide('seenPath', seenPath);
   const asked = new Set(tests.map(({ moduleId }) => moduleId));
-  // A run that follows one that was cut short may be cut short itself: nothing has failed then, and nothing was asked.
+  // A run after an interrupted one may be interrupted itself: nothing has failed then, and nothing was
+  // tested.
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     heard.cases.length = 0;
     heard.modules.length = 0;
     const { unhandledErrors } = await vitest.runTestSpecifications([...tests]);
-    // Vitest remembers how files ended under mutants before, so that only what was told in this run counts.
+    // Vitest keeps the results of files under earlier mutants, so only events of this run count.
     const failed = heard.cases.some((one) => one.result().state === 'failed' && one.meta().mutant === mutant);
     const ended = heard.modules.filter(({ moduleId }) => asked.has(moduleId));
     if (failed || unhandledErrors.length > 0 || ended.some((one) => one.errors().length > 0)) return false;
@@ -114,7 +115,7 @@ async function passes(
   throw new Error('the tests do not run to their end');
 }
 
-/** Which switches each test file comes by. @throws when a test fails without a mutant */
+/** Which mutants each test file executes. @throws when a test fails without a mutant */
 async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promise<Map<string, Set<number>>> {
   const seenPath = join(tmpdir(), `mutate-${process.pid}.jsonl`);
   try {

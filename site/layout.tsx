@@ -2,11 +2,11 @@ import type { Child } from 'hono/jsx';
 import type { Assets } from './build/assets.ts';
 
 export type Page = {
-  /** Where it is served; `/tokens/new` is the file tokens/new.html. */
+  /** Its path; `/tokens/new` is the file tokens/new.html. */
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  /** Name of the file in islands/ that brings it to life. */
+  /** Name of the page's script in islands/. */
   readonly script?: string;
   readonly Content: () => Child;
 };
@@ -71,7 +71,7 @@ const Places = ({ path, places }: { path: string; places: readonly Place[] }) =>
   </ul>
 );
 
-/** Two posts, a raised gate, and the water behind and in front of it. */
+/** Two posts, a raised gate, and water in front of and behind it. */
 const Mark = () => (
   <svg viewBox="0 0 32 32" width="30" height="30" aria-hidden="true" focusable="false">
     <path class="mark-sol" d="M1 13q3-2 6 0v15H3a2 2 0 0 1-2-2z" />
@@ -82,7 +82,7 @@ const Mark = () => (
   </svg>
 );
 
-/** Popovers open without scripts, close by Escape or a press outside, and never push the header. */
+/** Popovers open without scripts, close with Escape or a click outside, and never move the header. */
 const Header = ({ path }: { path: string }) => (
   <header class="top">
     <div class="wide">
@@ -216,7 +216,9 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
   );
 }
 
-/** A part that scripts bring to life. Without scripts it is hidden, and the notice links the same data as JSON. */
+/**
+ * A part that scripts render. Without scripts it is hidden, and the notice links to the same data as JSON.
+ */
 export const Live = ({ name, children, json }: { name: string; children?: Child; json?: string }) => (
   <>
     <div data-island={name} class="live">

@@ -1,4 +1,6 @@
-/** Rows of the database as SQL that a new, empty database takes: `d1 export` refuses a database with a search index. */
+/**
+ * Rows of the database as SQL for a new, empty database: `d1 export` refuses a database with a search index.
+ */
 
 export type Row = Readonly<Record<string, string | number | null>>;
 
@@ -6,7 +8,7 @@ export type Row = Readonly<Record<string, string | number | null>>;
 export const tablesOf = (schema: string): string[] =>
   [...schema.matchAll(/^CREATE TABLE IF NOT EXISTS (\w+)/gm)].flatMap(([, name]) => (name ? [name] : []));
 
-/** Columns of a table's primary key, in its order. @throws Error when the schema gives it none */
+/** Columns of a table's primary key, in order. @throws Error when the schema has none */
 export function keyOf(schema: string, table: string): string[] {
   const columns =
     new RegExp(`^CREATE TABLE IF NOT EXISTS ${table} \\(\\n([^]*?)^\\)`, 'm').exec(schema)?.[1] ?? '';
@@ -23,15 +25,15 @@ type What = {
   readonly schema: string;
   /** Tables to leave out. */
   readonly without: readonly string[];
-  /** Rows of one query. */
+  /** Rows per query. */
   readonly page: number;
 };
 
 /**
- * Every row as a statement. A table is walked along its key: a row that comes or goes meanwhile moves no other to
- * another page, so that none is missed and none stands twice.
+ * Every row as a statement. A table is walked along its key: rows that appear or disappear meanwhile move no
+ * other row to another page. No row is missed or repeated.
  *
- * @param read answers the queries in their order; asked at once, so that the first pages are of one moment
+ * @param read returns the queries' answers in order; the first pages are read together, at one moment
  */
 export async function dumpRows(
   { schema, without, page }: What,

@@ -1,4 +1,4 @@
-/** What is deployed: size, time to the first answer, memory. */
+/** The deployed bundle: size, time to the first answer, memory. */
 
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 const STARTS = 7;
 
-/** Milliseconds from nothing to the first answer, and megabytes then. */
+/** Milliseconds from the start to the first answer, and the megabytes at that time. */
 async function start(worker: 'sluice' | 'limit'): Promise<{ ms: number; megabytes: number }> {
   const path = worker === 'sluice' ? sluiceBundle() : await ownBundle('limit');
   const began = performance.now();

@@ -1,4 +1,4 @@
-/** What a thousand requests cost upstream. */
+/** Upstream calls caused by a thousand requests. */
 import { openSwapDesk } from '../../test/e2e/swap-desk.ts';
 import { startWorld, type World } from '../../test/world/world.ts';
 import type { Row } from './row.ts';

@@ -1,11 +1,12 @@
 /**
- * GET and POST over kept connections with as little work as possible: a client library would cost more than what it measures.
+ * GET and POST over persistent connections with minimal overhead: a client library would cost more than what
+ * it measures.
  * @module
  */
 import { connect, type Socket } from 'node:net';
 import { median } from './row.ts';
 
-/** Status of the answer at the head of `text` and where it ends; undefined while it is incomplete. */
+/** Status and end of the answer at the start of `text`; undefined while it is incomplete. */
 function answerIn(text: string): { readonly status: number; readonly end: number } | undefined {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return undefined;
@@ -56,7 +57,7 @@ export function openClient(connections: number) {
     return known;
   };
   let callers = 0;
-  /** From another address each time, so that no limit of one address is met. */
+  /** A different address each time, so that no limit per address applies. */
   function requestFor(url: URL, body?: string): string {
     callers += 1;
     const ip = `10.${(callers >> 16) & 255}.${(callers >> 8) & 255}.${callers & 255}`;
@@ -65,7 +66,7 @@ export function openClient(connections: number) {
     return `POST ${head}user-agent: Mozilla/5.0 bench\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   }
 
-  /** Answers a second over all connections; to a POST of ASCII bodies where those are given. */
+  /** Answers per second over all connections; POST requests if ASCII bodies are given. */
   async function rate(address: string, forMs: number, body?: () => string): Promise<number> {
     const url = new URL(address);
     const until = performance.now() + forMs;

@@ -1,4 +1,4 @@
-/** What a create costs of our own time, step by step, and what one custodian carries beside slow upstreams. */
+/** Our own time per create, step by step, and one custodian's throughput with slow upstreams. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { base64 } from '@scure/base';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
@@ -13,13 +13,13 @@ import { createSolanaKey } from '../../test/world/keys.ts';
 import { median, micros, type Row } from './row.ts';
 
 const CREATES = 300;
-/** As many swaps of the smallest worthwhile size as the default cap leaves open. */
+/** The number of the smallest worthwhile swaps that the default cap leaves open. */
 const USUALLY_OPEN = 16;
 const MANY_OPEN = 300;
 const ROUNDS = 20;
 const AT_ONCE = 40;
 const UPSTREAM_MS = 20;
-/** Bridge quotes of a custodian are counted by windows of two hours. */
+/** A custodian counts bridge quotes in windows of two hours. */
 const STEP_MS = 3 * 3_600_000;
 const PLENTY = lamports(10n ** 15n);
 const LIMITS = {
@@ -104,7 +104,7 @@ async function openWorld(upstreamMs: number) {
   return { world, spent };
 }
 
-/** One signature and two rows, which nobody can do without. */
+/** One signature and two rows: the minimum work of a create. */
 async function floorMicros(): Promise<number> {
   const { secretKey } = await createSolanaKey();
   const signer = createSigner(secretKey);
@@ -123,7 +123,7 @@ async function floorMicros(): Promise<number> {
   return median(times.slice(CREATES / 4));
 }
 
-/** Creates one after the other in one custodian, none of which settles. */
+/** Consecutive creates in one custodian; none of them settles. */
 async function createMany(count: number) {
   const { world, spent } = await openWorld(0);
   const times: { total: number; sign: number; storage: number; statements: number }[] = [];

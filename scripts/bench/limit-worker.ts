@@ -1,6 +1,6 @@
 /**
- * The least that a Worker can do: an answer of a fetch handler, of a bare Hono app with as many routes as the service,
- * and of one behind the same middleware, with nothing or one read behind it.
+ * The fastest possible Workers: a bare fetch handler, a bare Hono app with the service's number of routes,
+ * and one with the same middleware, each with no read or one read.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -9,13 +9,13 @@ import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
 import { requestId } from 'hono/request-id';
 
-/** About as long as an answer about the reserves. */
+/** About the length of an answer about the reserves. */
 const BODY = { text: 'x'.repeat(400), number: 1 };
 const ROUTES = 60;
 
 type LimitEnv = { Bindings: Omit<Env, 'CUSTODIAN'> & { CUSTODIAN: DurableObjectNamespace<Custodian> } };
 
-/** Named as the service's, so that the bindings are the same. */
+/** Named like the service's, so that the bindings are the same. */
 export class Custodian extends DurableObject {
   read() {
     return this.ctx.storage.sql.exec('SELECT 1 AS one').toArray();
@@ -62,7 +62,7 @@ same.use(async (c, next) => {
 same.use(etag());
 same.route('/same', routes(new Hono()));
 
-/** Of a page view one row, and nothing else. */
+/** Writes one row per page view, and nothing else. */
 async function rawInsert(request: Request, env: LimitEnv['Bindings']): Promise<Response> {
   const { path } = (await request.json()) as { path: string };
   await env.DB.prepare('INSERT INTO bench_rows (at_ms, path) VALUES (?, ?)').bind(Date.now(), path).run();

@@ -1,6 +1,7 @@
 /**
- * Page views on the Worker as it is deployed: what statistics cost over BENCH_VIEWS (10,000,000) logged views beside
- * 10,000, and how many views a second are written beside inserts of one row. Needs about 2 GB in the temporary folder.
+ * Page views on the deployed Worker: the cost of statistics over BENCH_VIEWS (10,000,000) logged views
+ * compared with 10,000, and views written per second compared with inserts of one row. Needs about 2 GB in
+ * the temporary folder.
  */
 import type { D1Database } from '@cloudflare/workers-types';
 import { openClient } from './client.ts';
@@ -30,7 +31,7 @@ async function fill(db: D1Database, views: number): Promise<void> {
       .bind(from, to, now, SPREAD_MS, views)
       .run();
   }
-  // The counters as adding each view would have left them.
+  // The counters as if each view had been added.
   const period = (label: string, format: string) =>
     `INSERT INTO pageview_periods (period, pageviews, visitors, bots)
      SELECT '${label}' || strftime('${format}', at_ms / 1000, 'unixepoch'), count(*), count(*) / 3, 0 FROM pageviews GROUP BY 1`;

@@ -1,4 +1,7 @@
-/** Every GET of the service, first and warm, beside a Hono route with the same read behind Hono's own middleware for the same headers. */
+/**
+ * Every GET of the service, first and warm, compared with a Hono route with the same read and with Hono's own
+ * middleware for the same headers.
+ */
 
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { routeRequests } from '../../test/e2e/route-requests.ts';
@@ -14,8 +17,8 @@ type Behind = 'none' | 'kv' | 'd1' | 'do' | 'limiter' | 'upstream';
 const ROUNDS = 7;
 const ROUND_MS = 120;
 /**
- * What a warm answer is read from, where it is not the isolate's own memory; of several the slowest. What nobody knows
- * is asked upstream each time and has no limit beside it.
+ * The slowest backend of a warm answer that is not in the isolate's memory. Unknown ids cause an upstream
+ * call each time and have no limit to compare with.
  */
 const BEHIND: Readonly<Record<string, Behind>> = {
   '/api/swap/min': 'do',
@@ -45,7 +48,7 @@ const SIGNATURES = { finished: 7, waiting: 8, unknown: 9 } as const;
 type SwapState = keyof typeof SIGNATURES;
 const signatureOf = (state: SwapState): string => encodeBase58(new Uint8Array(64).fill(SIGNATURES[state]));
 
-/** A finished and a waiting swap, as the custodian mirrors them. */
+/** A finished and a waiting swap, in the form of the custodian's mirror. */
 async function addSwaps(db: D1): Promise<void> {
   const insert = db.prepare(
     `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, amount_lamports, created_at, updated_at, journal)
@@ -57,7 +60,10 @@ async function addSwaps(db: D1): Promise<void> {
   ]);
 }
 
-/** Every GET; the state of a swap in its three cases, each of which the isolate answers from memory once it is known. */
+/**
+ * Every GET, with three cases for the state of a swap. The isolate answers each from memory after the first
+ * read.
+ */
 const requests = () =>
   routeRequests()
     .filter(({ method }) => method === 'GET')
@@ -81,7 +87,7 @@ interface Figure {
 
 export async function reads(): Promise<Row[]> {
   const world = await startWorld({ cron: false });
-  // Only its upstreams are needed: the Worker that is measured runs without the world's edge and proxy.
+  // Only the world's upstreams are needed: the measured Worker runs without its edge and proxy.
   await world.worker.kill();
   const runtime = await startRuntime(
     { sluice: sluiceBundle(), limit: await ownBundle('limit') },

@@ -1,14 +1,14 @@
 /**
- * One line of the table, and how times are taken for it.
+ * One line of the table, and how its times are measured.
  * @module
  */
 export interface Row {
   readonly what: string;
   readonly ours: string;
-  /** What it stands beside, and its figure. */
+  /** What it is compared with, and that figure. */
   readonly limit: string;
   readonly ratio: number | null;
-  /** The bound on the ratio, and whether it is a least or a most. */
+  /** The bound on the ratio: a minimum or a maximum. */
   readonly aim: { readonly least: number } | { readonly most: number } | null;
 }
 
@@ -34,7 +34,10 @@ export function tableOf(rows: readonly Row[]): string {
   return ['| what | ours | beside | ratio | aim | |', '|---|---|---|---|---|---|', ...lines].join('\n');
 }
 
-/** Medians of two pieces of work in microseconds a call, in turns, so that a busy machine is busy for both. */
+/**
+ * Medians of two pieces of work in microseconds per call, measured alternately, so that other load affects
+ * both.
+ */
 export async function inTurns(
   ours: () => unknown,
   limit: () => unknown,
@@ -48,7 +51,7 @@ export async function inTurns(
   const times: { ours: number; limit: number }[] = [];
   for (let round = -5; round < rounds; round += 1) {
     const both = { ours: await time(ours), limit: await time(limit) };
-    // The first rounds warm both up.
+    // The first rounds warm up both.
     if (round >= 0) times.push(both);
   }
   return { ours: median(times.map((pair) => pair.ours)), limit: median(times.map((pair) => pair.limit)) };

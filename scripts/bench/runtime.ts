@@ -1,6 +1,6 @@
 /**
- * Workers in one workerd, each on a socket of its own, without the proxy that Miniflare puts in front: what has the
- * least overhead with all bindings.
+ * Workers in one workerd, each on its own socket, without Miniflare's proxy: the setup with the least
+ * overhead and all bindings.
  * @module
  */
 import { execFileSync } from 'node:child_process';
@@ -19,7 +19,7 @@ process.once('SIGINT', () => process.exit(130));
 
 export type WorkerName = 'sluice' | 'limit' | 'search';
 
-/** The service as it is deployed, minified. */
+/** The deployed service, minified. */
 export function sluiceBundle(): string {
   const path = join(folder, 'sluice/worker.js');
   if (existsSync(path)) return path;
@@ -43,7 +43,7 @@ export function sluiceBundle(): string {
   return path;
 }
 
-/** A Worker of this folder: what nobody can be faster than, or the search alone. */
+/** A Worker of this folder: the fastest possible one, or the search alone. */
 export async function ownBundle(name: 'limit' | 'search'): Promise<string> {
   const outfile = join(folder, `${name}/${name}.js`);
   if (!existsSync(outfile))
@@ -98,7 +98,7 @@ export async function startRuntime(
   }
   return {
     url: (name: WorkerName): string => urls.get(name) ?? '',
-    /** One for all Workers of a runtime. */
+    /** One database for all Workers of a runtime. */
     database: (name: WorkerName = 'sluice') => miniflare.getD1Database('DB', name),
     stop: () => miniflare.dispose(),
   };

@@ -1,12 +1,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import { createSearchStore } from '../../src/features/tokens/search-store.ts';
 
-/** Named as the service's, so that the bindings are the same. */
+/** Named like the service's, so that the bindings are the same. */
 export class Custodian extends DurableObject {}
 
 type From = Parameters<ReturnType<typeof createSearchStore>['search']>[1];
 
-/** `/search` as the service runs it, the same question by `/like`, and by `/key` the cheapest read that there is. */
+/** `/search` like the service, the same query as `/like`, and `/key`, the cheapest possible read. */
 export default {
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);

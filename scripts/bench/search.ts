@@ -1,18 +1,22 @@
 /**
- * Search over BENCH_TOKENS (1,000,000) listed tokens beside LIKE over the same rows and beside a read by primary key, all
- * in the same D1. Its cursor is walked to the end while rows are inserted: each row has to come once.
+ * Search over BENCH_TOKENS (1,000,000) listed tokens, compared with LIKE over the same rows and with a read
+ * by primary key, all in the same D1. The cursor is walked to the end while rows are inserted: each row must
+ * appear once.
  */
 import { inTurns, type Row } from './row.ts';
 import { ownBundle, startRuntime } from './runtime.ts';
 
 const TOKENS = Number(process.env.BENCH_TOKENS ?? 1_000_000);
 const CHUNK = 50_000;
-/** LIKE reads every row: a few of them are enough. */
+/** LIKE reads every row, so a few runs are enough. */
 const SLOW = { rounds: 9, calls: 1 };
 const QUICK = { rounds: 30, calls: 7 };
 const PAGES = 400;
 
-/** Names of two of 200 and one of 5,000 words; every tenth symbol begins with MOON, every thousandth is it. */
+/**
+ * Names of two of 200 words and one of 5,000; every tenth symbol begins with MOON, and every thousandth is
+ * MOON.
+ */
 const ROWS = `INSERT INTO tokens (id, revision, token_id, mint_address, creator_address, name, symbol, listed_at, created_at, journal)
   WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2),
   made AS (SELECT i, 'word' || char(97 + i % 26) || char(97 + (i / 7) % 8) || ' ' || CASE WHEN i % 10 = 3 THEN 'moonlight ' ELSE 'plain ' END
@@ -74,7 +78,7 @@ export async function search(): Promise<Row[]> {
       };
     }
 
-    /** Pages of a term that finds the rows that are inserted in every step as well. */
+    /** Pages of a term that also matches the rows inserted in every step. */
     async function walk(q: string): Promise<void> {
       const seen: number[] = [];
       let from: unknown = null;

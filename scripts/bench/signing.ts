@@ -1,4 +1,7 @@
-/** What the custodian computes: the screen, proofs, the feed's signatures, beside the plain library call. */
+/**
+ * The custodian's computations: the policy, proofs, the feed's signatures, compared with the plain library
+ * call.
+ */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base64 } from '@scure/base';
@@ -69,7 +72,7 @@ async function feedRow(): Promise<Row> {
       secret,
     ),
   );
-  // nostr-tools leaves a mark on what it has made; text has none.
+  // nostr-tools marks the objects that it creates; text has no mark.
   const texts = events.map((event) => JSON.stringify(event));
   const times = await inTurns(
     () => texts.every((text) => isAuthentic(JSON.parse(text))),

@@ -1,11 +1,12 @@
 /**
- * Stands in for `@asteasolutions/zod-to-openapi` in the Worker. The build makes the API document, so at run time the
- * descriptions of schemas and routes are not kept. wrangler.toml puts this module in the library's place.
+ * Replaces `@asteasolutions/zod-to-openapi` in the Worker. The build creates the API document, so
+ * descriptions of schemas and routes are not needed at run time. wrangler.toml substitutes this module for
+ * the library.
  * @module
  */
 type Extendable = { readonly ZodType: { readonly prototype: object } };
 
-/** zod copies members of this prototype to each schema. */
+/** zod copies this prototype's members to each schema. */
 export function extendZodWithOpenApi({ ZodType }: Extendable): void {
   Object.assign(ZodType.prototype, {
     openapi(this: unknown) {

@@ -1,7 +1,8 @@
 /**
- * The members of zod that the Worker uses. `@hono/zod-openapi` passes zod on as one object, of which no bundler can leave
- * a member out: error texts in fifty languages, the schema compiler and the reader of JSON Schema would be deployed.
- * wrangler.toml puts this module in zod's place; tests compare it with zod's own members and with the source's use.
+ * The members of zod that the Worker uses. `@hono/zod-openapi` passes zod on as one object, from which a
+ * bundler can remove nothing: error texts in fifty languages, the schema compiler and the JSON Schema reader
+ * would be deployed. wrangler.toml substitutes this module for zod; tests compare it with zod's own members
+ * and with their use in the source.
  * @module
  */
 export {

@@ -19,7 +19,7 @@ function partsOf(toml: string): Map<string, string> {
   return parts;
 }
 
-/** Bindings of production's D1 databases: `DB`, and `ANALYTICS_DB` where it is set. */
+/** Bindings of production's D1 databases: `DB`, and `ANALYTICS_DB` if it is set. */
 export const databasesOf = (toml: string): ('DB' | 'ANALYTICS_DB')[] =>
   /^\s*binding\s*=\s*"ANALYTICS_DB"/m.test(partsOf(toml).get('production') ?? '')
     ? ['DB', 'ANALYTICS_DB']
@@ -35,7 +35,10 @@ function resourcesOf(text: string): string[] {
   );
 }
 
-/** What an environment shares with production, as `key "value"`. Empty when each has resources of its own. */
+/**
+ * Values that an environment shares with production, as `key "value"`. Empty if each environment has its own
+ * resources.
+ */
 export function sharedResources(toml: string): { environment: string; shared: string[] }[] {
   const parts = partsOf(toml);
   const production = parts.get('production') ?? '';
@@ -81,7 +84,7 @@ export const checkSettingsApart = (settings: Settings, production: Settings): Fi
     : [
         problem(
           'settings-shared-with-production',
-          `${shared.join(', ')}: the same value as in production. Two custodians with one key do not know each other's payments.`,
+          `${shared.join(', ')}: the same value as in production. Two custodians with one key do not see each other's payments.`,
           'Give this environment values of its own; `npm run ops -- keygen --out .staging.vars` makes keys.',
         ),
       ];

@@ -1,11 +1,13 @@
-/** What the repository and the machine say: bindings, triggers, and who can read the file of secrets. */
+/**
+ * Checks of the repository and the machine: bindings, triggers, and the permissions of the file of secrets.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { checkEnvironments } from './check-environments.ts';
 import { type Finding, problem, SECRETS } from './finding.ts';
 
 export type Files = {
-  /** wrangler.toml of the deployment; undefined to leave it out. */
+  /** wrangler.toml of the deployment; undefined to skip its checks. */
   readonly wrangler?: string | undefined;
   /** The file that the settings came from. */
   readonly settings?: string | undefined;
@@ -59,8 +61,8 @@ function checkWrangler(file: string): Finding[] {
       ? [
           problem(
             'secret-in-vars',
-            `${file} has ${exposed.join(', ')} under [vars], where anybody with the repository reads it.`,
-            'Remove it there, make a new one, and give it with `npx wrangler secret bulk`.',
+            `${file} has ${exposed.join(', ')} under [vars], where everyone with access to the repository can read it.`,
+            'Remove it there, create a new one, and set it with `npx wrangler secret bulk`.',
           ),
         ]
       : []),
@@ -90,7 +92,7 @@ function checkSettingsFile(file: string): Finding[] {
       problem(
         'settings-tracked',
         `${file} is in git.`,
-        'Take it out of the history and replace every secret in it.',
+        'Remove it from the history and replace every secret in it.',
       ),
     );
   return found;

@@ -1,10 +1,10 @@
-/** Limits, sources and areas of the settings: what is set, but unwisely. */
+/** Limits, sources and areas: settings that are valid but unwise. */
 import { base58 } from '@scure/base';
 import { identityPubkey } from '../../src/chain/nostr/nip19.ts';
 import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 
-/** Of the service's own SDK; whoever holds another one can sign any quote. */
+/** The key in the service's own SDK; the holder of any other key could sign quotes. */
 const PRODUCTION_QUOTE_KEY = readConfig({}).NEAR_INTENTS_QUOTE_KEY;
 const MAX_SANE_COST_BPS = 1_000;
 
@@ -25,8 +25,8 @@ function checkCaps(settings: Settings): Finding[] {
       ? [
           problem(
             'caps-contradict',
-            'SWAP_MAX_SOL, SWAP_MAX_SOL_HOUR and SWAP_MAX_SOL_DAY do not rise in this order.',
-            'Make one swap at most the hour, the hour at most the day.',
+            'SWAP_MAX_SOL, SWAP_MAX_SOL_HOUR and SWAP_MAX_SOL_DAY are not in ascending order.',
+            'Set one swap to at most the hour, and the hour to at most the day.',
           ),
         ]
       : []),
@@ -44,7 +44,7 @@ function checkCaps(settings: Settings): Finding[] {
           problem(
             'cost-limit-loose',
             `SWAP_MAX_COST_BPS is ${c.SWAP_MAX_COST_BPS}: a swap may lose more than 10 %.`,
-            'Set it to 200, the default, unless you know why not.',
+            'Set it to 200, the default, unless you have a reason.',
           ),
         ]
       : []),
@@ -52,7 +52,7 @@ function checkCaps(settings: Settings): Finding[] {
       ? [
           problem(
             'floor-low',
-            'RESERVE_FLOOR_SOL is under 0.01: fees and rent could not be paid any more.',
+            'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
             'Set it to 0.1, the default.',
           ),
         ]
@@ -76,7 +76,7 @@ function checkQuoteKey(settings: Settings): Finding[] {
     return [
       problem(
         'quote-key-malformed',
-        'NEAR_INTENTS_QUOTE_KEY is not `ed25519:` and 32 bytes in base58: no quote could pass.',
+        'NEAR_INTENTS_QUOTE_KEY is not `ed25519:` and 32 bytes in base58: every quote would fail.',
         'Remove it to use the pinned production key.',
       ),
     ];
@@ -115,7 +115,7 @@ function checkSources(settings: Settings): Finding[] {
           problem(
             'esplora-single',
             'ESPLORA_API_URLS names fewer than two sources: ABSR is minted only where two agree.',
-            'Name two that different people run.',
+            'Name two with different operators.',
           ),
         ]
       : []),
@@ -124,7 +124,7 @@ function checkSources(settings: Settings): Finding[] {
           problem(
             'rpc-repeated',
             'SOLANA_RPC_URL names the same node twice.',
-            'Name nodes that different people run.',
+            'Name nodes with different operators.',
           ),
         ]
       : []),
@@ -132,7 +132,7 @@ function checkSources(settings: Settings): Finding[] {
       ? [
           note(
             'rpc-single',
-            'SOLANA_RPC_URL names one node: when it fails, everything on Solana waits.',
+            'SOLANA_RPC_URL names one node: when it fails, all work on Solana waits.',
             'Name a second one, after a comma.',
           ),
         ]
@@ -144,7 +144,7 @@ function checkAreas(settings: Settings): Finding[] {
   const [npub, nsec] = ['NOSTR_NPUB', 'NOSTR_NSEC'].map((name) =>
     identityPubkey(given(settings, name) ?? ''),
   );
-  // Without the variables of the custodian and of payments there are findings of their own.
+  // The variables of the custodian and of payments have separate findings.
   const absent = DECLARATIONS.filter(
     ([
       name,
@@ -168,7 +168,7 @@ function checkAreas(settings: Settings): Finding[] {
       ? [
           note(
             'nostr-secret-unneeded',
-            'NOSTR_NSEC is set, and only its public key is used.',
+            'NOSTR_NSEC is set, but only its public key is used.',
             'Set NOSTR_NPUB instead.',
           ),
         ]
@@ -177,7 +177,7 @@ function checkAreas(settings: Settings): Finding[] {
       ? [
           note(
             'areas-off',
-            `Not set: ${absent.join(', ')}. Their areas answer 503 NOT_CONFIGURED.`,
+            `Not set: ${absent.join(', ')}. Their areas return 503 NOT_CONFIGURED.`,
             'Set them when you want these areas.',
           ),
         ]

@@ -1,4 +1,4 @@
-/** What a running service says of itself, compared with this folder and these settings. */
+/** Compares a running service's own report with this folder and these settings. */
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
@@ -90,7 +90,7 @@ export async function checkService(
         problem(
           'service-not-ready',
           `${name}: ${reason}.`,
-          'Give the running service what it misses, with `npx wrangler secret bulk`.',
+          'Set the missing variables with `npx wrangler secret bulk`.',
         ),
       ),
     ...(reserves ? checkAddresses(reserves, settings) : []),
@@ -109,7 +109,7 @@ function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings:
   return differs.map((name) =>
     problem(
       'service-other-reserve',
-      `The running service has another ${name} than these settings.`,
+      `The running service has a different ${name} from these settings.`,
       'Find out which one is right before anything else.',
     ),
   );
@@ -123,7 +123,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
       problem(
         'd1-unreachable',
         'D1 does not answer the service.',
-        'Look at the platform’s status page; nothing is lost meanwhile.',
+        'Check the platform’s status page; nothing is lost meanwhile.',
       ),
     );
   else if (database.schema !== schema)
@@ -138,7 +138,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
     found.push(
       note(
         'quotes-spent',
-        'Reads have used up the bridge quotes of this window.',
+        'Reads have used all bridge quotes of this window.',
         'Wait; if it repeats, ask for a larger quota with NEAR_INTENTS_JWT.',
       ),
     );
@@ -148,7 +148,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         problem(
           'cron-late',
           `The ${trigger} trigger ran last ${lastRunAt === null ? 'never' : `at ${lastRunAt}`}.`,
-          'Look at the triggers of the Worker in the dashboard, and at its log.',
+          "Check the Worker's triggers in the dashboard, and its log.",
         ),
       );
   if (!backing.ok)
@@ -161,7 +161,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
     );
   if (custody === null)
     found.push(
-      problem('custodian-unreachable', 'The custodian does not answer.', 'Look at the log of the Worker.'),
+      problem('custodian-unreachable', 'The custodian does not answer.', 'Check the log of the Worker.'),
     );
   else {
     if (custody.frozen !== null)
@@ -190,16 +190,16 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
       found.push(
         problem(
           'operation-held',
-          `${custody.heldOperations} operations wait for you.`,
-          '`npm run ops -- held` lists them; docs/custody.md says what to do.',
+          `${custody.heldOperations} operations await the operator.`,
+          '`npm run ops -- held` lists them; docs/custody.md has the next steps.',
         ),
       );
     if (custody.mirrorBehindSince !== null)
       found.push(
         note(
           'mirror-behind',
-          `D1 has not taken changes since ${custody.mirrorBehindSince}.`,
-          'Nothing is lost. Look at D1 if it lasts.',
+          `D1 has not accepted changes since ${custody.mirrorBehindSince}.`,
+          'Nothing is lost. Check D1 if it lasts.',
         ),
       );
     if (custody.mint?.ok === false)
@@ -207,7 +207,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         problem(
           'mint-skipped',
           `The daily mint of ABSR waits: ${custody.mint.reason ?? 'unknown'}.`,
-          'docs/reserve.md says what each reason means.',
+          'docs/reserve.md explains each reason.',
         ),
       );
     const spent = custody.limits.flatMap(({ name, left }) => (left === '0' ? [name] : []));

@@ -1,4 +1,4 @@
-/** Keys, addresses and names of the settings, each by itself and against the others. */
+/** Keys, addresses and names of the settings, checked separately and against each other. */
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
 import { readConfig } from '../../src/config.ts';
@@ -28,21 +28,21 @@ function checkNames(settings: Settings): Finding[] {
     ...unknown.map((name) =>
       problem(
         'variable-unknown',
-        `${name} is not a name that the service reads.`,
-        `Remove it, or write the name as in docs/configuration.md${near(name)}.`,
+        `${name} is not a variable of the service.`,
+        `Remove it, or use the name in docs/configuration.md${near(name)}.`,
       ),
     ),
     ...invalid.map((name) =>
       problem(
         'variable-invalid',
-        `${name} is set but cannot be read.`,
+        `${name} is set but invalid.`,
         `Write ${name} as docs/configuration.md describes it.`,
       ),
     ),
   ];
 }
 
-/** The known name that differs least, when it is near enough to be meant. */
+/** The known name with the fewest differences, if it is similar enough. */
 function near(name: string): string {
   const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z]/g, '');
   const match = KNOWN.find((known) => plain(known) === plain(name) || plain(known).startsWith(plain(name)));
@@ -75,7 +75,7 @@ function checkSolanaKey(settings: Settings): Finding[] {
   if (key === undefined)
     return [problem('solana-key-missing', 'SOLANA_PRIVATE_KEY is not set: nothing can be signed.', how)];
   return addressOfSecret(key) === undefined
-    ? [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is no Solana secret key.', how)]
+    ? [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is not a Solana secret key.', how)]
     : [];
 }
 
@@ -95,7 +95,7 @@ function checkBitcoin(settings: Settings): Finding[] {
     found.push(
       problem(
         'btc-address-malformed',
-        'RESERVE_BTC_ADDRESS is no Bitcoin mainnet address.',
+        'RESERVE_BTC_ADDRESS is not a Bitcoin mainnet address.',
         'Copy the address again: its checksum or its network is wrong.',
       ),
     );
@@ -105,7 +105,7 @@ function checkBitcoin(settings: Settings): Finding[] {
       ...found,
       problem(
         'btc-key-malformed',
-        'BTC_PRIVATE_KEY_WIF is no mainnet key in wallet import format.',
+        'BTC_PRIVATE_KEY_WIF is not a mainnet key in wallet import format.',
         'Correct it, or remove it and sign proofs offline.',
       ),
     ];
@@ -146,7 +146,7 @@ function checkBaseUrl(settings: Settings): Finding[] {
       ? [
           problem(
             'base-url-insecure',
-            'PUBLIC_BASE_URL is not https: metadata of tokens would be served in the clear for ever.',
+            'PUBLIC_BASE_URL is not https: token metadata would permanently be served unencrypted.',
             'Use the https origin.',
           ),
         ]
@@ -155,7 +155,7 @@ function checkBaseUrl(settings: Settings): Finding[] {
       ? [
           problem(
             'base-url-path',
-            'PUBLIC_BASE_URL has a path: links would lead nowhere.',
+            'PUBLIC_BASE_URL has a path: links would not work.',
             'Leave only scheme and host.',
           ),
         ]
@@ -174,7 +174,7 @@ function checkSecrets(settings: Settings): Finding[] {
           problem(
             'secret-reused',
             `${reused.map(([name]) => name).join(' and ')} have the same value.`,
-            'Make one of its own for each: `npm run ops -- keygen`.',
+            'Create a separate one for each: `npm run ops -- keygen`.',
           ),
         ]
       : []),
@@ -183,7 +183,7 @@ function checkSecrets(settings: Settings): Finding[] {
       : [
           problem(
             'ops-secret-missing',
-            'OPS_SECRET is not set: nobody can pause the service.',
+            'OPS_SECRET is not set: the service cannot be paused.',
             'Set it to 32 random bytes or more: `npm run ops -- keygen`.',
           ),
         ]),
@@ -193,13 +193,13 @@ function checkSecrets(settings: Settings): Finding[] {
           note(
             'mint-seed-missing',
             'MINT_KEY_SEED is not set: tokens cannot be created.',
-            'Set it to 32 random bytes or more, and keep a copy: the same invoice must make the same mint.',
+            'Set it to 32 random bytes or more, and keep a copy: the same invoice must create the same mint.',
           ),
         ]),
   ];
 }
 
-/** What the route of third-party transactions needs beside its name. */
+/** The requirements of the route of third-party transactions, in addition to its name. */
 function checkRoutes(settings: Settings): Finding[] {
   const { SWAP_ROUTES: routes, SOLANA_RPC_URL: nodes } = readConfig(settings);
   if (!routes.includes('lifi')) return [];
@@ -208,8 +208,8 @@ function checkRoutes(settings: Settings): Finding[] {
       ? [
           problem(
             'lifi-one-node',
-            'SWAP_ROUTES names lifi and SOLANA_RPC_URL one node: every swap over it is refused.',
-            'Name two nodes that different people run.',
+            'SWAP_ROUTES names lifi but SOLANA_RPC_URL only one node: every swap over it is refused.',
+            'Name two nodes with different operators.',
           ),
         ]
       : []),
@@ -218,7 +218,7 @@ function checkRoutes(settings: Settings): Finding[] {
       : [
           note(
             'lifi-key-missing',
-            'LIFI_API_KEY is not set: LI.FI gives 75 quotes in two hours to all that share an address.',
+            'LIFI_API_KEY is not set: LI.FI allows 75 quotes in two hours for all callers of one address.',
             'Get a key from LI.FI.',
           ),
         ]),

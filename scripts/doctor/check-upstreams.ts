@@ -1,4 +1,4 @@
-/** Asks every upstream one question that costs nothing, and compares those that should say the same. */
+/** Sends every upstream one free request and compares the answers that should be the same. */
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
 import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
@@ -16,10 +16,10 @@ import { createVaultTransit } from '../../src/providers/vault-transit.ts';
 import { reserveOf } from '../../src/wiring/configured.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 
-/** Slots that a node may be behind another: about a minute. */
+/** Slots by which a node may lag behind another: about a minute. */
 const MAX_LAG_SLOTS = 150n;
 const MAX_TIP_DISTANCE = 2;
-/** What the dry quote asks about. */
+/** Amount of the dry quote. */
 const PROBE_LAMPORTS = lamports(500_000_000n);
 
 type Answered<T> =
@@ -41,7 +41,7 @@ async function askAll<S extends { readonly name: string }, T>(
   );
 }
 
-/** Only what our own errors say: a message of the platform may quote a URL. */
+/** Only our own errors' text: a message of the platform may quote a URL. */
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? String(error.details?.reason ?? error.code) : 'no answer';
 
@@ -76,7 +76,7 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
 
 type Config = ReturnType<typeof readConfig>;
 
-/** The key service has the key of the reserve, and the token may read it. Nothing is signed. */
+/** Checks that the key service has the reserve's key and that the token may read it. Nothing is signed. */
 async function checkKeyService(config: Config, address: string, fetch: Fetch): Promise<Finding[]> {
   const { VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
   if (!baseUrl || !token) return [];
@@ -123,7 +123,7 @@ async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
           problem(
             'rpc-behind',
             `The nodes are ${high - low} slots apart.`,
-            'Replace the one that is behind, or that is on another cluster.',
+            'Replace the one that lags or is on another cluster.',
           ),
         ]
       : []),
@@ -150,14 +150,14 @@ async function checkExplorers(
       problem(
         'esplora-apart',
         `The Bitcoin sources are ${apart} blocks apart.`,
-        'Replace the one that is behind.',
+        'Replace the one that lags.',
       ),
     );
   else if (apart === 0 && new Set(read.map(({ confirmed }) => confirmed)).size > 1)
     found.push(
       problem(
         'esplora-disagree',
-        'The Bitcoin sources tell different balances at the same height: nothing is minted.',
+        'The Bitcoin sources show different balances at the same height: nothing is minted.',
         'Find out which one is wrong, and replace it.',
       ),
     );
@@ -186,7 +186,7 @@ async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
       : [
           problem(
             'price-divergent',
-            'No two price venues agree within 1 %: no quote can be judged.',
+            'No two price venues agree within 1 %: every quote is refused.',
             'Find out which one is wrong.',
           ),
         ]),
@@ -226,7 +226,7 @@ async function checkBridge(
         ...keyless,
         note(
           'bridge-no-route',
-          `The bridge is up and has no quote for the test amount now (${quote.reason}).`,
+          `The bridge is available but has no quote for the test amount (${quote.reason}).`,
           'Run the doctor again in some minutes.',
         ),
       ];
@@ -236,9 +236,9 @@ async function checkBridge(
         ...keyless,
         problem(
           'bridge-fees-over-cap',
-          `The fees inside a dry quote of the bridge pass our cap of ${MAX_APP_FEES_BPS} basis points: no swap would pass.`,
+          `The fees inside a dry quote of the bridge exceed our cap of ${MAX_APP_FEES_BPS} basis points: every swap would be refused.`,
           jwt
-            ? 'Ask the bridge which fee your token pays.'
+            ? "Ask the bridge for your token's fee."
             : 'Set NEAR_INTENTS_JWT: callers without it pay the platform fee.',
         ),
       ];
@@ -247,7 +247,7 @@ async function checkBridge(
       ? [
           problem(
             'bridge-key-unproven',
-            'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: no swap would pass.',
+            'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: every swap would be refused.',
             'Compare the key with the bridge’s SDK. Do not change it without a second source.',
           ),
         ]
@@ -255,7 +255,7 @@ async function checkBridge(
           problem(
             'bridge-quote-refused',
             `A dry quote of the bridge does not pass our checks (${quote.reason}).`,
-            'Do not swap before you know why.',
+            'Do not swap before you know the cause.',
           ),
         ];
   } catch (error) {
@@ -297,7 +297,7 @@ async function checkAccounts(
             : [
                 problem(
                   'mint-wrong',
-                  `${name} is no token mint on this chain.`,
+                  `${name} is not a token mint on this chain.`,
                   'Correct the address, or the node’s cluster.',
                 ),
               ],
@@ -307,7 +307,7 @@ async function checkAccounts(
               problem(
                 'absr-authority-foreign',
                 'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
-                'Hand the authority to the reserve, or name the right mint.',
+                'Transfer the authority to the reserve, or name the right mint.',
               ),
             ]
           : []),
@@ -315,15 +315,15 @@ async function checkAccounts(
           ? [
               problem(
                 'sol-low',
-                `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, under twice RESERVE_FLOOR_SOL.`,
+                `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, less than twice RESERVE_FLOOR_SOL.`,
                 'Send SOL to the reserve’s address.',
               ),
             ]
           : []),
       ];
     } catch {
-      // The next node may answer; that this one does not is said elsewhere.
+      // The next node may answer; another finding reports this one.
     }
   }
-  return [note('accounts-unseen', 'No node showed the reserve and the mints.', 'Mend the nodes first.')];
+  return [note('accounts-unseen', 'No node showed the reserve and the mints.', 'Repair the nodes first.')];
 }

@@ -12,9 +12,9 @@ export type Examination = {
   /** Settings of production, when `settings` belong to another environment. */
   readonly production?: Settings | undefined;
   readonly files: Files;
-  /** Origin of the running service; undefined to leave it out. */
+  /** Origin of the running service; undefined to skip its checks. */
   readonly service?: string | undefined;
-  /** Asks nobody. */
+  /** Makes no requests. */
   readonly offline?: boolean;
   readonly fetch: Fetch;
 };

@@ -4,7 +4,7 @@ import { DECLARATIONS } from '../../src/config.ts';
 export type Finding = {
   /** Stable; tests and scripts branch on it. */
   readonly name: string;
-  /** A note costs something but nothing is broken; only problems make the exit code 1. */
+  /** A note has a disadvantage but nothing is broken; only problems set the exit code 1. */
   readonly level: 'problem' | 'note';
   readonly what: string;
   readonly fix: string;
@@ -23,7 +23,7 @@ export const note = (name: string, what: string, fix: string): Finding => ({
   fix,
 });
 
-/** Variables as they are in a file or the environment, by name. */
+/** Variables from a file or the environment, by name. */
 export type Settings = Readonly<Record<string, string>>;
 
 /** Names whose values are never shown. */
@@ -31,14 +31,14 @@ export const SECRETS: readonly string[] = DECLARATIONS.flatMap(([name, { secret 
   secret ? [name] : [],
 );
 
-/** URLs may carry a key in their path or query: only the host is named. */
+/** URLs may contain a key in their path or query, so only the host is shown. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'no URL');
 
-/** Takes every secret out of a text, wherever it came from. */
+/** Removes every secret from a text, regardless of its source. */
 export function hideSecrets(text: string, settings: Settings): string {
   const values = [
     ...SECRETS.map((name) => settings[name]),
-    // A node's URL is its password too often.
+    // A node's URL often contains its password.
     ...(settings.SOLANA_RPC_URL ?? '').split(',').map((url) => (URL.canParse(url) ? pathOf(url) : undefined)),
   ];
   return values

@@ -1,5 +1,6 @@
 /**
- * Makes the API document in its formats from the routes of the service, and writes them where the Worker reads them.
+ * Creates the API document in its formats from the service's routes, and writes them to the folder that the
+ * Worker reads.
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -42,7 +43,9 @@ export function documentFiles(): ReadonlyMap<string, string> {
   return files;
 }
 
-/** Replaces a file only when its text differs, and by a rename, because a running Worker may read it meanwhile. */
+/**
+ * Replaces a file only when its text differs, and by a rename, because a running Worker may be reading it.
+ */
 export function writeDocuments(site: string): void {
   for (const [path, text] of documentFiles()) {
     const file = join(site, path);

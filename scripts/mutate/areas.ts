@@ -1,11 +1,13 @@
 /**
- * What is mutated, and the unit tests that must notice.
+ * The mutated code, and the unit tests that must detect the mutants.
  * @module
  */
 export interface Area {
   readonly name: string;
   readonly files: readonly string[];
-  /** The first is asked alone, the others only about what it lets pass: it should be quick and sharp. */
+  /**
+   * The first test runs alone, the others only for the mutants that it misses: it should be fast and strict.
+   */
   readonly tests: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every small change of a source file at once, each behind a switch, so that the tests load the file once and one switch
- * is thrown at a time.
+ * Puts every small change of a source file behind a switch, so that tests load the file once and one switch
+ * is set at a time.
  * @module
  */
 import { parseSync } from 'vite';
@@ -40,7 +40,7 @@ const ARITHMETIC: Readonly<Record<string, readonly string[]>> = {
   '^': ['&'],
 };
 const LOGICAL: Readonly<Record<string, readonly string[]>> = { '&&': ['||'], '||': ['&&'], '??': ['&&'] };
-/** Of the syntax of types only these hold values. */
+/** Type syntax that contains values. */
 const VALUE_OF_TYPE = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
 const isNode = (value: unknown): value is Node =>
@@ -54,7 +54,7 @@ const childrenOf = (node: Node): Node[] =>
     .filter(({ type }) => !type.startsWith('TS') || VALUE_OF_TYPE.has(type))
     .sort((a, b) => a.start - b.start);
 
-/** What an expression could have been by one slip. */
+/** Variants of an expression after one mistake. */
 function alternatives(node: Node, text: (part: Node) => string): string[] {
   const between = (left: unknown, operators: readonly string[] | undefined, right: unknown): string[] =>
     isNode(left) && isNode(right)
@@ -94,7 +94,7 @@ export function instrument(file: string, source: string, first: number) {
     let made = '';
     let at = node.start;
     for (const child of childrenOf(node)) {
-      // A shorthand member is the same place twice.
+      // A shorthand member has one position for key and value.
       if (child.start < at) continue;
       made += source.slice(at, child.start) + rendered(child);
       at = child.end;

@@ -1,5 +1,5 @@
 /**
- * One call to the API of this origin, and its failures as words with a next step.
+ * One call to the API of this origin, and its failures as text with a next step.
  * @module
  */
 import {
@@ -12,7 +12,7 @@ import {
   type OperationName,
 } from '../../packages/client/src/index.ts';
 
-/** What a visitor reads when something did not work. */
+/** The texts shown when something did not work. */
 export type Failure = {
   readonly code: string;
   /** What happened. */
@@ -68,7 +68,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   retry_later: 'Nothing was lost. Try again in a moment.',
   retry_with_new_key: 'Nothing moved. Start again.',
   retry_with_same_key: 'The outcome is not known yet. Try again: nothing is sent twice.',
-  top_up_wallet: 'The reserve holds too little SOL now. Choose a smaller amount.',
+  top_up_wallet: 'The reserve has too little SOL right now. Choose a smaller amount.',
   use_another_deposit: 'This deposit cannot earn a reward. Use another one.',
 };
 
@@ -91,7 +91,7 @@ export function failureOf(failure: ApiFailure): Failure {
   if (failure.kind === 'unreachable') return unreached(TRANSFER_FAILURES[failure.reason]);
   if (failure.kind !== 'refused')
     return {
-      ...unreached(`The service did not answer as it should (status ${failure.status}).`),
+      ...unreached(`The service returned an unexpected answer (status ${failure.status}).`),
       code: 'NO_ANSWER',
       next: 'Try again in a moment.',
     };
@@ -100,7 +100,7 @@ export function failureOf(failure: ApiFailure): Failure {
   return {
     code,
     text: error,
-    next: wait === undefined ? step : `${step} The service asks to wait ${waitText(wait)}.`,
+    next: wait === undefined ? step : `${step} Please wait ${waitText(wait)}.`,
     retryAfterSeconds: wait ?? null,
     requestId: requestId || null,
     details: details ?? {},
@@ -136,7 +136,7 @@ export async function readSiteFile<T>(path: string): Promise<T> {
     const response = await fetch(path, { credentials: 'omit' });
     if (response.ok) return await response.json();
   } catch {
-    // As for a status that is no success.
+    // Same as for a failing status.
   }
   throw new CallFailed(unreached(TRANSFER_FAILURES.network));
 }

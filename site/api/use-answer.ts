@@ -1,5 +1,5 @@
 /**
- * One API answer on a page: loading, shown, refreshed, and kept while the service is away.
+ * One API answer on a page: loading, shown, refreshed, and kept while the service is unavailable.
  * @module
  */
 import { useEffect, useRef, useState } from 'hono/jsx';
@@ -10,7 +10,7 @@ export type LiveAnswer<T> = {
   /** Null until the first answer. Kept when a later refresh fails. */
   readonly value: T | null;
   readonly headers: Headers | null;
-  /** Of the newest attempt. */
+  /** Failure of the newest attempt. */
   readonly failure: Failure | null;
   readonly loading: boolean;
   refresh(): void;
@@ -33,7 +33,9 @@ const unasked = <T>(request: string | null): State<T> => ({
 export const FIGURES_POLL_MS = 5_000;
 
 const CHANGED = 'sluice:changed';
-/** A node may see the change a moment later than the service: one refresh at once could miss it. */
+/**
+ * A node may show the change a moment later than the service, so a single immediate refresh could miss it.
+ */
 const REFRESH_AFTER_MS = [0, 1500, 3500];
 
 /** Refreshes every answer on the page after a swap, payment, mint or claim has changed figures. */
@@ -44,7 +46,8 @@ const WAIT_SECONDS = 10;
 
 /**
  * @param input  null while there is nothing to fetch
- * @param pollMs pause between an answer and the next request; absent: no polling. None where the service waits for a change
+ * @param pollMs pause between an answer and the next request; absent for no polling. No pause if the service
+ * waits for a change
  * @param isOver whether an answer is final
  */
 export function useAnswer<Name extends OperationName>(
@@ -84,7 +87,7 @@ export function useAnswer<Name extends OperationName>(
           ...(waits && { wait: WAIT_SECONDS }),
         });
         isHeld = headers.has('preference-applied');
-        // Before it is shown: what shows a final answer may announce a change at once.
+        // Set before it is shown: the component that shows a final answer may announce a change at once.
         final = isOver?.(value) ?? false;
         // Another instance of the service may still have older figures than those shown.
         const isOlder = timeOf(value) < timeOf(before().value);
@@ -94,7 +97,9 @@ export function useAnswer<Name extends OperationName>(
         show({ failure: failureFrom(thrown), loading: false });
       }
     };
-    /** One request at a time: what is wanted meanwhile is asked once more after it, unless it was final. */
+    /**
+     * One request at a time: a request made meanwhile is sent once afterwards, unless the answer was final.
+     */
     const fetchOnce = async (fresh = false): Promise<void> => {
       next = { fresh: fresh || (next?.fresh ?? false) };
       if (asking) return;

@@ -1,5 +1,5 @@
 /**
- * What a visitor starts on a page, one step at a time: which is under way, and how the last one failed.
+ * An action that a visitor starts on a page, one step at a time: its running step and its last failure.
  * @module
  */
 import { useState } from 'hono/jsx';
@@ -8,7 +8,7 @@ import { type Failure, failureFrom } from './call.ts';
 export type Attempts<Step extends string> = {
   readonly busy: Step | null;
   readonly failure: Failure | null;
-  /** Answers how it failed, null when it did not. Never throws. */
+  /** Returns the failure, or null on success. Never throws. */
   attempt(step: Step, run: () => Promise<void>): Promise<Failure | null>;
 };
 

@@ -26,7 +26,9 @@ import { SCALAR_SCRIPT, scalarScript } from './scalar.ts';
 const SITE = join(import.meta.dirname, '..');
 const ROOT = join(SITE, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/sluice-site');
-/** Kept in git, so that the folder exists in a fresh clone; and the documents of the API, which another step writes. */
+/**
+ * Kept in git, so that the folder exists in a fresh clone; and the API documents, which another step writes.
+ */
 const KEPT = /^(\.assetsignore$|api\/)/;
 const STAMP = 'build-stamp';
 
@@ -70,7 +72,7 @@ function readAssets(manifest: Manifest): Assets {
   return { style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
 }
 
-/** Copies new files before it removes old ones, so that no reader meets a page without its script. */
+/** Copies new files before it removes old ones, so that no page is served without its script. */
 function publish(from: string): void {
   mkdirSync(SITE_FOLDER, { recursive: true });
   cpSync(from, SITE_FOLDER, { recursive: true });

@@ -5,9 +5,9 @@
  */
 
 export type Sources = {
-  /** Base URLs of Esplora APIs, two or more, of different operators. */
+  /** Base URLs of two or more Esplora APIs with different operators. */
   readonly explorers: readonly string[];
-  /** JSON-RPC nodes, asked in order until one answers. */
+  /** JSON-RPC nodes, tried in order until one answers. */
   readonly rpcUrls: readonly string[];
 };
 
@@ -56,7 +56,7 @@ ${PICTURE_PAGES.map(
   Cache-Control: public, max-age=31536000, immutable
 `;
 
-/** Addresses that the pages of services of this kind are known by. */
+/** Known paths of similar services, redirected here. */
 const MOVED = [
   ['/index.html', '/'],
   ['/proof-of-reserves.html', '/reserves'],

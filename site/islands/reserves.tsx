@@ -9,5 +9,5 @@ mount({
   archive: ProofArchive,
   transactions: ChainTransactions,
 });
-// The part that an address points to has just grown into place.
+// The element of the URL's fragment has just been rendered.
 if (location.hash === '#verify') document.getElementById('verify')?.scrollIntoView();

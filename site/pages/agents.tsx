@@ -64,14 +64,14 @@ export const agents: Page = {
       </section>
       <section>
         <h2>Try it</h2>
-        <p>The same answers that the reading tools return.</p>
+        <p>The same answers that the read-only tools return.</p>
         <Live name="try" json="/api/reserves">
           <TryIt />
         </Live>
       </section>
       <section>
         <h2>Call it over HTTP</h2>
-        <p>Amounts are numbers, each with a string of exact atoms beside it.</p>
+        <p>Amounts are numbers, each with a string of exact atoms.</p>
         <div data-island="curl">
           <CurlSnippets />
         </div>

@@ -12,7 +12,7 @@ export const asry: Page = {
     <>
       <Title name="ASRY rewards">
         A deposit of USDC or USDT to the treasury earns ASRY. The amount follows one public curve, each
-        deposit is paid once, and the cap is never passed.
+        deposit is paid once, and the cap is never exceeded.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
@@ -28,7 +28,7 @@ export const asry: Page = {
         <section>
           <h2>The curve</h2>
           <p>
-            The sooner a deposit is claimed, the more a dollar of it earns. Splitting a deposit gains nothing.
+            The sooner a deposit is claimed, the more each dollar earns. Splitting a deposit gains nothing.
           </p>
           <Live name="curve" json="/api/asry/epoch">
             <AsryCurveView />

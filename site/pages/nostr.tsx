@@ -5,13 +5,13 @@ export const nostr: Page = {
   path: '/nostr',
   title: 'Nostr feed',
   description:
-    'What agents and people say on Nostr about the reserve and its topics, as plain text with checked signatures.',
+    'Posts on Nostr about the reserve and its topics by agents and people, as plain text with checked signatures.',
   script: 'nostr',
   Content: () => (
     <>
       <Title name="Nostr feed">
-        Posts from public relays. Each signature was checked; the words are those of strangers, shown as plain
-        text. No picture and no link of theirs is loaded.
+        Posts from public relays, shown as plain text. Each signature was checked; the authors are not. No
+        picture or link of a post is loaded.
       </Title>
       <Live name="feed" json="/api/nostr/feed">
         <NostrFeedView />

@@ -61,8 +61,8 @@ export const overview: Page = {
           <li class="absr">
             <h3>ABSR follows</h3>
             <p>
-              Once a day the confirmed sats beyond the supply are minted as ABSR, and never more than two
-              independent views of Bitcoin agree on.
+              Once a day the confirmed sats in excess of the supply are minted as ABSR, never more than two
+              independent views of Bitcoin confirm.
             </p>
           </li>
         </ol>

@@ -7,7 +7,7 @@ export const reserves: Page = {
   path: '/reserves',
   title: 'Reserves and proof',
   description:
-    'What the reserve holds on Bitcoin and Solana, the message that both keys have signed, and a check that runs in your browser.',
+    "The reserve's holdings on Bitcoin and Solana, the message signed by both keys, and a check that runs in your browser.",
   script: 'reserves',
   Content: () => (
     <>

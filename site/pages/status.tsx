@@ -9,7 +9,7 @@ export const status: Page = {
   Content: () => (
     <>
       <Title name="Status">
-        Whether every part works, how much room the caps leave, and what was done last.
+        Whether every part works, how much room the caps leave, and the last operations.
       </Title>
       <Live name="status" json="/api/status">
         <StatusLive />

@@ -6,7 +6,7 @@ export const swap: Page = {
   path: '/swap',
   title: 'Swap of the reserve',
   description:
-    'Swap SOL of the reserve into BTC: get a quote, rehearse it, start it, and follow both transactions.',
+    'Swap SOL of the reserve into BTC: get a quote, try a dry run, start the swap, and follow both transactions.',
   script: 'swap',
   Content: () => (
     <>

@@ -4,13 +4,12 @@ import { Visitors } from '../parts/visitors-live.tsx';
 export const visitors: Page = {
   path: '/visitors',
   title: 'Visitors',
-  description: 'Page views of this site, counted without cookies, and what is kept about them.',
+  description: 'Page views of this site, counted without cookies, and the data that is stored about them.',
   script: 'visitors',
   Content: () => (
     <>
       <Title name="Visitors">
-        Page views, for everybody to see. No cookie is set. With Do Not Track or Global Privacy Control
-        nothing is sent.
+        Public page views. No cookie is set. With Do Not Track or Global Privacy Control nothing is sent.
       </Title>
       <Live name="visitors" json="/api/analytics/stats">
         <Visitors />
@@ -23,8 +22,8 @@ export const visitors: Page = {
             query.
           </li>
           <li>
-            Your network address, in the log only, dropped after the operator’s retention time. In public only
-            its network is shown: the last part is left out.
+            Your network address, in the log only, deleted after the operator’s retention time. Only its
+            network is public: the last part is left out.
           </li>
           <li>A key that counts visitors of one day, made with a salt that changes each day.</li>
         </ul>

@@ -1,5 +1,5 @@
 /**
- * Calls by curl that a developer copies. The origin is the one that the page is served from.
+ * Calls with curl for developers to copy. The origin is the page's own.
  * @module
  */
 export const UNKNOWN_ORIGIN = 'https://sluice.example';

@@ -1,6 +1,6 @@
 import { parseAmount } from '../../src/core/amount.ts';
 
-/** What is wrong with a typed amount; null while it is empty or right. */
+/** The fault in a typed amount; null while it is empty or valid. */
 export function amountFault(text: string, decimals: number, unit: string): string | null {
   const trimmed = text.trim();
   if (trimmed === '') return null;

@@ -16,7 +16,7 @@ const depositSteps = (signature: string): Step[] => [
   { name: 'Reward paid to your wallet', state: 'open' },
 ];
 
-/** Runs the claim of a deposit that was sent from this page; a reload resumes it. */
+/** Claims a deposit that was sent from this page; a reload resumes it. */
 function ClaimDeposit({
   deposit: { asset, signature },
   claimed,

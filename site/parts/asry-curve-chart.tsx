@@ -16,7 +16,7 @@ export type Curve = {
 const DOLLAR_ATOMS = 1_000_000;
 const dollars = (atoms: bigint): number => Number(atoms) / DOLLAR_ATOMS;
 
-/** Rewards over the deposits of the epoch, in floats for the picture; claims are computed in whole atoms. */
+/** Rewards over the deposits of the epoch, in floats for the picture; claims use whole atoms. */
 export function AsryCurveChart({ curve }: { curve: Curve }) {
   const most = curve.deposits > SPAN * curve.depth ? curve.deposits * 2n : SPAN * curve.depth;
   const at = Array.from({ length: POINTS }, (_, index) => (most * BigInt(index)) / BigInt(POINTS - 1));

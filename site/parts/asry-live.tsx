@@ -86,7 +86,7 @@ export function AsryCurveView() {
   );
 }
 
-/** What a deposit would earn if it were claimed now. */
+/** The reward of a deposit if it were claimed now. */
 export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) {
   const curve = curveOf(epoch);
   const fee = receiveFee(deposit);

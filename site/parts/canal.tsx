@@ -1,12 +1,13 @@
 /**
- * The picture of the service: three basins, two gates. The levels of SOL, BTC and ABSR share one scale in sats.
+ * The picture of the service: three basins and two gates. The levels of SOL, BTC and ABSR share one scale in
+ * sats.
  * @module
  */
 
 export type CanalView = {
   /** Share of the tallest level, 0 to 1; null while unknown. */
   readonly levels: { readonly sol: number | null; readonly btc: number | null; readonly absr: number | null };
-  /** Water runs under a gate that is open. */
+  /** Water flows under an open gate. */
   readonly swapping: boolean;
   readonly minting: boolean;
 };
@@ -14,12 +15,12 @@ export type CanalView = {
 const FLOOR = 240;
 const TALLEST = 176;
 const LOWEST = 10;
-/** Drawn while a level is unknown. */
+/** Level drawn while the real one is unknown. */
 const UNKNOWN = 0.45;
 
 const surface = (level: number | null): number => FLOOR - LOWEST - (TALLEST - LOWEST) * (level ?? UNKNOWN);
 
-/** One wave is 100 wide; two more than the basin shows let it drift without a seam. */
+/** One wave is 100 wide; two more than the basin shows let it move without a seam. */
 const WAVE = `M-100 0${'q25-7 50 0t50 0'.repeat(6)}V260H-100z`;
 
 const Basin = ({ asset, x, level }: { asset: 'sol' | 'btc' | 'absr'; x: number; level: number | null }) => (

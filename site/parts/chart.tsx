@@ -17,7 +17,7 @@ export type ChartProps = {
   readonly xIs: 'time' | 'number';
   readonly xName: string;
   readonly lines: readonly [Line] | readonly [Line, Line];
-  /** How a value is written in the table and beside the axis. */
+  /** Format of a value in the table and on the axis. */
   readonly show: (value: number) => string;
   readonly showX: (value: number) => string;
   readonly stepped?: boolean;
@@ -33,7 +33,7 @@ const colour = (name: string): string =>
 const DAY_SECONDS = 86_400;
 const COLOURS = { sol: '--sol', btc: '--btc-water', absr: '--absr', asry: '--asry' } as const;
 
-/** ISO dates and 24-hour times in UTC, whatever the visitor's locale: the day once, then the hours. */
+/** ISO dates and 24-hour times in UTC in every locale: the day once, then the hours. */
 const timeLabels = (_plot: uPlot, at: number[], _axis: number, _space: number, step: number): string[] => {
   let day = '';
   return at.map((seconds) => {
@@ -83,7 +83,7 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
         label: line.name,
         stroke: colour(COLOURS[line.asset]),
         width: 2.5,
-        // The first line has a wash below it, the second is dashed: told apart without colour.
+        // The first line has a shaded area, the second is dashed, so they differ without colour.
         ...(index === 0 ? { fill: `${colour(COLOURS[line.asset])}22` } : { dash: [7, 5] }),
         points: { show: single },
         ...(paths ? { paths } : {}),

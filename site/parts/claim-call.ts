@@ -12,7 +12,7 @@ export const ASSETS: readonly (readonly [DepositAsset, string])[] = [
 
 export const assetOf = (text: string): DepositAsset => (text === 'USDT' ? 'USDT' : 'USDC');
 
-/** A claim that exists already is followed, whichever call made it. */
+/** An existing claim is followed, regardless of the call that created it. */
 export const isClaimed = ({ code }: Failure): boolean =>
   code === 'ALREADY_CLAIMED' || code === 'CLAIM_IN_PROGRESS';
 const isEarly = ({ code }: Failure): boolean => code === 'DEPOSIT_NOT_FOUND' || code === 'DEPOSIT_NOT_FINAL';

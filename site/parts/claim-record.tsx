@@ -13,7 +13,7 @@ const POLL_MS = 2000;
 /** Usual time until a node shows a transaction as final. */
 export const CHAIN_SECONDS = 20;
 
-/** ASRY atoms as whole ASRY; as atoms until an epoch has told the decimals. */
+/** ASRY atoms as whole ASRY; as atoms until an epoch shows the decimals. */
 export function useAsryText(): (atoms: string) => string {
   const epochs = useAnswer('getAsryEpoch', {}).value;
   const decimals = (epochs?.current ?? epochs?.past[0])?.asryDecimals;

@@ -1,6 +1,9 @@
 import { useEffect, useState } from 'hono/jsx';
 
-/** Unix milliseconds, anew every `everyMs`. Null while the page is prerendered: a build has no now. */
+/**
+ * Unix milliseconds, updated every `everyMs`. Null while the page is prerendered, because a build has no
+ * current time.
+ */
 export function useNow(everyMs: number): number | null {
   const [now, setNow] = useState<number | null>(null);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { shortened } from './format.ts';
 
 const SHOWN_MS = 2000;
 
-/** A button that copies, and says so to eyes and ears. */
+/** A button that copies and confirms it, also to screen readers. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [said, setSaid] = useState('');
   const copy = async (): Promise<void> => {
@@ -27,7 +27,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** An address, signature or hash: its ends to look at, the whole to copy. */
+/** An address, signature or hash: shortened for display, copied in full. */
 export const Identifier = ({ text, label, ends = 6 }: { text: string; label: string; ends?: number }) => (
   <span class="identifier">
     <code title={text}>{shortened(text, ends)}</code>

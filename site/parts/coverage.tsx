@@ -4,7 +4,7 @@ import { Age } from './freshness.tsx';
 
 const WIDTH = 1000;
 
-/** Share of the bar, in whole thousandths; ABSR has as many atoms as sats when it has no decimals. */
+/** Share of the bar, in whole thousandths; ABSR has as many atoms as sats if it has no decimals. */
 const share = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : Number((part * BigInt(WIDTH)) / whole);
 
@@ -12,7 +12,7 @@ export type Covered = { readonly reserve: bigint; readonly supply: bigint };
 
 export function coverageOf(summary: AbsrSummary | null): Covered | null {
   if (summary === null || summary.gapSatoshis === null || summary.absrTokenSupplyAtoms === null) return null;
-  // The gap is reserve less supply in sats: both sides of the bar follow from the same answer.
+  // The gap is reserve minus supply in sats: both sides of the bar come from the same answer.
   const supply = BigInt(summary.absrTokenSupplyAtoms) / 10n ** BigInt(summary.absrDecimals ?? 0);
   return { reserve: supply + BigInt(summary.gapSatoshis), supply };
 }
@@ -35,7 +35,7 @@ function sourcesText(bitcoin: Reserves['bitcoin'] | undefined): string {
     : 'only one source responds';
 }
 
-/** Reserve against supply as one bar, the headroom named. */
+/** Reserve and supply as one bar, with the excess labelled. */
 export function CoverageBar({
   covered,
   bitcoin,

@@ -19,7 +19,7 @@ const COINS = [
   ['eth', 'ETH, Ethereum'],
   ['xmr', 'XMR, Monero'],
 ] as const;
-/** Digits of a bound that a person reads; the exact minimum is rounded up, so that it is always enough. */
+/** Digits shown of a limit; the exact minimum is rounded up, so that it is always sufficient. */
 const BOUND_DIGITS = 4;
 const MAX_DECIMALS = 18;
 const POLL_MS = 10_000;

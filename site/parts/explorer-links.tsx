@@ -4,8 +4,8 @@ import { shortened } from './format.ts';
 const WEB = /^https?:\/\/[^\s]+$/i;
 
 /**
- * Leads elsewhere, and tells the other site nothing. An address that a stranger has written is a link only when it is
- * one of the web; anything else stays text.
+ * A link to another site, without a referrer. An untrusted address becomes a link only if it is a web
+ * address; otherwise it stays text.
  */
 export const Away = ({ href, children }: { href: string; children?: Child }) =>
   WEB.test(href) ? (

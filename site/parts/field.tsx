@@ -6,10 +6,10 @@ export type FieldProps = {
   readonly value: string;
   readonly set: (value: string) => void;
   readonly hint?: Child;
-  /** What is wrong with the value, and how it is right. */
+  /** The fault in the value, and the correct form. */
   readonly wrong?: string | null;
   readonly unit?: string;
-  /** Which keyboard a phone shows. */
+  /** Keyboard type on a phone. */
   readonly keys?: 'decimal' | 'numeric' | 'text' | 'url';
   readonly rows?: number;
   readonly optional?: boolean;
@@ -24,7 +24,7 @@ const typed = (event: Event): string => {
     : '';
 };
 
-/** One line or some lines of text, with its label, hint and error tied to it. */
+/** A text field of one or more lines, with its label, hint and error linked to it. */
 export function Field({
   id,
   label,

@@ -1,5 +1,5 @@
 /**
- * Amounts and times as people read them. Amounts come as text of atoms and never pass through a float.
+ * Formats amounts and times for display. Amounts are text of atoms and never become floats.
  * @module
  */
 import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
@@ -44,13 +44,13 @@ function placesFor(whole: string, fraction: string, digits: number): number {
   return (/^0*/.exec(fraction)?.[0].length ?? 0) + digits;
 }
 
-/** At most this many significant digits, rounded down; whole digits all stay. */
+/** At most this many significant digits, rounded down; whole digits always stay. */
 export function significant(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   return rounded(decimal, placesFor(whole, fraction, digits));
 }
 
-/** As `significant`, rounded up: a minimum must not become too small. */
+/** Like `significant`, but rounded up: a minimum must not become too small. */
 export function roundedUp(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const places = placesFor(whole, fraction, digits);
@@ -58,7 +58,7 @@ export function roundedUp(decimal: string, digits: number): string {
   return formatAmount(BigInt(whole + fraction.slice(0, places)) + 1n, places);
 }
 
-/** The two ends of an address or signature; whole where it is short. */
+/** The two ends of an address or signature; the whole text if it is short. */
 export const shortened = (text: string, ends = 6): string =>
   text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;
 

@@ -3,7 +3,7 @@ import { ago, instant } from './format.ts';
 
 export const Moment = ({ iso }: { iso: string }) => <time dateTime={iso}>{instant(iso)}</time>;
 
-/** Age in words; the exact time on hover. Empty until the page has a clock. */
+/** Age as text; the exact time on hover. Empty until the page has a clock. */
 export function Age({ iso }: { iso: string }) {
   const now = useNow(1000);
   return (
@@ -13,7 +13,7 @@ export function Age({ iso }: { iso: string }) {
   );
 }
 
-/** When the figures were read, and whether they are older than they should be. */
+/** When the figures were read, and whether they are older than usual. */
 export function AsOf({
   at,
   stale = false,
@@ -23,7 +23,7 @@ export function AsOf({
   stale?: boolean;
   away?: boolean;
 }) {
-  // An empty line keeps the place of the text, so that the page does not shift.
+  // An empty line reserves the space of the text, so that the page does not shift.
   if (at === null) return <p class="as-of" />;
   return (
     <p class="as-of">

@@ -14,7 +14,7 @@ import { type Step, Steps } from './steps.tsx';
 import { PriceParts } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 
-/** The service waits this long for finality and creation before it answers. */
+/** How long the service waits for finality and creation before it answers. */
 const CONFIRM_WAIT_SECONDS = 25;
 const POLL_MS = 2000;
 /** `seen` means that less than the price has arrived. */
@@ -106,7 +106,7 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   );
 }
 
-/** For wallets whose payments do not carry the reference: usually no signature is needed. */
+/** For wallets whose payments lack the reference; usually no signature is needed. */
 function ReportPayment({ id }: { id: string }) {
   const [signature, setSignature] = useState('');
   const { busy, failure, attempt } = useAttempt<'confirm'>();

@@ -114,11 +114,11 @@ export function NostrFeedView() {
               label="Labels"
               value={labels}
               set={setLabels}
-              hint="A post must carry one of them"
+              hint="A post must have one of them"
             />
             <Check
               id="nostr-all"
-              label="All posts, whatever their label"
+              label="All posts, with any label"
               on={all}
               set={(on) => {
                 setAll(on);

@@ -9,7 +9,7 @@ export type Post = NostrFeed['posts'][number];
 
 const MAX_CHARS = 2000;
 
-/** A stranger's words: text and nothing else, hidden behind its own warning where it has one. */
+/** Text of an untrusted author: plain text only, hidden behind its own content warning if there is one. */
 const Words = ({ text }: { text: string }) => (
   <p class="prose">
     <bdi>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>

@@ -2,13 +2,13 @@ import type { Child } from 'hono/jsx';
 import { useEffect, useState } from 'hono/jsx';
 import type { Failure } from '../api/call.ts';
 
-/** A read of the service. */
+/** Usual duration of a read of the service. */
 const USUAL_SECONDS = 1;
 
 /**
- * What is awaited; says more once it takes longer than is usual.
+ * A waiting text; it adds a line once the wait is longer than usual.
  *
- * @param usualSeconds null where it takes as long as it takes, such as until somebody has paid
+ * @param usualSeconds null without a usual duration, such as waiting for a payment
  */
 export function Waiting({
   what,
@@ -31,7 +31,7 @@ export function Waiting({
   );
 }
 
-/** A failure in words, with the next step. */
+/** A failure as text, with the next step. */
 export function Failed({ failure, retry }: { failure: Failure; retry?: () => void }) {
   return (
     <div class="notice bad" role="alert">

@@ -24,7 +24,7 @@ type Aged = {
   readonly failure: Failure | null;
 };
 
-/** Figures under one line are as old as the oldest of them. */
+/** Combined figures are as old as the oldest of them. */
 export function together(...answers: Aged[]): { at: string | null; stale: boolean; away: boolean } {
   const times = answers.flatMap(({ value }) => value?.as_of ?? []).sort();
   return {
@@ -34,7 +34,7 @@ export function together(...answers: Aged[]): { at: string | null; stale: boolea
   };
 }
 
-/** Value of SOL in sats, by the prices that the service uses; for the picture only. */
+/** Value of SOL in sats, at the service's prices; for the picture only. */
 function solInSats(lamports: string | null, summary: AbsrSummary | null): number | null {
   if (lamports === null || !summary?.solPriceUsd || !summary.btcPriceUsd) return null;
   return (Number(lamports) / 1e9) * (summary.solPriceUsd / summary.btcPriceUsd) * 1e8;
@@ -65,7 +65,7 @@ const Figure = ({
   asset: 'sol' | 'btc' | 'absr';
   name: string;
   atoms: string | null | undefined;
-  /** Whether the service has answered: a missing value is unknown then, else still loading. */
+  /** Whether the service has answered: a missing value is then unknown, otherwise still loading. */
   known: boolean;
   unit: string;
   show: (atoms: string) => string;

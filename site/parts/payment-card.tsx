@@ -20,11 +20,11 @@ type PaymentProps = {
   readonly payment: Payment;
   /** Whether the amount alone identifies the payment. */
   readonly byHand?: boolean;
-  /** Called with the signature of a payment that a wallet of this browser has sent. */
+  /** Called with the signature of a payment that a wallet in this browser has sent. */
   readonly sent?: (signature: string) => void;
 };
 
-/** What to pay and where: wallet first, QR code beside it, then by hand. The service finds the payment itself. */
+/** Payment instructions: wallet first, then a QR code, then by hand. The service finds the payment itself. */
 export function PaymentCard(props: PaymentProps) {
   const now = useNow(1000);
   const left = now === null ? null : (Date.parse(props.payment.expires_at) - now) / 1000;

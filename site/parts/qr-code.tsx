@@ -1,9 +1,9 @@
 import encodeQR from 'qr';
 
-/** Light modules around the code, as ISO/IEC 18004 asks. */
+/** Light modules around the code, as required by ISO/IEC 18004. */
 const QUIET = 4;
 
-/** Dark on light in either theme: that is what cameras look for. */
+/** Dark on light in both themes, because cameras expect it. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET });
   const size = rows.length;

@@ -197,7 +197,7 @@ export function ProofArchive() {
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 
-/** The archive returns the last proof of a day, so only that row has a link. */
+/** The archive returns a day's last proof, so only that row has a link. */
 export function ArchiveTable({ proofs }: Pick<ProofHistory, 'proofs'>) {
   const days = proofs.map(({ timestamp }) => dayOf(timestamp));
   return (

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'hono/jsx';
 
 const DURATION_MS = 900;
 
-/** A figure that runs from its previous value to the new one, unless the visitor prefers reduced motion. */
+/** A figure that counts from its previous value to the new one, unless the visitor prefers reduced motion. */
 export function Rolling({ atoms, show }: { atoms: bigint; show: (atoms: string) => string }) {
   const [shown, setShown] = useState(atoms);
   const from = useRef(atoms);

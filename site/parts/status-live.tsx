@@ -56,13 +56,13 @@ const Limits = ({ limits }: { limits: readonly Limit[] }) => (
   </dl>
 );
 
-/** The labels of swap details mention BTC; other kinds show their plain detail. */
+/** The labels of swap details mention BTC; other kinds show the detail unchanged. */
 const operationText = ({ kind, detail }: { kind: string; detail: string }): string => {
   if (detail === 'done') return '';
   return kind === 'swap' ? detailText(detail) : detail.replaceAll('_', ' ');
 };
 
-/** Swaps alone can be switched off; every other stop covers all that the custodian signs. */
+/** Swaps can be disabled separately; every other stop applies to everything that the custodian signs. */
 const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
   frozen === null && paused === 'disabled' ? (
     <Notice kind="warn" title="No new swap begins.">
@@ -100,9 +100,7 @@ export function StatusReport({ status }: { status: Status }) {
     <>
       <p class={`verdict ${status.ok ? 'good' : 'warn'}`}>
         <span class="verdict-sign" aria-hidden="true" />
-        <strong class="verdict-text">
-          {status.ok ? 'Everything works.' : 'Something needs the operator.'}
-        </strong>{' '}
+        <strong class="verdict-text">{status.ok ? 'Everything works.' : 'The operator must act.'}</strong>{' '}
         <span class="soft">
           {count(upstreams.filter(({ ok }) => ok).length)} of {count(upstreams.length)} upstreams respond.
         </span>
@@ -110,7 +108,7 @@ export function StatusReport({ status }: { status: Status }) {
       <div class="tiles">
         <Tile name="Every ABSR covered" value={backing ? (backing.ok ? 'yes' : 'NO') : null}>
           {backing?.gapSatoshis
-            ? `${sats(backing.gapSatoshis)} sats beyond the supply`
+            ? `${sats(backing.gapSatoshis)} sats in excess of the supply`
             : 'compared on both chains'}
         </Tile>
         <Tile

@@ -8,7 +8,7 @@ export type Step = {
 
 const SAID = { done: 'done', now: 'under way', open: 'to come', failed: 'failed' } as const;
 
-/** Where something stands that takes a while. */
+/** Progress of a longer task. */
 export const Steps = ({ label, steps }: { label: string; steps: readonly Step[] }) => (
   <ol class="steps" aria-label={label}>
     {steps.map(({ name, state, detail }) => (

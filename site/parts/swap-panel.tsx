@@ -52,10 +52,10 @@ export function SwapBounds({ minimum, failure }: { minimum: SwapMinimum | null; 
   );
 }
 
-/** What the quote brings less than the market price, in sats and percent; null without prices. */
+/** The difference between the quote and the market price, in sats and percent; null without prices. */
 function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string | null {
   if (!summary?.solPriceUsd || !summary.btcPriceUsd) return null;
-  // Prices are floats: this figure informs, the guaranteed minimum decides.
+  // Prices are floats: this figure is for information; the guaranteed minimum is binding.
   const market = (Number(estimate.amountLamports) / 1e9) * (summary.solPriceUsd / summary.btcPriceUsd) * 1e8;
   const cost = market - Number(estimate.estimatedSatoshis);
   if (market <= 0 || cost < 0) return 'nothing at the present prices';
@@ -106,7 +106,7 @@ const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrS
   );
 };
 
-/** The amount in whole lamports of each preset that the present limits allow. */
+/** The amount in whole lamports of each preset that the current limits allow. */
 function presets(minimum: SwapMinimum | null): readonly (readonly [name: string, amount: string])[] {
   if (minimum === null) return [];
   const [least, most] = [BigInt(minimum.minAmountLamports), BigInt(minimum.maxAmountLamports)];
@@ -120,7 +120,9 @@ function presets(minimum: SwapMinimum | null): readonly (readonly [name: string,
   ];
 }
 
-/** Quote, then start, then progress. A rehearsal does everything but reserve and sign. */
+/**
+ * Quote, then start, then progress. A dry run performs every step except the reservation and the signature.
+ */
 export function SwapPanel() {
   const minimum = useAnswer('getSwapMinimum', {}, POLL_MS);
   const summary = useAnswer('getAbsrSummary', {});

@@ -8,7 +8,7 @@ import { type Step, Steps } from './steps.tsx';
 
 const POLL_MS = 2500;
 
-/** Label of each detail of a swap, and for a failed one its outcome. */
+/** Label of each detail of a swap and, for a failed swap, its outcome. */
 export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outcome?: string]>> = {
   signed: ['signed, about to be sent'],
   sent: ['sent to Solana'],
@@ -22,13 +22,10 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outc
     'The SOL is back in the reserve, less the bridge’s fee. This swap brings no BTC.',
   ],
   partial: ['only partly paid', 'Less BTC arrived than the bridge had guaranteed.'],
-  bridge_failed: [
-    'the bridge gave up',
-    'The bridge has returned nothing yet. The operator claims the SOL there.',
-  ],
+  bridge_failed: ['the bridge gave up', 'The bridge has returned nothing yet. The operator contacts it.'],
   late: ['the BTC arrived late', 'The swap had failed, and the BTC arrived afterwards.'],
   expired: ['expired', 'The transaction reached no Solana block. Nothing was spent.'],
-  rejected: ['refused by Solana', 'Nothing was swapped. Only the network fee was spent.'],
+  rejected: ['rejected by Solana', 'Nothing was swapped. Only the network fee was spent.'],
 };
 
 export const detailText = (detail: string): string =>

@@ -3,7 +3,7 @@ import { useState } from 'hono/jsx';
 
 export type Tab = { readonly name: string; readonly content: () => Child };
 
-/** One of several texts at a time; the arrow keys move between the tabs. */
+/** One of several texts at a time; the arrow keys switch between the tabs. */
 export function Tabs({ id, label, tabs }: { id: string; label: string; tabs: readonly Tab[] }) {
   const [chosen, setChosen] = useState(0);
   const move = (event: KeyboardEvent): void => {

@@ -1,6 +1,8 @@
 import type { Child } from 'hono/jsx';
 
-/** One figure with its unit. A loading value keeps its place; null is shown as `unknown`, never as zero. */
+/**
+ * One figure with its unit. A loading value reserves its space; null is shown as `unknown`, never as zero.
+ */
 export const Tile = ({
   name,
   value,

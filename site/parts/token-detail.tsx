@@ -13,7 +13,7 @@ import { TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
 import { Foreign } from './token-text.tsx';
 
-/** Holder of a right on the chain: an address, none, or not readable now. */
+/** Holder of an authority on the chain: an address, none, or currently unreadable. */
 const Authority = ({
   address,
   asOf,

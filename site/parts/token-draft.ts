@@ -1,5 +1,5 @@
 /**
- * The form of a new token, checked by the rules of the service. Pure.
+ * The form of a new token, checked with the service's rules. Pure.
  * @module
  */
 import {
@@ -67,7 +67,7 @@ const faultText = (text: string, fault: TextFault | undefined, maxBytes: number)
   }
 };
 
-/** Whether the text is an address that the service accepts for a picture. */
+/** Whether the text is a URL that the service accepts for a picture. */
 export const isImageUrl = (text: string): boolean => IMAGE.test(text) && text.length <= MAX_URI_BYTES;
 
 export const decimalsOf = (draft: TokenDraft): number | null =>

@@ -72,7 +72,7 @@ export function TokenPreview({ draft }: { draft: TokenDraft }) {
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
 type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';
 
-/** Fills in the address of the connected wallet once, and leaves it editable. */
+/** Fills in the connected wallet's address once; it stays editable. */
 function useWalletAddress(fill: (address: string) => void): void {
   const connected = useConnected();
   const address = connected?.account.address;
@@ -168,7 +168,7 @@ export function TokenCreator() {
           />
           <fieldset>
             <legend>Rights that you keep</legend>
-            <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed for ever." />
+            <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed permanently." />
             <Check {...right('keepFreezing')} label="Freeze accounts" hint="Off is what holders expect." />
             <Check
               {...right('keepEditing')}

@@ -19,7 +19,7 @@ function remark(loaded: Loaded): string | null {
   return width === height ? `${size}.` : `${size}: wallets crop it to a square.`;
 }
 
-/** The token's picture. It comes from a foreign site, so it loads only after the visitor asks for it. */
+/** The token's picture. It is on another site, so it loads only after the visitor clicks. */
 export function TokenPicture({ symbol, url }: { symbol: string; url: string | null }) {
   const [asked, setAsked] = useState<string | null>(null);
   const [loaded, setLoaded] = useState<Loaded>({ type: 'asked' });

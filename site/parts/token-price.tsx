@@ -28,7 +28,7 @@ export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, s
   </dl>
 );
 
-/** The service charges by the byte; names of usual length stand in until the form has its own. */
+/** The service charges by the byte; names of usual length are used until the form has its own. */
 const USUAL = { name: 'New Token', symbol: 'TOKEN' };
 const TYPING_MS = 400;
 
@@ -42,7 +42,7 @@ function orderOf(draft: TokenDraft): Input<'quoteToken'> {
   };
 }
 
-/** The price and its parts before anything is ordered; follows the form after a pause in typing. */
+/** The price and its parts before anything is ordered; updates after a pause in typing. */
 export function TokenPrice({ draft }: { draft: TokenDraft }) {
   const order = orderOf(draft);
   const wanted = JSON.stringify(order);
@@ -65,7 +65,7 @@ export function TokenPrice({ draft }: { draft: TokenDraft }) {
         <>
           <p>
             <strong class="number">{sol(value.fee_lamports.toString())} SOL</strong>{' '}
-            <span class="fine">and less than 0.00002 SOL, which tell your payment apart</span>
+            <span class="fine">and less than 0.00002 SOL that identify your payment</span>
           </p>
           <PriceParts breakdown={value.fee_breakdown} />
         </>

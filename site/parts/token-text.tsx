@@ -1,6 +1,6 @@
 /**
- * Words that strangers chose. They are shown as text, kept apart from the writing direction of what is around them,
- * and cut where they would push everything else away.
+ * Text chosen by untrusted authors. It is shown as plain text, isolated from the surrounding writing
+ * direction, and cut to a maximum length.
  * @module
  */
 
@@ -10,7 +10,7 @@ export const Foreign = ({ text }: { text: string }) => (
   <bdi class="foreign">{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>
 );
 
-/** The first letter, where other sites load a picture from wherever the creator says. */
+/** The first letter, in place of the picture that other sites load from the creator's URL. */
 export const Initial = ({ symbol }: { symbol: string }) => (
   <span class="initial" aria-hidden="true">
     <bdi>{[...symbol][0]?.toUpperCase() ?? '?'}</bdi>

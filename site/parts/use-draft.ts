@@ -20,7 +20,7 @@ export function useDraft<T extends object>(
       if (value === null) sessionStorage.removeItem(key);
       else sessionStorage.setItem(key, JSON.stringify(value));
     } catch {
-      // As above.
+      // Same as above.
     }
   };
   return [
@@ -33,7 +33,7 @@ export function useDraft<T extends object>(
   ];
 }
 
-/** Of what was stored, the fields that the form still has, with their types. */
+/** The stored values of fields that the form still has, with their types. */
 function known<T extends object>(stored: object, initial: T): T {
   const kept = Object.entries(stored).filter(
     ([name, value]) => name in initial && typeof value === typeof Reflect.get(initial, name),

@@ -32,7 +32,9 @@ type State =
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'done'; readonly lines: readonly CheckLine[]; readonly at: string };
 
-/** Both signatures are checked on load, without the network; one press checks the rest with public explorers. */
+/**
+ * Both signatures are checked on load, without the network; a click checks the rest with public explorers.
+ */
 export function VerifyPanel() {
   const [state, setState] = useState<State>({ type: 'idle' });
   const [signed, setSigned] = useState<readonly CheckLine[]>([]);
@@ -92,7 +94,9 @@ export function VerifyPanel() {
           <div class={`notice ${green ? 'good' : 'bad'}`}>
             <p>
               <strong>
-                {green ? 'All five hold.' : `${lines.filter(({ ok }) => !ok).length} of five do not hold.`}
+                {green
+                  ? 'All five checks pass.'
+                  : `${lines.filter(({ ok }) => !ok).length} of five checks fail.`}
               </strong>{' '}
               Checked {instant(state.at)}.{' '}
               <CopyButton

@@ -24,7 +24,7 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
         </Tile>
         <Tile name="Page views in 7 days" value={count(totals.last_7d)} />
         <Tile name="Bots left out" value={count(totals.filtered_bots)}>
-          counted apart
+          counted separately
         </Tile>
       </div>
       <section>
@@ -64,7 +64,7 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
             rows={referrers
               .slice(0, TOP)
               .map(({ host, count: views }) => [<Foreign text={host} />, count(views)])}
-            empty="Nobody came by a link yet."
+            empty="No visit came from a link yet."
           />
         </section>
       </div>

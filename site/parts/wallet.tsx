@@ -1,5 +1,5 @@
 /**
- * Wallet buttons. Everything that a wallet needs is loaded at the first press, never before.
+ * Wallet buttons. All wallet code is loaded on the first click, never before.
  * @module
  */
 import type { Wallet } from '@wallet-standard/base';
@@ -11,7 +11,7 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 
 const load = () => import('../wallet/wallets.ts');
 
-/** The connected account belongs to the page: every wallet button shares it. */
+/** The connected account belongs to the page: all wallet buttons share it. */
 let shared: Connected | null = null;
 const CONNECTED = 'sluice:wallet';
 
@@ -166,7 +166,7 @@ export function WalletPayment({
       )}
       {abandoned && failure === null ? (
         <Notice kind="info" title="Nothing is lost.">
-          <p>If you approved the payment, it is found here by itself. If not, nothing was sent: try again.</p>
+          <p>If you approved the payment, it is found automatically. If not, nothing was sent: try again.</p>
         </Notice>
       ) : null}
       {failure === null ? null : <Failed failure={failure} />}

@@ -13,7 +13,7 @@
         referrer: document.referrer.split(/[?#]/)[0].slice(0, 4096),
       }),
     }).catch(() => {});
-  // A page that is rendered ahead of time has been seen only once it is shown.
+  // A page that is rendered in advance counts only once it is shown.
   if (document.prerendering) document.addEventListener('prerenderingchange', send, { once: true });
   else send();
 })();

@@ -1,4 +1,4 @@
-// Loads Scalar when the reader asks for it, below the header of the page.
+// Loads Scalar on request, below the header of the page.
 (() => {
   const button = document.getElementById('interactive');
   const reference = document.getElementById('reference');

@@ -1,6 +1,6 @@
 /**
- * Builds what each feature of the API runs on, once per set of bindings. A function per feature, so that a feature receives
- * only its own part.
+ * Builds each API feature's dependencies, once per set of bindings. One function per feature, so that a
+ * feature receives only its own part.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -47,7 +47,7 @@ import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
 type Sources = ReturnType<typeof sourcesOf>;
 
-/** The platform and the upstreams, built once and handed to each feature that needs them. */
+/** The platform and the upstreams, built once and passed to the features that need them. */
 function sourcesOf(env: Env) {
   const config = wired(env);
   const { log } = config.telemetry;
@@ -60,7 +60,7 @@ function sourcesOf(env: Env) {
     config,
     log,
     cache: newCache(env.KV),
-    /** Of this isolate only, for keys that a caller chooses. */
+    /** This isolate's memory only, for keys chosen by callers. */
     memory: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     sleep,
@@ -102,7 +102,7 @@ function depsOf(sources: Sources): Deps {
 const analyticsDeps = ({ env, config }: Sources): Deps['analytics'] => ({
   analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
   siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
-  // A value that cannot be read must not keep addresses for longer than the operator meant.
+  // An invalid value must not keep addresses for longer than the operator intended.
   ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')
     ? 0
     : config.ANALYTICS_IP_RETENTION_DAYS,
@@ -306,8 +306,8 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
 const built = new WeakMap<Env, { readonly sources: Sources; readonly deps: Deps }>();
 
 /**
- * One set per `env`, because caches live in it. The runtime passes the same `env` to every request of an isolate until a
- * variable or secret changes; then it may keep the isolate and pass a new one.
+ * One set per `env`, because caches are part of it. The runtime passes the same `env` to every request of an
+ * isolate until a variable or secret changes. It may then keep the isolate and pass a new one.
  */
 export function apiOf(env: Env) {
   let api = built.get(env);
@@ -321,13 +321,13 @@ export function apiOf(env: Env) {
 
 export const apiDeps = (env: Env): Deps => apiOf(env).deps;
 
-/** The most that any node knows of a transaction. */
+/** The most advanced status that any node reports for a transaction. */
 async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {
   const answers = await Promise.allSettled(rpc.nodes.map((node) => node.signatureStatus(signature)));
   const seen = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
-  // None answered: the failure of the first is as good as any.
+  // No node answered: throws the first node's failure.
   if (seen.length === 0) await rpc.first((node) => node.signatureStatus(signature));
   if (seen.some((status) => status?.commitment === 'finalized')) return 'final';
-  // A node that failed may know it.
+  // A failed node may have the transaction.
   return seen.length === answers.length && seen.every((status) => status === null) ? 'unknown' : 'pending';
 }

@@ -1,5 +1,5 @@
 /**
- * Clients that the API and the custodian build alike.
+ * Clients that the API and the custodian build in the same way.
  * @module
  */
 import { createLifiRoute } from '../bridges/lifi.ts';
@@ -17,7 +17,10 @@ import { createCoinbase, createHyperliquid, createKraken } from '../providers/pr
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { log, type Wired } from './telemetry.ts';
 
-/** The network for one client. Where its URL is set but wrong, every call fails: no other address is asked instead. */
+/**
+ * The network access of one client. If its URL is set but invalid, every call fails instead of using a
+ * default address.
+ */
 export function fetchFor(
   config: Wired,
   variable: Extract<keyof Config, `${string}_URL` | `${string}_URLS`>,
@@ -54,7 +57,7 @@ export function clients(config: Wired) {
 }
 
 /**
- * Keeps for the alarms whether the bridge's fees pass our cap. A write that fails is repeated by the next quote.
+ * Stores for the alarms whether the bridge's fees exceed our cap. The next quote repeats a failed write.
  * @param defer keeps a request alive until the write is done
  */
 export const feeNotes = (kv: KVNamespace, defer: (work: Promise<void>) => void) => {
@@ -76,7 +79,7 @@ export const nearIntentsOf = (config: Wired) =>
     fetch: fetchFor(config, 'NEAR_INTENTS_API_URL'),
   });
 
-/** @param onFees called for each judged quote of 1Click */
+/** @param onFees called for each checked quote of 1Click */
 export function swapRoutes(
   config: Wired,
   reserve: Reserve,

@@ -1,12 +1,12 @@
 /**
- * Variables that an area lacks. A variable that is set but invalid counts as missing, so that no area runs on a value
- * different from the one that the operator meant.
+ * Variables that an area lacks. A variable that is set but invalid counts as missing, so that no area uses a
+ * value that the operator did not intend.
  * @module
  */
 import { type Area, type Config, DECLARATIONS } from '../config.ts';
 import { addressOfSecret, isBitcoinKey } from '../custody/kernel/signer.ts';
 
-/** What the declarations say, and in addition keys that parse but are the wrong ones. */
+/** The variables that the declarations require, and keys that parse but do not match their address. */
 function lacks(config: Config, area: Area): string[] {
   const declared = DECLARATIONS.filter(([, { areas }]) => areas.includes(area));
   const absent = declared.filter(
@@ -17,14 +17,17 @@ function lacks(config: Config, area: Area): string[] {
   return [...wrongKeys(config, area), ...absent.map(([name]) => name), ...invalid.map(([name]) => name)];
 }
 
-/** The key is in one place: here, or in the key service. */
+/** The key is in one place: here or in the key service. */
 const isReplaced = (config: Config, name: string): boolean =>
   name === 'SOLANA_PRIVATE_KEY' && config.VAULT_URL !== undefined;
 
 const isNeededByVault = (config: Config, name: string): boolean =>
   config.VAULT_URL !== undefined && (name === 'VAULT_TOKEN' || name === 'RESERVE_SOLANA_ADDRESS');
 
-/** The address of each config's key. Every area asks for it, and deriving it multiplies a point of the curve. */
+/**
+ * The address of each configuration's key, cached because every area needs it and deriving it costs a curve
+ * multiplication.
+ */
 const solanaAddresses = new WeakMap<Config, { readonly address: string | undefined }>();
 
 /** Undefined without SOLANA_PRIVATE_KEY, or when it is unreadable. */
@@ -35,7 +38,7 @@ function addressOfKey(config: Config): string | undefined {
   return known.address;
 }
 
-/** A key in two places, an unreadable one, or one of another address than the named one. */
+/** A key in two places, an unreadable key, or a key that does not match the configured address. */
 function wrongSolanaKey(config: Config): string[] {
   const { SOLANA_PRIVATE_KEY: secret, RESERVE_SOLANA_ADDRESS: named, VAULT_URL: vault } = config;
   if (!secret) return [];
@@ -54,13 +57,13 @@ function wrongKeys(config: Config, area: Area): string[] {
     : [];
 }
 
-/** Every area of the custodian needs the custodian itself. */
+/** Every area of the custodian requires the custodian itself. */
 export const missingFor = (
   config: Config,
   area: 'custody' | 'proof' | 'mint' | 'asry' | 'payments',
 ): string[] => [...new Set([...lacks(config, 'custody'), ...lacks(config, area)])];
 
-/** Every invalid variable, and what the custodian and its proof lack. */
+/** Every invalid variable, and the variables that the custodian and its proof lack. */
 export const missingAnywhere = (config: Config): string[] => [
   ...new Set([...missingFor(config, 'proof'), ...config.invalid]),
 ];

@@ -6,7 +6,7 @@ import type { Telemetry } from './telemetry.ts';
  * The stub of the custodian: each property is a verb of the Durable Object.
  *
  * @param missing variables without which the custodian does not start
- * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails; it may have taken effect. NOT_CONFIGURED
+ * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails, although it may have taken effect; NOT_CONFIGURED
  */
 export function custodianClient(
   env: Env,

@@ -1,5 +1,5 @@
 /**
- * What the custodian runs on.
+ * Builds the custodian's dependencies.
  * @module
  */
 import type { SwapRoute } from '../bridges/route.ts';
@@ -47,9 +47,9 @@ export type CustodyPlatform = {
   readonly routes: readonly SwapRoute[];
   readonly database: D1Database;
   readonly signer: Signer;
-  /** Undefined where no MINT_KEY_SEED is set. */
+  /** Undefined without MINT_KEY_SEED. */
   readonly mintKeys: MintKeys | undefined;
-  /** Undefined where the Bitcoin key is not the key of the reserve's address. */
+  /** Undefined if the Bitcoin key does not match the reserve's address. */
   readonly proofSigner: ProofSigner | undefined;
 } & Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'log'> &
   Pick<PaymentPorts, 'randomBytes'>;
@@ -84,7 +84,7 @@ export function custodyDeps(env: Env): CustodyDeps {
   });
 }
 
-/** Signs with the key that the configuration has, here or in a key service. Undefined where it has none. */
+/** Signs with the configured key, here or in a key service. Undefined without a key. */
 function signerOf(config: Wired & { readonly telemetry: Telemetry }): Signer | undefined {
   const { SOLANA_PRIVATE_KEY: secret, VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
   if (secret) return createSigner(secret);
@@ -111,7 +111,7 @@ function signerOf(config: Wired & { readonly telemetry: Telemetry }): Signer | u
   });
 }
 
-/** The custody modules over a platform, as the configuration switches them on. */
+/** The custody modules on a platform, as enabled by the configuration. */
 export function composeCustody(
   config: Wired,
   bitcoinAddress: string,
@@ -181,7 +181,7 @@ export function composeCustody(
   };
 }
 
-/** Rewards for deposits, where their mint is configured. */
+/** Rewards for deposits, if their mint is configured. */
 function asryRewards(config: Config, solana: SolanaView, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
   const { ASRY_MINT_ADDRESS: mint } = config;
   if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
@@ -206,7 +206,7 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
   return { asry: createAsryPorts(solana, { reserveAddress, mint, terms, program }) };
 }
 
-/** The daily mint and the ownership proof, each where it is configured. */
+/** The daily mint and the ownership proof, if configured. */
 function reserveModules(
   config: Config,
   solana: SolanaView,

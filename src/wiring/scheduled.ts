@@ -1,5 +1,5 @@
 /**
- * What the cron triggers run on.
+ * Builds the cron triggers' dependencies.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -55,7 +55,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
         run: async () => createDatabaseStore(env.DB).recordCheck(now(), failedParts(await readStatus())),
       },
     ],
-    // The mint's own cron: the custodian begins the day's operation, whichever tick comes first.
+    // The mint's own cron. The first tick after the mint's time begins the day's operation in the custodian.
     daily: [
       { name: 'heartbeat', run: () => heartbeat.beat('daily', now()) },
       { name: 'wake', run: () => custody.wake() },
@@ -86,7 +86,7 @@ function watchAlarms(
   });
 }
 
-/** Read again for every isolate. A watch-only reserve without a proof has no proof to read. */
+/** Read again for all isolates. A watch-only reserve without a proof is skipped. */
 const prewarmedReads = (reserves: Deps['reserves']) => [
   { name: 'prewarm_reserves', run: () => getReserves(reserves, true) },
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },

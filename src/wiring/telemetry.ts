@@ -1,6 +1,6 @@
 /**
- * Where log lines go: to the console, and as data points to the optional Analytics Engine binding `METRICS`. The
- * binding is optional in wrangler.toml, so the generated type of `Env` does not have it.
+ * Destinations of log lines: the console and, as data points, the optional Analytics Engine binding
+ * `METRICS`. The binding is optional in wrangler.toml, so the generated type of `Env` does not have it.
  * @module
  */
 import { type Config, readConfig } from '../config.ts';
@@ -12,11 +12,11 @@ export type Line = Readonly<Record<string, unknown>>;
 
 export type Telemetry = {
   readonly log: (line: Line) => void;
-  /** Counts a call of an upstream. It is not logged, because there are several for each request. */
+  /** Counts an upstream call. It is not logged, because each request makes several. */
   readonly observe?: Fetch['observe'];
 };
 
-/** A configuration, and what its clients report to. Without telemetry they log to the console only. */
+/** A configuration and its clients' log. Without telemetry they log to the console only. */
 export type Wired = Config & { readonly telemetry?: Telemetry };
 
 export const log = (line: Line): void => console.log(stringifyJson(line));
@@ -27,7 +27,7 @@ function telemetry({ METRICS }: Env & { readonly METRICS?: AnalyticsEngineDatase
     try {
       for (const point of pointsOf(line)) METRICS?.writeDataPoint(point);
     } catch (error) {
-      // Metrics are lost then: no request and no operation may fail for them.
+      // Only the metrics are lost: no request and no operation may fail because of them.
       log({ level: 'warn', event: 'metrics_failed', reason: String(error).slice(0, 200) });
     }
   }

@@ -1,5 +1,5 @@
 /**
- * What a third party's transaction is judged by, where a route brings any.
+ * The evidence and limits for third parties' transactions, if a route uses them.
  * @module
  */
 import { LIFI_MAX_FEE_BPS } from '../bridges/lifi.ts';
@@ -12,10 +12,13 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { nearIntentsOf } from './clients.ts';
 import { log, type Wired } from './telemetry.ts';
 
-/** Lamports. Recorded quotes of LI.FI ask for up to 285,000 of priority; a vault swap pays the rent of its event. */
+/**
+ * Lamports. Recorded quotes of LI.FI use up to 285,000 for priority; a vault swap also pays the rent of its
+ * event account.
+ */
 const MAX_PRIORITY_FEE = 500_000n;
 const MAX_RENT = 5_000_000n;
-/** Broker and affiliates of a vault swap. */
+/** Broker and affiliate fees of a vault swap. */
 const MAX_BROKER_BPS = 50;
 
 export function thirdPartySwaps(
@@ -51,7 +54,7 @@ export function thirdPartySwaps(
   };
 }
 
-/** Mints of ours, the treasury, and the accounts in which it and the reserve hold what they hold. */
+/** Our mints, the treasury, and the token accounts of the treasury and the reserve. */
 function ownAccounts(config: Config, reserve: string): string[] {
   const treasury = config.TREASURY_SOLANA_ADDRESS ?? reserve;
   const mints = [config.ABSR_MINT_ADDRESS, config.ASRY_MINT_ADDRESS].filter((mint) => mint !== undefined);

@@ -1,6 +1,6 @@
 /**
- * One cheap question to everything outside that the service lives on, for the status. None opens, moves or costs
- * anything; the bridge is not asked for a quote, since those are few.
+ * One inexpensive request to every upstream, for the status. None opens, moves or costs anything. The bridge
+ * is not asked for a quote, because the quota is small.
  * @module
  */
 import type { Config } from '../config.ts';
@@ -14,13 +14,13 @@ import type { Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {
   readonly name: string;
-  /** Whether money waits for it. */
+  /** Whether money depends on it. */
   readonly needed: boolean;
-  /** @throws when it does not answer as it should */
+  /** @throws when the answer is not as expected */
   ask(): Promise<unknown>;
 };
 
-/** A made-up deposit address and a made-up transaction. */
+/** An invented deposit address and an invented transaction. */
 const NO_ADDRESS = '1'.repeat(32);
 const NO_SIGNATURE = '1'.repeat(64);
 const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };

@@ -47,7 +47,7 @@ it('the proof of the service is green in all five lines, and only the named stra
     rpcUrls: string[];
   };
   expect(await verified()).toEqual(CHECKS);
-  expect(await visited?.page.locator('.verify').innerText()).toContain('All five hold.');
+  expect(await visited?.page.locator('.verify').innerText()).toContain('All five checks pass.');
   if (visited) await picture(visited.page, 'verified');
   const asked = new Set(visited?.strangers.map((url) => new URL(url).origin));
   const named = [...sources.explorers, sources.rpcUrls[0] ?? ''].map((url) => new URL(url).origin);

@@ -33,7 +33,7 @@ it('a service that comes back is shown again by the button', async () => {
   );
   const { page } = visited;
   const wallets = page.locator('[data-island="wallets"]');
-  await wallets.getByText('The service did not answer as it should (status 502).').waitFor();
+  await wallets.getByText('The service returned an unexpected answer (status 502).').waitFor();
   down = false;
   await wallets.getByRole('button', { name: 'Try again' }).click();
   await wallets.getByRole('heading', { name: 'Bitcoin reserve' }).waitFor();
@@ -172,7 +172,7 @@ it('when the Worker goes down, the page keeps what it knew, says so, and comes b
   await control('POST /worker/kill');
   try {
     await page
-      .getByText('The service did not answer as it should (status 502).')
+      .getByText('The service returned an unexpected answer (status 502).')
       .waitFor({ timeout: 60_000 });
     expect(await page.getByRole('heading', { name: 'Upstreams' }).isVisible()).toBe(true);
   } finally {

@@ -72,7 +72,7 @@ describe('failures are words with a next step', () => {
     ['nothing at all', new Response(null, { status: 500 }), 500],
   ])('%s', async (_name, response, status) => {
     answering(async () => response);
-    expect((await failed()).text).toBe(`The service did not answer as it should (status ${status}).`);
+    expect((await failed()).text).toBe(`The service returned an unexpected answer (status ${status}).`);
   });
 
   const refused = {

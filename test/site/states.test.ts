@@ -120,7 +120,7 @@ it('states what the curve does: sooner earns more, splitting earns no more', () 
   expect(first).toBeGreaterThan(second);
   expect(first + second).toBe(entitlementOf(curve, 0n, 2n * net));
   const text = String(asry.Content());
-  expect(text).toContain('The sooner a deposit is claimed, the more a dollar of it earns.');
+  expect(text).toContain('The sooner a deposit is claimed, the more each dollar earns.');
   expect(text).toContain('Splitting a deposit gains nothing.');
   expect(text).not.toContain('order');
 });

@@ -1,6 +1,6 @@
 /**
- * What the API answers, on the site's own origin: the Worker behind a service binding. The request goes on as it came,
- * the caller's address as the edge wrote it included.
+ * Forwards API requests on the site's own origin to the Worker over a service binding. The request is
+ * unchanged, including the caller's address as set by the edge.
  * @module
  */
 type Bindings = { readonly API: { fetch(request: Request): Promise<Response> } };
@@ -21,7 +21,7 @@ export async function onRequest({
   }
 }
 
-/** The body of every failure, for a Worker that cannot be reached. */
+/** The error body when the Worker cannot be reached. */
 const unavailable = (requestId: string): Response =>
   Response.json(
     {

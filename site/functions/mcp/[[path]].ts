@@ -1,5 +1,6 @@
 /**
- * Forwards the MCP endpoint to its Worker over a service binding, with the caller's address as the edge wrote it.
+ * Forwards the MCP endpoint to its Worker over a service binding, with the caller's address as set by the
+ * edge.
  * @module
  */
 type Bindings = { readonly MCP: { fetch(request: Request): Promise<Response> } };
