@@ -6,9 +6,12 @@
 
 import type { z } from '@hono/zod-openapi';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { numberText } from '../core/json.ts';
 
-/** Unknown members that one message names. */
-const MAX_NAMES = 5;
+/** Characters of the caller's own input that one message repeats. */
+const MAX_SHOWN = 40;
+/** Characters of the same with quotes and escapes. */
+const MAX_QUOTED = 60;
 
 type RawIssue = Parameters<NonNullable<z.core.$ZodConfig['customError']>>[0];
 
@@ -50,21 +53,53 @@ export function inCallerWords(issue: RawIssue): string | undefined {
       return issue.input === undefined
         ? 'is required'
         : `must be one of ${issue.values.map(String).join(', ')}`;
-    case 'unrecognized_keys':
-      return `Unknown member: ${issue.keys
-        .slice(0, MAX_NAMES)
-        .map((name) => JSON.stringify(name))
-        .join(', ')}. Send only the documented ones.`;
+    case 'unrecognized_keys': {
+      const [first = '', ...rest] = issue.keys;
+      return `Unknown member: ${shown(first)}${rest.length > 0 ? ` and ${rest.length} more` : ''}. Send only the documented ones.`;
+    }
     case 'too_big':
     case 'too_small':
       return sizeOf(issue);
     case 'invalid_format':
       return `must be ${FORMATS[issue.format] ?? 'in the documented format'}`;
     default:
-      return undefined;
+      return 'must be as documented';
   }
 }
 
 /** The message for a text that is too long in bytes of UTF-8, the unit of wallets and the chain. */
 export const tooManyBytes = (text: string, maximum: number): string =>
   `is ${grouped(utf8ToBytes(text.toWellFormed()).length)} bytes long; at most ${grouped(maximum)}`;
+
+const shortened = (text: string, maximum: number): string =>
+  text.length > maximum ? `${text.slice(0, maximum).toWellFormed()}…` : text.toWellFormed();
+
+/** A value of a request as a message shows it: quoted, shortened, at most about 60 characters. */
+function shown(value: unknown): string {
+  // Escapes of control characters are up to six characters long.
+  if (typeof value === 'string') return shortened(JSON.stringify(shortened(value, MAX_SHOWN)), MAX_QUOTED);
+  if (Array.isArray(value)) return 'a list';
+  const number = numberText(value);
+  if (number !== undefined) return shortened(number, MAX_SHOWN);
+  return typeof value === 'object' && value !== null ? 'a JSON object' : shortened(String(value), MAX_SHOWN);
+}
+
+/** Rules that already say what was given, or that nothing was given. */
+const IS_COMPLETE =
+  /^(?:is required$|must not be empty$|is [\d,]+ (?:bytes|characters) long; |Unknown member)/;
+
+/** A broken rule with what was given: `must be 1 to 100; "500" was given`. @param given undefined if it is missing */
+export function withGiven(rule: string, given: unknown): string {
+  if (IS_COMPLETE.test(rule)) return rule;
+  return given === undefined ? 'is required' : `${rule}; ${shown(given)} was given`;
+}
+
+/** The value at a path of the input; undefined where there is none. */
+export const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? Reflect.get(value, key)
+        : undefined,
+    input,
+  );

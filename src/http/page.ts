@@ -7,6 +7,7 @@ import { z } from '@hono/zod-openapi';
 import { base64urlnopad } from '@scure/base';
 import type { Context } from 'hono';
 import { AppError } from '../core/errors.ts';
+import { withGiven } from './caller-words.ts';
 import { integerParam } from './params.ts';
 
 /** Longest cursor that is decoded, in characters. */
@@ -60,7 +61,7 @@ export function decodeCursor<K extends CursorKey>(
     .safeParse(decoded(cursor));
   const found = key.safeParse(parts.data?.slice(1));
   if (found.success) return found.data;
-  const message = 'is not a next_cursor of this list';
+  const message = withGiven('must be a next_cursor of this list', cursor);
   throw new AppError('INVALID_INPUT', `cursor ${message}`, {
     details: { issues: [{ in: 'query', path: 'cursor', message }] },
   });

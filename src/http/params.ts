@@ -3,14 +3,19 @@
  * @module
  */
 import { z } from '@hono/zod-openapi';
-import { formatAmount, parseWrittenAmount } from '../core/amount.ts';
+import { formatAmount, type ParsedAmount, parseWrittenAmount } from '../core/amount.ts';
 import { ExactNumber, numberText } from '../core/json.ts';
 
-const REASON = {
-  not_a_decimal: 'must be a positive decimal number such as 0.5',
-  too_many_digits: 'has more digits after the point than the unit has',
-  too_large: 'is too large',
-} as const;
+const fault = (reason: Extract<ParsedAmount, { ok: false }>['reason'], decimals: number): string => {
+  switch (reason) {
+    case 'not_a_decimal':
+      return 'must be a positive decimal number such as 0.5';
+    case 'too_many_digits':
+      return `must have at most ${decimals} digits after the point`;
+    case 'too_large':
+      return 'must have at most 64 characters and at most 128 digits when written out';
+  }
+};
 
 type AmountRules = {
   /** Digits of the unit after the point. */
@@ -29,7 +34,7 @@ export function amountParam({ decimals, minimum, excess, description, example }:
     .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: 'must be a number' })
     .transform((value, context) => {
       const parsed = parseWrittenAmount(numberText(value) ?? '', decimals, excess);
-      if (!parsed.ok) context.addIssue(REASON[parsed.reason]);
+      if (!parsed.ok) context.addIssue(fault(parsed.reason, decimals));
       else if (parsed.atoms < minimum)
         context.addIssue(`must be at least ${formatAmount(minimum, decimals)}`);
       else return parsed.atoms;
@@ -38,32 +43,36 @@ export function amountParam({ decimals, minimum, excess, description, example }:
     .openapi({ type: 'number', description, example: Number(example) });
 }
 
+const integerRule = (minimum: number, maximum: number): string =>
+  `must be an integer from ${minimum} to ${maximum}`;
+
+/** Largest integer of 15 digits, so that every one is exact. */
+const MAX_QUERY_INTEGER = 999_999_999_999_999;
+
 /** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as text. */
-export const integerMember = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) =>
-  z
-    .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: 'must be an integer' })
+export function integerMember(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
+  const rule = integerRule(minimum, maximum);
+  return z
+    .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: rule })
     .transform((value, context) => {
       const parsed = parseWrittenAmount(numberText(value) ?? '', 0, 'refuse');
       const integer = parsed.ok ? Number(parsed.atoms) : Number.NaN;
-      if (!Number.isSafeInteger(integer)) context.addIssue('must be an integer');
-      else if (integer < minimum || integer > maximum)
-        context.addIssue(
-          maximum === Number.MAX_SAFE_INTEGER
-            ? `must be at least ${minimum}`
-            : `must be ${minimum} to ${maximum}`,
-        );
-      else return integer;
+      if (Number.isSafeInteger(integer) && integer >= minimum && integer <= maximum) return integer;
+      context.addIssue(rule);
       return z.NEVER;
     })
     .openapi({ type: 'integer', minimum, ...(maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }) });
+}
 
 /**
  * An integer in a query: plain digits, refused outside its range and never clamped. Coercion would also
  * accept `0x1`, `1e1` and blanks. The route describes it.
  */
-export const integerParam = (minimum: number, maximum = 999_999_999_999_999) =>
-  z
+export function integerParam(minimum: number, maximum = MAX_QUERY_INTEGER) {
+  const rule = integerRule(minimum, maximum);
+  return z
     .string()
-    .regex(/^\d{1,15}$/, 'must be an integer')
+    .regex(/^\d{1,15}$/, rule)
     .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, `must be ${minimum} to ${maximum}`);
+    .refine((value) => value >= minimum && value <= maximum, rule);
+}

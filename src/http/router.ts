@@ -4,7 +4,7 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { AppError, type ErrorTable } from '../core/errors.ts';
-import { inCallerWords } from './caller-words.ts';
+import { inCallerWords, valueAt, withGiven } from './caller-words.ts';
 
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
 export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
@@ -12,22 +12,31 @@ export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
 /** Maximum issues in one answer, because a body may have thousands of invalid members. */
 const MAX_ISSUES = 10;
 
+/** What an issue without a path is about. */
+const WHOLE: Readonly<Record<string, string>> = { json: 'The body', query: 'The query' };
+
 z.config({ customError: inCallerWords });
 
 export const newRouter = <Deps>() =>
   new OpenAPIHono<RouterEnv<Deps>>({
     defaultHook: (result) => {
       if (result.success) return;
-      const issues = result.error.issues.slice(0, MAX_ISSUES).map((issue) => ({
+      // On a failure the validator passes the input that it was given.
+      const input: unknown = Reflect.get(result, 'data');
+      const issues = result.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({
         in: result.target,
-        path: issue.path.join('.').slice(0, 100),
-        message: issue.message.slice(0, 200),
+        path: path.join('.').slice(0, 100),
+        message: withGiven(message.slice(0, 200), valueAt(input, path)),
       }));
       const first = issues[0];
-      const where = first?.path ? `${first.path} ` : '';
-      throw new AppError('INVALID_INPUT', `${where}${first?.message ?? 'The request is invalid.'}`, {
-        details: { issues },
-      });
+      const where = first?.path || (/^(?:must|is) /.test(first?.message ?? '') ? WHOLE[result.target] : '');
+      throw new AppError(
+        'INVALID_INPUT',
+        `${where} ${first?.message ?? 'The request is invalid.'}`.trimStart(),
+        {
+          details: { issues },
+        },
+      );
     },
   });
 

@@ -98,7 +98,9 @@ const status = createRoute({
   description: 'State of an exchange.',
   middleware: [exchangeLimit] as const,
   request: {
-    params: z.object({ id: z.string().regex(/^[\w-]{1,64}$/, 'must be an exchange id') }),
+    params: z.object({
+      id: z.string().regex(/^[\w-]{1,64}$/, 'must be an exchange id: 1 to 64 letters, digits, - or _'),
+    }),
     headers: preferChangeHeaders,
   },
   responses: {

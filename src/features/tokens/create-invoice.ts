@@ -3,6 +3,7 @@ import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
 import type { MessageVersion } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { withGiven } from '../../http/caller-words.ts';
 import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
 import { checkTokenRequest, faultWords, type TokenRequest } from './token-request.ts';
 
@@ -103,8 +104,8 @@ function refused(
     return new AppError(verdict.code, verdict.reason, { details: { reason: verdict.reason } });
   }
   const { code, field, fault } = verdict;
-  const text: unknown = Reflect.get(asked, field);
-  const words = faultWords(field, fault, typeof text === 'string' ? text : '');
+  const given: unknown = Reflect.get(asked, field);
+  const words = withGiven(faultWords(field, fault, typeof given === 'string' ? given : ''), given);
   return new AppError(code, `${field} ${words}`, {
     details:
       code === 'INVALID_INPUT' ? { issues: [{ in: 'json', path: field, message: words }] } : { field, fault },
