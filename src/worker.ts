@@ -1,15 +1,39 @@
-import { createApp } from './app.ts';
+import { getPath } from 'hono/utils/url';
+import { areaOf } from './areas.ts';
 import { custodianClass } from './custody/durable-object.ts';
-import { runScheduled } from './scheduled.ts';
-import { apiDeps } from './wiring/api.ts';
-import { custodyDeps } from './wiring/custody.ts';
-import { scheduledDeps } from './wiring/scheduled.ts';
+import { type App, mountedApp } from './mounted-app.ts';
 
-export class Custodian extends custodianClass(custodyDeps) {}
+/** Its modules are evaluated in the isolate of the object only. */
+export class Custodian extends custodianClass(async (storage, env) => {
+  const [{ createCustodian }, { custodyDeps }] = await Promise.all([
+    import('./custody/custodian.ts'),
+    import('./wiring/custody.ts'),
+  ]);
+  return createCustodian(storage, custodyDeps(env));
+}) {}
 
-const app = createApp(apiDeps);
+/** The app of each area, made at the first request for it. */
+const apps = new Map<ReturnType<typeof areaOf>, Promise<App>>();
+
+function appOf(request: Request): Promise<App> {
+  const area = areaOf(getPath(request));
+  const known = apps.get(area) ?? load(area);
+  apps.set(area, known);
+  return known;
+}
+
+async function load(area: ReturnType<typeof areaOf>): Promise<App> {
+  const [{ apiDeps }, mount] = await Promise.all([import('./wiring/api.ts'), area.load()]);
+  return mountedApp(apiDeps, [mount]);
+}
 
 export default {
-  fetch: (request, env, context) => app.fetch(request, env, context),
-  scheduled: ({ cron }, env) => runScheduled(cron, scheduledDeps(env)),
+  fetch: async (request, env, context) => (await appOf(request)).fetch(request, env, context),
+  async scheduled({ cron }, env) {
+    const [{ runScheduled }, { scheduledDeps }] = await Promise.all([
+      import('./scheduled.ts'),
+      import('./wiring/scheduled.ts'),
+    ]);
+    await runScheduled(cron, scheduledDeps(env));
+  },
 } satisfies ExportedHandler<Env>;

@@ -4,8 +4,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { CustodianApi } from './api.ts';
-import { type Custody, createCustodian } from './custodian.ts';
-import type { CustodyDeps } from './custody-deps.ts';
+import type { Custody } from './custodian.ts';
 import type { Storage } from './kernel/ports.ts';
 
 /**
@@ -35,13 +34,21 @@ const VERBS: Readonly<Record<keyof CustodianApi, true>> = {
 
 type Custodian = DurableObject<Env> & CustodianApi;
 
-export function custodianClass(depsFor: (env: Env) => CustodyDeps) {
+/** @param load makes the custodian; until it has, no call reaches the object, and where it throws, the object is reset */
+export function custodianClass(load: (storage: Storage, env: Env) => Promise<Custody>) {
   class CustodianObject extends DurableObject<Env> {
-    readonly #custody: Custody;
+    #loaded: Custody | undefined;
 
     constructor(ctx: DurableObjectState, env: Env) {
       super(ctx, env);
-      this.#custody = createCustodian(platformStorage(ctx), depsFor(env));
+      void ctx.blockConcurrencyWhile(async () => {
+        this.#loaded = await load(platformStorage(ctx), env);
+      });
+    }
+
+    get #custody(): Custody {
+      if (this.#loaded === undefined) throw new Error('the custodian was called before it was made');
+      return this.#loaded;
     }
 
     static {

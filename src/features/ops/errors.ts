@@ -1,5 +1,7 @@
 import type { ErrorTable } from '../../core/errors.ts';
 
+export const OPS_PATH = '/api/ops';
+
 export const OPS_ERRORS = {
   UNAUTHORIZED: {
     status: 401,

@@ -16,8 +16,6 @@ export type OpsDeps = CommandDeps & {
   readonly opsSecret: string | undefined;
 };
 
-export const OPS_PATH = '/api/ops';
-
 /** Compares hashes, so that the duration reveals neither content nor length of the secret. */
 function isSecret(given: string, secret: string): boolean {
   const a = sha256(utf8ToBytes(given));

@@ -1,0 +1,117 @@
+/**
+ * The areas of the API: which paths belong to each, and how its routes are loaded. An isolate builds the schemas of an
+ * area at its first request for it, so that its start does not wait for routes that it may never serve.
+ * @module
+ */
+import { OPS_PATH } from './features/ops/errors.ts';
+import type { Mount } from './mounted-app.ts';
+
+type Area = {
+  /** First parts of its paths after `/api/`. */
+  readonly parts: readonly string[];
+  readonly load: () => Promise<Mount>;
+};
+
+/** Takes every path that no other area has. */
+const DOCUMENTS: Area = {
+  parts: [],
+  load: async () => {
+    const { openApiRoutes } = await import('./features/openapi/routes.ts');
+    return (app) => app.route('/', openApiRoutes);
+  },
+};
+
+export const AREAS: readonly Area[] = [
+  {
+    parts: ['health', 'ready', 'status'],
+    load: async () => {
+      const { statusRoutes } = await import('./features/status/routes.ts');
+      return (app) => app.route('/api', statusRoutes);
+    },
+  },
+  {
+    parts: ['reserves', 'transactions', 'explorer', 'proof', 'arbitrage', 'badge'],
+    load: async () => {
+      const [{ reservesRoutes }, { proofRoutes }, { absrRoutes }] = await Promise.all([
+        import('./features/reserves/routes.ts'),
+        import('./features/reserves/proof-routes.ts'),
+        import('./features/reserves/absr-routes.ts'),
+      ]);
+      return (app) => app.route('/api', reservesRoutes).route('/api', proofRoutes).route('/api', absrRoutes);
+    },
+  },
+  {
+    parts: ['swap', 'exchanges'],
+    load: async () => {
+      const { swapRoutes } = await import('./features/swap/routes.ts');
+      return (app) => app.route('/api', swapRoutes);
+    },
+  },
+  {
+    parts: ['invoices', 'tokens', 'listings'],
+    load: async () => {
+      const [{ invoiceRoutes }, { quoteRoutes }, { tokenRoutes }, { listingRoutes }] = await Promise.all([
+        import('./features/tokens/invoice-routes.ts'),
+        import('./features/tokens/quote-routes.ts'),
+        import('./features/tokens/routes.ts'),
+        import('./features/tokens/listing-routes.ts'),
+      ]);
+      return (app) =>
+        app
+          .route('/api', invoiceRoutes)
+          // Mounted before the tokens, whose id is a path segment as well.
+          .route('/api', quoteRoutes)
+          .route('/api', tokenRoutes)
+          .route('/api', listingRoutes);
+    },
+  },
+  {
+    parts: ['exchange'],
+    load: async () => {
+      const { exchangeRoutes } = await import('./features/exchange/routes.ts');
+      return (app) => app.route('/api', exchangeRoutes);
+    },
+  },
+  {
+    parts: ['analytics'],
+    load: async () => {
+      const { analyticsRoutes } = await import('./features/analytics/routes.ts');
+      return (app) => app.route('/api', analyticsRoutes);
+    },
+  },
+  {
+    parts: ['asry'],
+    load: async () => {
+      const { asryRoutes } = await import('./features/asry/routes.ts');
+      return (app) => app.route('/api', asryRoutes);
+    },
+  },
+  {
+    parts: ['dex'],
+    load: async () => {
+      const { poolsRoutes } = await import('./features/pools/routes.ts');
+      return (app) => app.route('/api', poolsRoutes);
+    },
+  },
+  {
+    parts: ['nostr'],
+    load: async () => {
+      const { nostrFeedRoutes } = await import('./features/nostr-feed/routes.ts');
+      return (app) => app.route('/api', nostrFeedRoutes);
+    },
+  },
+  {
+    parts: ['ops'],
+    load: async () => {
+      const { opsRoutes } = await import('./features/ops/routes.ts');
+      return (app) => app.route(OPS_PATH, opsRoutes);
+    },
+  },
+  DOCUMENTS,
+];
+
+/** @param path as the router matches it, percent-decoded */
+export function areaOf(path: string): Area {
+  const part = /^\/api\/([^/]+)/.exec(path)?.[1];
+  return AREAS.find(({ parts }) => part !== undefined && parts.includes(part)) ?? DOCUMENTS;
+}
