@@ -6,6 +6,7 @@ import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import { FARTHEST_CHECK_MS } from '../../src/custody/kernel/state-machine.ts';
 import type { Actors, Placed } from './actors.ts';
+import { judgeRecords, judgeSums } from './conservation.ts';
 import { type Entry, key } from './ledger.ts';
 import type { Production } from './production.ts';
 import { movementOf } from './witness.ts';
@@ -84,7 +85,11 @@ export async function judge(world: World, actors: Actors, production: Production
   if (!world.state.isLost) {
     judgeEnds(world, operations);
     judgeBooks(world, operations, landed);
-    if (!world.state.wasD1Restored) judgeMirror(world, operations);
+    judgeSums(world, operations);
+    if (!world.state.wasD1Restored) {
+      judgeMirror(world, operations);
+      judgeRecords(world);
+    }
     await judgeRequests(world, actors);
     await judgeClaims(world, actors);
     await judgeMint(world);

@@ -1,0 +1,122 @@
+/**
+ * Compares, when everything has come to rest, what the chain moved with what the journal paid, and the journal's records
+ * with those of D1.
+ * @module
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { key } from './ledger.ts';
+import type { World } from './world.ts';
+
+/** A row of a record table: JSON with amounts as decimal text. */
+type Row = Readonly<Record<string, unknown>>;
+
+const rowsOf = ({ host }: World, table: string, order: string): Row[] =>
+  host.disk
+    .exec(`SELECT row FROM ${table} ORDER BY ${order}`, [])
+    .map(({ row }) => JSON.parse(String(row)) as Row);
+
+/** Sums of an amount by a name. */
+function sumsOf(parts: readonly (readonly [name: string, amount: bigint])[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const [name, amount] of parts) sums.set(name, (sums.get(name) ?? 0n) + amount);
+  return sums;
+}
+
+/**
+ * Atoms of rewards, lamports of refunds and atoms of mints: the chain moved exactly what the journal says it paid. A
+ * journal that was lost may lack payments of its past, and what awaits the operator is not booked yet.
+ */
+export function judgeSums(world: World, operations: readonly Operation[]): void {
+  const { witness, ledger, addresses } = world;
+  if (world.state.wasLost || operations.some(({ reason }) => reason?.startsWith('held'))) return;
+  const moved = witness.moved().map(({ movement }) => movement);
+  const compare = (what: string, booked: Map<string, bigint>, chain: Map<string, bigint>): void => {
+    for (const name of new Set([...booked.keys(), ...chain.keys()])) {
+      const [paid, truth] = [booked.get(name) ?? 0n, chain.get(name) ?? 0n];
+      if (paid !== truth)
+        witness.broken(
+          'conservation',
+          `${what} of ${name}: the journal paid ${paid}, the chain moved ${truth}`,
+        );
+    }
+  };
+  const paidRows = (table: string, order: string): Row[] =>
+    rowsOf(world, table, order).filter(({ state }) => state === 'paid');
+  compare(
+    'rewards',
+    sumsOf(
+      paidRows('asry_payouts', 'signature, part').map((row) => [
+        String(row.signature),
+        BigInt(String(row.atoms)),
+      ]),
+    ),
+    sumsOf(
+      moved.flatMap((movement) =>
+        movement.kind === 'asry' ? [[movement.deposit, movement.atoms] as const] : [],
+      ),
+    ),
+  );
+  compare(
+    'refunds',
+    sumsOf(paidRows('refunds', 'rowid').map((row) => [String(row.signature), BigInt(String(row.lamports))])),
+    sumsOf(
+      moved.flatMap((movement) =>
+        movement.kind === 'refund' ? [[movement.payment, movement.lamports] as const] : [],
+      ),
+    ),
+  );
+  const epochs = rowsOf(world, 'asry_epochs', 'number').reduce(
+    (sum, { paid }) => sum + BigInt(String(paid)),
+    0n,
+  );
+  const rewards = moved.reduce(
+    (sum, movement) => (movement.kind === 'asry' ? sum + movement.atoms : sum),
+    0n,
+  );
+  const minted = operations.reduce(
+    (sum, { kind, state, plan }) =>
+      kind === 'absr' && state === 'done' ? sum + BigInt(String(plan.mintAtoms)) : sum,
+    0n,
+  );
+  compare('rewards', new Map([['all epochs', epochs]]), new Map([['all epochs', rewards]]));
+  compare(
+    'supply',
+    new Map([['ABSR', minted]]),
+    new Map([['ABSR', ledger.value(key.supply(addresses.absr))]]),
+  );
+}
+
+/** Every record of the journal is in D1 as it is in the journal. */
+export function judgeRecords(world: World): void {
+  const inD1 = (table: string): Map<string, Row> =>
+    new Map(
+      world.d1.rows(table).map(({ id, journal }) => [String(id), JSON.parse(String(journal ?? '{}')) as Row]),
+    );
+  const compare = (what: string, own: unknown, shown: unknown): void => {
+    if (!isDeepStrictEqual(own, shown))
+      world.witness.broken(
+        'projection',
+        `${what} is ${JSON.stringify(own)} in the journal and ${JSON.stringify(shown)} in D1`,
+      );
+  };
+  const requests = { token: inD1('invoices'), listing: inD1('listings') };
+  for (const row of rowsOf(world, 'requests', 'id'))
+    compare(
+      `request ${row.id}`,
+      row,
+      (row.kind === 'token' ? requests.token : requests.listing).get(String(row.id))?.row,
+    );
+  const refunds = inD1('refunds');
+  for (const row of rowsOf(world, 'refunds', 'rowid'))
+    compare(`refund ${row.id}`, row, refunds.get(String(row.id)));
+  const tokens = inD1('tokens');
+  for (const row of rowsOf(world, 'tokens', 'token_id'))
+    compare(`token ${row.tokenId}`, row, tokens.get(String(row.tokenId)));
+  const claims = inD1('asry_claims');
+  const payouts = Map.groupBy(rowsOf(world, 'asry_payouts', 'signature, part'), ({ signature }) => signature);
+  for (const claim of rowsOf(world, 'asry_claims', 'seq')) {
+    const own = { claim, payouts: payouts.get(claim.signature) ?? [] };
+    compare(`claim ${claim.signature}`, own, claims.get(String(claim.signature)));
+  }
+}
