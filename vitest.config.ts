@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
@@ -66,8 +67,8 @@ export default defineConfig({
           isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          maxWorkers: '100%',
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -80,8 +81,8 @@ export default defineConfig({
           globalSetup: ['./test/world/bundle-once.ts'],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
-          // A world waits for the slots of its chain most of the time: two fit even a machine of one core.
-          maxWorkers: 2,
+          // A world waits for the slots of its chain most of the time: two fit into each core.
+          maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 1 },
         },
       },

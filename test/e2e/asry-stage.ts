@@ -91,7 +91,7 @@ export function createAsryStage(world: World) {
   async function finalized(signature: string): Promise<void> {
     const slot = ledger.transaction(signature)?.slot;
     if (slot === undefined) throw new Error(`${signature} has not landed`);
-    await ledger.clock.reached(slot + 33);
+    await ledger.clock.reached(slot + ledger.clock.finality + 1);
   }
 
   /** ASRY atoms of an owner at the newest slot. */

@@ -214,12 +214,10 @@ const oldHashExists = async (world: World): Promise<void> => {
 };
 
 const LAG_SLOTS = 40;
-/** Slots until a slot is final. */
-const FINALITY_SLOTS = 32;
 /** Else the nodes are behind the last swap, and the custodian rightly refuses to count with their balance. */
 async function lagShowsLastSwap(world: World): Promise<void> {
   const { clock } = world.solana.ledger;
-  await clock.reached(clock.slot('processed') + LAG_SLOTS + FINALITY_SLOTS);
+  await clock.reached(clock.slot('processed') + LAG_SLOTS + clock.finality);
 }
 
 const chainViews: Cell[] = [

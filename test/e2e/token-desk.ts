@@ -22,8 +22,8 @@ import type { World } from '../world/world.ts';
 export type Body = Readonly<Record<string, unknown>>;
 export type Answer = { readonly status: number; readonly body: Body };
 
-const LOOKS = 400;
-const LOOK_MS = 250;
+const LOOKS = 1_000;
+const LOOK_MS = 100;
 
 export function createTokenDesk(world: World) {
   const { ledger } = world.solana;
@@ -210,6 +210,7 @@ export function createTokenDesk(world: World) {
     },
 
     /** Past finality of what landed until now. */
-    finality: (): Promise<void> => ledger.clock.reached(ledger.clock.slot('processed') + 34),
+    finality: (): Promise<void> =>
+      ledger.clock.reached(ledger.clock.slot('processed') + ledger.clock.finality + 2),
   };
 }

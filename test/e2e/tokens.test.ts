@@ -65,8 +65,8 @@ async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Pr
   for (let tries = 0; ; tries++) {
     const value = await read();
     if (done(value)) return value;
-    if (tries > 200) throw new Error(`still ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    if (tries > 1_000) throw new Error(`still ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

@@ -76,6 +76,7 @@ declare module 'bcoin' {
     readonly Chain: typeof Chain;
     readonly Mempool: typeof Mempool;
     readonly Miner: typeof Miner;
+    readonly Network: { get(name: 'regtest'): { readonly deploys: readonly object[] } };
     readonly Address: { fromWitnessPubkeyhash(hash: Buffer): Address };
     readonly TX: { fromRaw(raw: Buffer): Tx };
   };

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorker } from './worker-bundle.ts';
+import { readWorkerOptions } from './worker-options.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -12,6 +13,10 @@ export async function setup(): Promise<() => void> {
   // One after the other: the build of the first makes the site that the second one reads too.
   await bundleWorker(ROOT, join(folder, 'bundle'), folder);
   await bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, 'wrangler.mcp.toml');
+  const keep = (name: string, options: unknown): void =>
+    writeFileSync(join(folder, name), JSON.stringify(options));
+  keep('options.json', readWorkerOptions(join(ROOT, 'wrangler.toml'), join(ROOT, 'schema.sql')));
+  keep('mcp-options.json', readWorkerOptions(join(ROOT, 'wrangler.mcp.toml')));
   process.env.WORLD_BUNDLES = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -4,7 +4,12 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** A cluster confirms a slot after about one more slot and finalizes it after 32. */
 const CONFIRMED_LAG = 1;
-const FINALIZED_LAG = 32;
+export const CLUSTER_FINALITY = 32;
+
+/** Looks for a new slot during one slot. */
+const LOOKS = 2;
+/** A block hash is read from every second slot. */
+const SAMPLED_SLOTS = 2;
 
 /** Block hashes older than this many slots have long expired (150 blocks); older samples are forgotten. */
 const KEPT_SLOTS = 2000;
@@ -19,6 +24,8 @@ export interface BlockhashSample {
 export interface SolanaClock {
   /** The newest slot seen, less `lag`, as this commitment shows it. */
   slot(commitment: Commitment, lag?: number): number;
+  /** Slots after which a slot is final. */
+  readonly finality: number;
   blockHeight(slot: number): number;
   /** The block hash of a slot, or of the nearest sampled slot before it. */
   blockhashAt(slot: number): BlockhashSample;
@@ -40,7 +47,11 @@ const BLOCKHASH_LIFE_BLOCKS = 150;
 /** A chain that makes no block for so long stands still. */
 const STANDSTILL_MS = 60_000;
 
-export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Promise<SolanaClock> {
+export async function startSolanaClock(
+  surfpool: Surfpool,
+  slotMs: number,
+  finality = CLUSTER_FINALITY,
+): Promise<SolanaClock> {
   const samples = new Map<number, BlockhashSample>();
   const byHash = new Map<string, BlockhashSample>();
   const waiting = new Set<() => void>();
@@ -48,6 +59,7 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
   let rooted = 0;
   let first = Number.POSITIVE_INFINITY;
   let heightOffset = 0;
+  let sampled = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -60,6 +72,7 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
     const { context, value } = await surfpool.get<LatestBlockhash>('getLatestBlockhash', [
       { commitment: 'processed' },
     ]);
+    sampled = context.slot;
     const known = byHash.get(value.blockhash);
     if (known === undefined) {
       const one: BlockhashSample = { slot: context.slot, ...value };
@@ -77,14 +90,20 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
     advance(context.slot);
   }
 
+  async function look(): Promise<void> {
+    const slot = surfpool.newestSlot();
+    if (slot >= sampled + SAMPLED_SLOTS) await sample();
+    else if (slot > head) advance(slot);
+  }
+
   function tick(): void {
     timer = setTimeout(() => {
-      sample()
+      look()
         .catch(() => undefined)
         .finally(() => {
           if (!stopped) tick();
         });
-    }, slotMs / 2);
+    }, slotMs / LOOKS);
   }
 
   await sample();
@@ -95,8 +114,9 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
       const seen = Math.max(head - lag, 0);
       if (commitment === 'processed') return seen;
       if (commitment === 'confirmed') return Math.max(seen - CONFIRMED_LAG, Math.min(rooted, seen), 0);
-      return Math.max(seen - FINALIZED_LAG, Math.min(rooted, seen), 0);
+      return Math.max(seen - finality, Math.min(rooted, seen), 0);
     },
+    finality,
     blockHeight: (slot) => Math.max(slot - heightOffset, 0),
     blockhashAt(slot) {
       for (let at = slot; at >= first; at -= 1) {

@@ -26,6 +26,8 @@ export interface SolanaWorld {
 
 export interface SolanaWorldOptions {
   readonly slotMs: number;
+  /** Slots until a slot is final; absent as many as a cluster takes. */
+  readonly finality?: number;
   readonly reserveLamports: bigint;
   /** Smallest units of ASRY that the reserve holds for payouts. */
   readonly asrySupply: bigint;
@@ -36,7 +38,7 @@ export async function startSolanaWorld(options: SolanaWorldOptions): Promise<Sol
     slotMs: options.slotMs,
     airdropLamports: 100_000n * LAMPORTS_PER_SOL,
   });
-  const clock = await startSolanaClock(surfpool, options.slotMs);
+  const clock = await startSolanaClock(surfpool, options.slotMs, options.finality);
   const ledger = createSolanaLedger(surfpool, clock);
   const [bank, reserve, treasury] = await Promise.all([
     createSolanaKey(surfpool.payerSeed),

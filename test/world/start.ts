@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { isUpstream } from './bindings.ts';
 import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
 import { announceWorld } from './running-world.ts';
+import { CLUSTER_FINALITY } from './solana-clock.ts';
 import { surfpoolMissing } from './surfpool.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -43,6 +44,7 @@ const options = readOptions();
 const settings = {
   port: number('PORT', 8787),
   slotMs: number('WORLD_SLOT_MS', 100),
+  finality: CLUSTER_FINALITY,
   blockMs: number('WORLD_BLOCK_MS', 3000),
   settleDelayMs: number('WORLD_SETTLE_MS', 2000),
   mcp: true,

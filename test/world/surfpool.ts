@@ -9,7 +9,7 @@ interface SurfnetInstance {
   readonly payerSecretKey: number[];
   setAccount(address: string, lamports: number, data: number[], owner: string): void;
   /** Takes what it has reported since the last call. */
-  drainEvents(): unknown[];
+  drainEvents(): { readonly kind: string; readonly clock?: { readonly slot: number } }[];
   stop(): void;
 }
 
@@ -35,6 +35,8 @@ export interface Surfpool {
   get<T>(method: string, params?: readonly unknown[]): Promise<T>;
   /** Writes an account as it is, without a transaction. */
   setAccount(address: string, lamports: bigint, data: Uint8Array, owner: string): void;
+  /** The newest slot that it has reported; 0 before the first report. */
+  newestSlot(): number;
   stop(): void;
 }
 
@@ -82,7 +84,11 @@ export function startSurfpool(options: { slotMs: number; airdropLamports: bigint
     airdropSol: Number(options.airdropLamports),
   });
   // It reports every slot and transaction into a queue of about a thousand, and stands still once that is full.
-  const draining = setInterval(() => instance.drainEvents(), DRAIN_MS);
+  let newest = 0;
+  function drain(): void {
+    for (const { clock } of instance.drainEvents()) newest = Math.max(newest, clock?.slot ?? 0);
+  }
+  const draining = setInterval(drain, DRAIN_MS);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 
   async function call<T>(method: string, params: readonly unknown[] = []): Promise<RpcOutcome<T>> {
@@ -98,6 +104,10 @@ export function startSurfpool(options: { slotMs: number; airdropLamports: bigint
       const outcome = await call<T>(method, params);
       if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`);
       return outcome.result;
+    },
+    newestSlot() {
+      drain();
+      return newest;
     },
     setAccount: (address, lamports, data, owner) =>
       instance.setAccount(address, Number(lamports), Array.from(data), owner),

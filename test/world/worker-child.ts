@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from 'wrangler';
-import type { FromWorkerProcess, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
+import type { FromWorkerProcess, ToWorkerProcess, WorkerFiles, WorkerSetup } from './worker-messages.ts';
+import type { WorkerOptions } from './worker-options.ts';
 
 // A process of its own for the Worker, so that the world can kill it with all that it holds in memory.
 
@@ -34,20 +34,25 @@ const moduleIn = (folder: string, name: string) => ({
   contents: readFileSync(join(import.meta.dirname, name), 'utf8'),
 });
 
+/** wrangler takes 1.6 s of CPU to load: a test run reads its options once, into a file. */
+async function optionsOf(
+  { optionsPath, configPath }: WorkerFiles,
+  schemaPath?: string,
+): Promise<WorkerOptions> {
+  if (optionsPath !== undefined) return JSON.parse(readFileSync(optionsPath, 'utf8')) as WorkerOptions;
+  const { readWorkerOptions } = await import('./worker-options.ts');
+  return readWorkerOptions(configPath, schemaPath);
+}
+
 /** Listens on a port of its own. */
-const inside = ({ compatibility_date, d1_databases }: ReturnType<typeof unstable_readConfig>) => ({
+const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
   name: 'inside',
-  ...(compatibility_date === undefined ? {} : { compatibilityDate: compatibility_date }),
+  ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
   // Without it a binding's `scheduled` is a method like any other, not the handler.
   compatibilityFlags: ['service_binding_extra_handlers'],
   modulesRoot: import.meta.dirname,
   modules: [{ type: 'ESModule' as const, path: INSIDE, contents: readFileSync(INSIDE, 'utf8') }],
-  d1Databases: Object.fromEntries(
-    d1_databases.map((one: { binding: string; database_id?: string }) => [
-      one.binding,
-      one.database_id ?? one.binding,
-    ]),
-  ),
+  d1Databases: Object.fromEntries(databases.map(({ binding, id }) => [binding, id])),
   serviceBindings: { SLUICE: 'sluice' },
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
@@ -55,23 +60,20 @@ const inside = ({ compatibility_date, d1_databases }: ReturnType<typeof unstable
 /** Paths that a deployment routes to the MCP server's Worker. */
 const MCP_ROUTES = ['*/mcp', '*/mcp/*', '*/.well-known/mcp/*'];
 
-const mcpWorker = ({ configPath, bundlePath, bindings }: NonNullable<WorkerSetup['mcp']>) => {
-  const config = unstable_readConfig({ config: configPath });
-  const { modulesRules: _rules, ...fromConfig } = unstable_getMiniflareWorkerOptions(config).workerOptions;
+async function mcpWorker({ bundlePath, bindings, ...files }: NonNullable<WorkerSetup['mcp']>) {
+  const { worker, vars } = await optionsOf({ bundlePath, ...files });
   return {
-    ...fromConfig,
+    ...worker,
     name: 'sluice-mcp',
     routes: MCP_ROUTES,
     modulesRoot: dirname(bundlePath),
     modules: [{ type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') }],
-    bindings: { ...config.vars, ...bindings },
+    bindings: { ...vars, ...bindings },
   };
-};
+}
 
 async function start(setup: WorkerSetup): Promise<Miniflare> {
-  const config = unstable_readConfig({ config: setup.configPath });
-  const { workerOptions } = unstable_getMiniflareWorkerOptions(config);
-  const { modulesRules: _rules, ...fromConfig } = workerOptions;
+  const options = await optionsOf(setup, setup.schemaPath);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: '127.0.0.1',
@@ -85,9 +87,9 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
       },
       workers: [
         {
-          ...fromConfig,
+          ...options.worker,
           name: 'sluice',
-          ...withSite(fromConfig, setup.sitePath),
+          ...withSite(options.worker, setup.sitePath),
           // workerd refuses a module whose path leads out of this folder.
           modulesRoot: dirname(setup.bundlePath),
           modules: [
@@ -95,23 +97,20 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
             { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
           ],
           // The file's own variables only: a developer's .dev.vars hold real secrets, which have no place here.
-          bindings: { ...config.vars, ...setup.bindings },
+          bindings: { ...options.vars, ...setup.bindings },
         },
-        inside(config),
-        ...(setup.mcp === undefined ? [] : [mcpWorker(setup.mcp)]),
+        inside(options),
+        ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
       ],
     }),
   );
   const url = await miniflare.ready;
-  if (existsSync(setup.schemaPath)) {
-    const statements = unstable_splitSqlQuery(readFileSync(setup.schemaPath, 'utf8'));
-    for (const { binding } of config.d1_databases) {
-      const db = await miniflare.getD1Database(binding);
-      await db.batch(statements.map((statement) => db.prepare(statement)));
-    }
+  for (const { binding } of options.schema.length === 0 ? [] : options.databases) {
+    const db = await miniflare.getD1Database(binding);
+    await db.batch(options.schema.map((statement) => db.prepare(statement)));
   }
   const insideUrl = await miniflare.unsafeGetDirectURL('inside');
-  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, crons: config.triggers.crons ?? [] });
+  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, crons: options.crons });
   return miniflare;
 }
 

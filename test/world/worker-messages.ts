@@ -18,9 +18,15 @@ export interface InsideCalls {
   readonly query: { readonly sql: string; readonly params: readonly unknown[] };
 }
 
-export interface WorkerSetup {
+/** Of one Worker. */
+export interface WorkerFiles {
   readonly configPath: string;
+  /** The options of that configuration and its schema as JSON; absent where they are read from it. */
+  readonly optionsPath?: string;
   readonly bundlePath: string;
+}
+
+export interface WorkerSetup extends WorkerFiles {
   /** Applied to D1 where the file exists. */
   readonly schemaPath: string;
   /** Folder of D1, KV and Durable Object storage; survives a killed process. */
@@ -31,9 +37,5 @@ export interface WorkerSetup {
   readonly tempPath: string;
   readonly bindings: Readonly<Record<string, string>>;
   /** The MCP server's Worker; absent where the world has none. */
-  readonly mcp?: {
-    readonly configPath: string;
-    readonly bundlePath: string;
-    readonly bindings: Readonly<Record<string, string>>;
-  };
+  readonly mcp?: WorkerFiles & { readonly bindings: Readonly<Record<string, string>> };
 }

@@ -33,8 +33,10 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export interface WorldOptions {
   /** Port of the edge; 0 takes a free one. */
   readonly port?: number;
-  /** Milliseconds per Solana slot; finality takes 32 slots and a block hash lives 150. */
+  /** Milliseconds per Solana slot; a block hash lives 150 slots. */
   readonly slotMs?: number;
+  /** Slots until a slot is final; a cluster takes 32. */
+  readonly finality?: number;
   /** Milliseconds between Bitcoin blocks; 0 mines on demand only. */
   readonly blockMs?: number;
   /** Milliseconds between a confirmed deposit and its Bitcoin payment. */
@@ -103,6 +105,8 @@ export interface World {
   stop(): Promise<void>;
 }
 
+/** Far less than a cluster's 32, while a block hash lives as long: what waits for finality is decided by order, not by its length. */
+const FINALITY = 8;
 const USERS = 2;
 const USER_LAMPORTS = 20_000_000_000n;
 const USER_DOLLAR_ATOMS = 10_000_000_000n;
@@ -166,8 +170,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         : Promise.resolve(join(bundles, 'mcp-bundle/worker.js'));
     const mcpBundle = options.mcp ? bundleMcp() : undefined;
     mcpBundle?.catch(() => undefined);
+    const optionsOf = (name: string) => (bundles === folder ? {} : { optionsPath: join(bundles, name) });
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
+      finality: options.finality ?? FINALITY,
       reserveLamports: options.reserveLamports ?? 10_000_000_000n,
       asrySupply: 10n ** 18n,
     });
@@ -233,6 +239,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const worker = createWorkerProcess(
       {
         configPath: join(ROOT, 'wrangler.toml'),
+        ...optionsOf('options.json'),
         schemaPath: join(ROOT, 'schema.sql'),
         bundlePath,
         sitePath,
@@ -244,6 +251,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           : {
               mcp: {
                 configPath: mcpConfig,
+                ...optionsOf('mcp-options.json'),
                 bundlePath: await mcpBundle,
                 bindings: {
                   PUBLIC_BASE_URL: edge.url,
