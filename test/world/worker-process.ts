@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url';
 import type { FromWorkerProcess, InsideCalls, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
 
 const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
-/** Compiled modules of the child, most of all Miniflare's, kept between worlds. */
-const COMPILE_CACHE = join(dirname(fileURLToPath(import.meta.url)), '../../node_modules/.cache/compile');
 const KEPT_LOG_LINES = 5000;
 /** Far more than either needs, so that what hangs is named instead of waited for. */
 const START_MS = 90_000;
@@ -53,7 +51,6 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
       env: {
         ...process.env,
         TMPDIR: setup.tempPath,
-        NODE_COMPILE_CACHE: COMPILE_CACHE,
         WRANGLER_SEND_METRICS: 'false',
         CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       },

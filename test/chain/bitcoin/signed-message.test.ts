@@ -6,6 +6,7 @@ import { decodeAddress, type KeyAddressType } from '../../../src/chain/bitcoin/a
 import { signBip322Full } from '../../../src/chain/bitcoin/bip322.ts';
 import { type MessageInput, signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { cases } from '../../cases.ts';
 import { askPeers, messages, secretKeys, wifOf, withoutPrefix } from './peers.ts';
 
 const TYPES: KeyAddressType[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'];
@@ -275,15 +276,23 @@ describe('the answer', () => {
   });
 });
 
-it.each(TYPES)('a whole signature of %s with any byte changed is judged, never thrown at', (type) => {
-  const key = { secretKey, compressed: true };
-  const address = deriveAddress(secretKey, type);
-  const full = base64.decode(signBip322Full({ key, type, message: MESSAGE }).slice('ful'.length));
-  for (let at = 0; at < full.length; at += 1) {
-    for (const change of [0x01, 0x80, 0xff]) {
-      const changed = full.map((byte, index) => (index === at ? byte ^ change : byte));
-      const signature = `ful${base64.encode(changed)}`;
-      expect(verifyMessage({ address, message: MESSAGE, signature }).verdict).not.toBe('valid');
+const CHANGES = [0x01, 0x80, 0xff].slice(0, cases(3, 1));
+
+it.each(TYPES)(
+  'a whole signature of %s with any byte changed is judged, never thrown at',
+  {
+    tags: ['scaled'],
+  },
+  (type) => {
+    const key = { secretKey, compressed: true };
+    const address = deriveAddress(secretKey, type);
+    const full = base64.decode(signBip322Full({ key, type, message: MESSAGE }).slice('ful'.length));
+    for (let at = 0; at < full.length; at += 1) {
+      for (const change of CHANGES) {
+        const changed = full.map((byte, index) => (index === at ? byte ^ change : byte));
+        const signature = `ful${base64.encode(changed)}`;
+        expect(verifyMessage({ address, message: MESSAGE, signature }).verdict).not.toBe('valid');
+      }
     }
-  }
-});
+  },
+);

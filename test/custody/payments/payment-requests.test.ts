@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../cases.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 describe('which request a payment belongs to', () => {
@@ -121,7 +122,9 @@ describe('one payment, one purpose', () => {
     expect(world.created.length).toBeLessThanOrEqual(1);
   });
 
-  it('any order of payments, confirms, runs and time makes each token at most once and loses no lamport', async () => {
+  it('any order of payments, confirms, runs and time makes each token at most once and loses no lamport', {
+    tags: ['scaled'],
+  }, async () => {
     const steps = fc.array(
       fc.record({
         act: fc.constantFrom('pay', 'payExact', 'confirm', 'run', 'wait'),
@@ -173,7 +176,7 @@ describe('one payment, one purpose', () => {
         }
         expect(booked).toBe(total);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300, 40) },
     );
   });
 });
@@ -213,7 +216,9 @@ describe('how many may wait', () => {
     expect(fill(world, ['203.0.113.7'])).toBeGreaterThanOrEqual(2);
   });
 
-  it('leaves one request to each newcomer when 500 networks have opened all that they can', () => {
+  it('leaves one request to each newcomer when 500 networks have opened all that they can', {
+    tags: ['deep'],
+  }, () => {
     const world = createPaymentWorld();
     const networks = Array.from({ length: 500 }, (_, n) => `2001:db8:${n.toString(16)}:1::/64`);
     expect(fill(world, networks)).toBe(500);
