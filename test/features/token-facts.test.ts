@@ -6,7 +6,7 @@ import { tokenAnswer } from '../../src/features/tokens/token-answer.ts';
 import { createTokenFacts, type ReadTokenFacts } from '../../src/features/tokens/token-facts.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
-import { wallet } from '../custody/asry/claim-simulation.ts';
+import { wallet } from '../custody/addresses.ts';
 
 const NAMES = { name: 'Moon', symbol: 'MOON', uri: '' };
 const [MODERN, CLASSIC, GONE] = [wallet(71), wallet(72), wallet(73)];

@@ -145,7 +145,7 @@ export function createD1Model(p: {
 
   const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY id`, params: [] });
   for (const table of TABLES) run({ sql: `DELETE FROM ${table}`, params: [] });
-  run({ sql: 'DELETE FROM tokens_text', params: [] });
+  for (const table of ['tokens_text', 'tokens_short']) run({ sql: `DELETE FROM ${table}`, params: [] });
   let remembered: Map<string, SqlRow[]> | undefined;
 
   return {

@@ -113,10 +113,15 @@ const USER_DOLLAR_ATOMS = 10_000_000_000n;
 /** Depth that the service asks of reserve coins, and some more. */
 const FUNDING_DEPTH = 6;
 
+/** Coins of the world's wallet beside its coinbases: so many payments may wait for one block. */
+const COINS = 250;
+const COIN_SATS = 15_000_000n;
+
 async function startBitcoin(reserveAddress: string, sats: bigint) {
   const bank = createBitcoinKey();
   // A P2WPKH script is two opcodes and the key's hash.
   const node = await startBitcoinNode({ coinbaseKeyHash: bank.script.subarray(2) });
+  await payBitcoin(node, bank, Array(COINS).fill({ address: bank.address, sats: COIN_SATS }));
   if (sats > 0n) await payBitcoin(node, bank, [{ address: reserveAddress, sats }]);
   await node.mine(FUNDING_DEPTH);
   return { bank, node };

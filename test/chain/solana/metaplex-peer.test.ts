@@ -22,7 +22,7 @@ import { tokenAuthorities } from '../../../src/chain/solana/token-authorities.ts
 import { createMetaplexMetadata } from '../../../src/chain/solana/token-instructions.ts';
 import { decodeMetaplexMetadata, metaplexAddress } from '../../../src/chain/solana/token-metadata-read.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { wallet } from '../../custody/asry/claim-simulation.ts';
+import { wallet } from '../../custody/addresses.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(1), wallet(2), wallet(3)];
 const blank = createNullContext();

@@ -1,15 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
 import { entitlementOf } from '../../../src/custody/asry/reward-curve.ts';
+import { depositSignature, wallet } from '../addresses.ts';
 import {
   createAsrySimulation,
-  depositSignature,
   PROGRAM,
   type SimulatedDeposit,
   type Simulation,
   type SimulationOptions,
   transactionOf,
-  wallet,
 } from './claim-simulation.ts';
 
 const DOLLAR = 1_000_000n;

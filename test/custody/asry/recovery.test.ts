@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimAnswer } from '../../../src/custody/api.ts';
 import { payoutOfMemo } from '../../../src/custody/asry/recovery.ts';
+import { depositSignature, wallet } from '../addresses.ts';
 import {
   createAsrySimulation,
-  depositSignature,
   type SimulatedDeposit,
   type Simulation,
   type SimulationOptions,
-  wallet,
 } from './claim-simulation.ts';
 
 const MINUTE = 60_000;

@@ -3,8 +3,10 @@ import { createClaims } from '../../../src/custody/asry/claims.ts';
 import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { depositSignature, wallet } from '../addresses.ts';
+import { terms } from '../simulated-custodian.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
-import { depositSignature, PROGRAM, terms, transactionOf, wallet } from './claim-simulation.ts';
+import { PROGRAM, transactionOf } from './claim-simulation.ts';
 
 export const DEPOSIT = {
   signature: depositSignature(90_001),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer, PaymentConfirmed, RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
-import { wallet } from '../asry/claim-simulation.ts';
+import { wallet } from '../addresses.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
 const PURPOSES = ['invoice', 'second invoice', 'listing', 'claim'] as const;
@@ -39,7 +39,6 @@ async function trial(seed: number, [first, second]: readonly [Purpose, Purpose])
     replacements: seed % 3 === 0 ? 1 : 0,
     wild: true,
   });
-  await run.ready;
   const { random } = run;
   const parties = [await party(run, first), await party(run, second)];
   const [a, b] = parties.map(({ request }) => request);

@@ -1,12 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
-import { wallet } from '../asry/claim-simulation.ts';
-import {
-  createRequestSimulation,
-  type RequestSimulation,
-  type RequestSimulationOptions,
-} from './request-simulation.ts';
+import { wallet } from '../addresses.ts';
+import type { RunOptions } from '../simulated-custodian.ts';
+import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -20,10 +17,9 @@ afterEach(() => {
   }
 });
 
-async function start(more: Partial<RequestSimulationOptions> = {}): Promise<RequestSimulation> {
+async function start(more: Partial<RunOptions> = {}): Promise<RequestSimulation> {
   const run = createRequestSimulation({ seed: 3, crashes: 0, replacements: 0, wild: false, ...more });
   running.push(run);
-  await run.ready;
   return run;
 }
 
@@ -152,7 +148,6 @@ async function refundsUnderLoss(seed: number): Promise<void> {
     replacements: seed % 3,
     wild: seed % 4 > 0,
   });
-  await run.ready;
   const { random } = run;
   const over = await run.open('token');
   const twice = await run.open('listing');

@@ -10,7 +10,7 @@ import {
 } from '../../../src/custody/payments/refund-operation.ts';
 import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
-import { depositSignature, wallet } from '../asry/claim-simulation.ts';
+import { depositSignature, wallet } from '../addresses.ts';
 import { readMessage } from '../message-reader.ts';
 
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];

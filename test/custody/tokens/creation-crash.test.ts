@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cases } from '../../cases.ts';
-import { wallet } from '../asry/claim-simulation.ts';
+import { wallet } from '../addresses.ts';
 import { createRequestSimulation } from '../payments/request-simulation.ts';
 
 const SECOND = 1_000;
@@ -17,7 +17,6 @@ it('a creation that crashes, is replaced and is deployed over at any step ends i
       replacements: seed % 3,
       wild: seed % 4 > 0,
     });
-    await run.ready;
     const request = await run.open('token');
     const signature = run.pay({
       payer: wallet(52),

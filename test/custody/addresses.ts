@@ -1,0 +1,19 @@
+import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
+
+/** Addresses of wallets, different for every number. */
+export function wallet(number: number): string {
+  const bytes = new Uint8Array(32).fill(11);
+  new DataView(bytes.buffer).setUint32(0, number);
+  for (let last = 0; ; last += 1) {
+    bytes[31] = last % 128;
+    bytes[30] = last >> 7;
+    const address = encodeBase58(bytes);
+    if (isOnCurve(address)) return address;
+  }
+}
+
+export const depositSignature = (number: number): string => {
+  const bytes = new Uint8Array(64).fill(3);
+  new DataView(bytes.buffer).setUint32(0, number);
+  return encodeBase58(bytes);
+};
