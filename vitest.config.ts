@@ -10,7 +10,7 @@ const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/co
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 
 /** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 600_000;
 
 /** Files without a test for the suite that runs. Their tests would be skipped, but only after the import. */
 const otherSuite = globSync('test/**/*.test.ts').filter((file) => {

@@ -29,6 +29,8 @@ export interface SolanaClock {
   blockHeight(slot: number): number;
   /** The block hash of a slot, or of the nearest sampled slot before it. */
   blockhashAt(slot: number): BlockhashSample;
+  /** The newest block hash of the chain, however long this process had no time to look at it. */
+  newestBlockhash(): Promise<BlockhashSample>;
   find(blockhash: string): BlockhashSample | null;
   /** Tells of a slot learned in another way (a transaction that has landed in it). */
   saw(slot: number): void;
@@ -68,7 +70,7 @@ export async function startSolanaClock(
     for (const check of waiting) check();
   }
 
-  async function sample(): Promise<void> {
+  async function sample(): Promise<BlockhashSample> {
     const { context, value } = await surfpool.get<LatestBlockhash>('getLatestBlockhash', [
       { commitment: 'processed' },
     ]);
@@ -88,6 +90,7 @@ export async function startSolanaClock(
       }
     }
     advance(context.slot);
+    return byHash.get(value.blockhash) ?? { slot: context.slot, ...value };
   }
 
   async function look(): Promise<void> {
@@ -127,6 +130,7 @@ export async function startSolanaClock(
       if (oldest === undefined) throw new Error('no block yet');
       return oldest;
     },
+    newestBlockhash: sample,
     find: (blockhash) => byHash.get(blockhash) ?? null,
     saw: advance,
     root() {

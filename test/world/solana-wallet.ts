@@ -21,7 +21,7 @@ export async function buildTransaction(
   payer: KeyPairSigner,
   instructions: readonly Instruction[],
 ): Promise<{ signature: string; wire: Uint8Array }> {
-  const { blockhash, lastValidBlockHeight } = ledger.clock.blockhashAt(ledger.clock.slot('processed'));
+  const { blockhash, lastValidBlockHeight } = await ledger.clock.newestBlockhash();
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (tx) => setTransactionMessageFeePayerSigner(payer, tx),

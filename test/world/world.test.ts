@@ -19,6 +19,14 @@ const control = async (call: string, body?: unknown) => {
   return (await response.json()) as Record<string, unknown>;
 };
 
+test('starts with a funded reserve on both chains', async () => {
+  const { address, lamports } = { address: world.reserve.solana, lamports: 10_000_000_000 };
+  const slot = world.solana.ledger.clock.slot('finalized');
+  expect((await world.solana.ledger.account(address, slot))?.lamports).toBe(lamports);
+  const response = await fetch(`${world.endpoints.esplora1}/api/address/${world.reserve.bitcoin}`);
+  expect(await response.json()).toMatchObject({ chain_stats: { funded_txo_sum: 1_000_000 } });
+});
+
 describe('the edge', () => {
   test('passes calls to the Worker and answers 502 while it is down', async () => {
     expect((await world.fetch('/api/health')).status).toBe(200);
@@ -62,14 +70,6 @@ describe('the Worker under the world', () => {
 });
 
 describe('the world', () => {
-  test('starts with a funded reserve on both chains', async () => {
-    const { address, lamports } = { address: world.reserve.solana, lamports: 10_000_000_000 };
-    const slot = world.solana.ledger.clock.slot('finalized');
-    expect((await world.solana.ledger.account(address, slot))?.lamports).toBe(lamports);
-    const response = await fetch(`${world.endpoints.esplora1}/api/address/${world.reserve.bitcoin}`);
-    expect(await response.json()).toMatchObject({ chain_stats: { funded_txo_sum: 1_000_000 } });
-  });
-
   test('acts out transport faults and counts requests', async () => {
     const ask = () => fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`);
     world.resetStats();
