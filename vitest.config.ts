@@ -33,7 +33,7 @@ export default defineConfig({
           environment: 'node',
           include: ['test/**/*.test.ts'],
           exclude: [inWorkers, ...onTheWorld, 'test/browser/**', ...otherSuite],
-          setupFiles: ['./test/property-seed.ts'],
+          setupFiles: ['./test/node-setup.ts'],
           // Two thirds of the work of a small file was its imports: files of one process share them.
           isolate: false,
           testTimeout: PATIENCE_MS,
