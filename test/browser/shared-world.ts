@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { CLUSTER_FINALITY } from '../world/solana-clock.ts';
 import { startWorld } from '../world/world.ts';
 
 declare module 'vitest' {
@@ -12,7 +13,13 @@ declare module 'vitest' {
 
 /** One world for all files; each takes seconds to start, and pages only add to it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const world = await startWorld({ slotMs: 150, blockMs: 1000, settleDelayMs: 500 });
+  const world = await startWorld({
+    slotMs: 150,
+    // Pages show what they wait for.
+    finality: CLUSTER_FINALITY,
+    blockMs: 1000,
+    settleDelayMs: 500,
+  });
   project.provide('siteUrl', world.url);
   project.provide('controlUrl', world.controlUrl);
   return () => world.stop();
