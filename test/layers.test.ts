@@ -92,7 +92,7 @@ it.each(files.filter((file) => /^(core|chain)\//.test(file)))(
   },
 );
 
-it.each(files.filter((file) => !MAY_HOLD_SQL.test(file)))('%s holds no SQL', (file) => {
+it.each(files.filter((file) => !MAY_HOLD_SQL.test(file)))('%s contains no SQL', (file) => {
   expect(read(file)).not.toMatch(SQL);
 });
 
@@ -100,7 +100,7 @@ it('files are named for their thing or verb', () => {
   expect(files.filter((file) => VAGUE.test(file))).toEqual([]);
 });
 
-it('only chain/solana knows the Solana library', () => {
+it('only chain/solana imports the Solana library', () => {
   const users = files.filter((file) => /from '@solana(-program)?\//.test(read(file)));
   expect(users.filter((file) => !/^chain\/solana\/|^providers\/solana-rpc\.ts$/.test(file))).toEqual([]);
 });

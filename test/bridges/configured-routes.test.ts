@@ -13,7 +13,7 @@ it.each([
   expect(readConfig({ SWAP_ROUTES: text })).toMatchObject({ SWAP_ROUTES: routes, invalid: [] });
 });
 
-it.each(['relay', 'near-intents,relay', 'lifi,lifi', 'lifi,', ','])('%j is no list of routes', (text) => {
+it.each(['relay', 'near-intents,relay', 'lifi,lifi', 'lifi,', ','])('%j is not a list of routes', (text) => {
   expect(readConfig({ SWAP_ROUTES: text })).toMatchObject({
     SWAP_ROUTES: ['near-intents'],
     invalid: ['SWAP_ROUTES'],

@@ -224,7 +224,7 @@ describe('the signature', () => {
     ['one of another quote', { ...honest, signature: answerTo({ ...firm, amount: 2n }, DEPOSIT).signature }],
     ['another deposit address', { ...honest, quote: { ...honest.quote, depositAddress: PDA } }],
     ['another time', { ...honest, timestamp: '2026-11-20T10:00:01.105Z' }],
-  ])('is looked at first: %s', async (_name, answer) => {
+  ])('is checked first: %s', async (_name, answer) => {
     expect(await judgeQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 
@@ -234,7 +234,7 @@ describe('the signature', () => {
     expect((await judgeQuote(resign(honest), firm, QUOTE_KEY, NOW)).ok).toBe(true);
   });
 
-  it('does not make an answer to somebody else ours', async () => {
+  it('does not make an answer to another caller ours', async () => {
     const theirs = answerTo({ ...firm, recipient: 'bc1qtheirs' }, DEPOSIT);
     expect(await judgeQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });

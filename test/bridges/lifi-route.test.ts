@@ -85,14 +85,14 @@ describe('a quote of LI.FI', () => {
 describe('what became of a swap', () => {
   const refunded: LifiStatus = { status: 'DONE', substatus: 'REFUNDED', tool: 'near' };
 
-  it("of a deposit is 1Click's to tell, whatever LI.FI says", async () => {
+  it("of a deposit comes from 1Click, regardless of LI.FI's answer", async () => {
     const swapDetails = { destinationChainTxHashes: [{ hash: TXID }] };
     const { route, asked } = setUp({ near: { status: 'SUCCESS', swapDetails }, status: refunded });
     expect(await route.report(SENT)).toEqual({ state: 'delivered', txids: [TXID] });
     expect(asked).toEqual([`near ${DEPOSIT}`]);
   });
 
-  it("is LI.FI's to tell while 1Click is silent", async () => {
+  it('comes from LI.FI while 1Click does not answer', async () => {
     const { route, asked } = setUp({ near: 'down', status: refunded });
     expect(await route.report(SENT)).toEqual({ state: 'refunded', amount: null });
     expect(asked).toEqual([`near ${DEPOSIT}`, 'lifi sig near']);
@@ -120,7 +120,7 @@ describe('what became of a swap', () => {
       { status: 'DONE', substatus: 'COMPLETED', tool: 'near' },
       { state: 'pending', detail: 'unknown' },
     ],
-  ])("of a vault swap is LI.FI's to tell: %j", async (status, report) => {
+  ])('of a vault swap comes from LI.FI: %j', async (status, report) => {
     const { route, asked } = setUp({ status });
     expect(await route.report(VAULT_SWAP)).toEqual(report);
     expect(asked).toEqual(['lifi sig chainflip']);

@@ -41,7 +41,7 @@ const asked: OneClickRequest = {
 describe('a quote', () => {
   const quoteWith = (answer: Recorded | Error) => setUp({ [`POST ${BASE}/v0/quote`]: answer });
 
-  it('is asked for our own addresses, an hour ahead, and judged', async () => {
+  it('is requested with our own addresses and a deadline in an hour, and checked', async () => {
     const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     expect(await route.quote({ amount: lamports(asked.amount), dry: false })).toMatchObject({
       ok: true,
@@ -65,7 +65,7 @@ describe('a quote', () => {
     });
   });
 
-  it('for another amount than asked is refused', async () => {
+  it('for a different amount from the request is refused', async () => {
     const { route } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     expect(await route.quote({ amount: lamports(999_999_999n), dry: false })).toEqual({
       ok: false,
@@ -80,7 +80,7 @@ describe('a quote', () => {
     ['Temporary swap limits: maximum swap amount is $1,000', 'amount_too_high'],
     ['No liquidity available', 'no_route'],
     ['Failed to get quote', 'no_route'],
-  ])('refused with %j is a reason of its own, not a failed upstream', async (message, reason) => {
+  ])('refused with %j has its own reason and is not a failed upstream', async (message, reason) => {
     const body = { message, error: 'Bad Request', statusCode: 400, timestamp: 'x', path: '/v0/quote' };
     for (const shown of [body, { ...body, message: [message] }, { message }]) {
       const { route } = quoteWith({ status: 400, body: shown });
@@ -126,7 +126,7 @@ describe('a quote', () => {
     ['half a body', { body: '{"quote":{' }, 'not_json'],
     ['another shape', { body: { quote: {} } }, 'unexpected_shape'],
   ])(
-    '%s is a failed upstream, asked once: a firm quote may have opened an address',
+    '%s is a failed upstream and is not retried: a firm quote may have opened an address',
     async (_name, answer, reason) => {
       const { route, requests } = quoteWith(answer);
       await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
@@ -186,7 +186,7 @@ describe('a report', () => {
   });
 
   it.each(['SUCCESS', 'FAILED', 'REFUNDED'])(
-    '%s of another deposit address says nothing of ours',
+    '%s of a different deposit address is ignored',
     async (status) => {
       expect(await statusWith(status, {}, RESERVE)).toEqual(pending('settling'));
     },

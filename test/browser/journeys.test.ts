@@ -53,7 +53,7 @@ it('a visitor quotes, rehearses and starts a swap, and sees both transactions wh
   expectNothingWrong(visited);
 });
 
-it('a creator fills the form, pays what the code says, and the token is made and listed without pasting anything', async () => {
+it('a creator fills in the form, pays by the code, and the token is created and listed without pasting anything', async () => {
   const { users } = await control<Info>('GET /info');
   visited = await visit('/tokens/new');
   const { page } = visited;
@@ -105,7 +105,7 @@ it('a creator fills the form, pays what the code says, and the token is made and
   expectNothingWrong(visited);
 });
 
-it('a depositor looks at what a deposit earns, claims it, and sees it paid', async () => {
+it('a depositor sees the reward of a deposit, claims it, and sees it paid', async () => {
   const { treasury } = await control<Info>('GET /info');
   const { signature } = await control<{ signature: string }>('POST /transfer', {
     to: treasury,
@@ -172,7 +172,7 @@ it('an agent developer copies a configuration for this very site, and tries a to
   await page.waitForURL('**/docs');
 });
 
-it('a reader goes back in the feed, and asks for other labels', async () => {
+it('a reader pages back in the feed and requests other labels', async () => {
   visited = await visit('/nostr');
   const { page } = visited;
   const posts = page.locator('[data-island="feed"] .post');

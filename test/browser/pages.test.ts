@@ -77,7 +77,7 @@ describe.each(PAGES)('%s', (path, heading) => {
     ['on a desk, light', DESK, 'light'],
     ['on a phone, dark', PHONE, 'dark'],
   ] as const)(
-    '%s: complete, accessible, within the screen, asking nobody else',
+    '%s: complete, accessible, within the screen, without requests to other sites',
     async (_name, viewport, colorScheme) => {
       const visited = await visit(path, { viewport, colorScheme }, (page) => page.addInitScript(NOTE_PAINTS));
       const { page } = visited;
@@ -221,7 +221,7 @@ it.each([
   expect(new URL(response.headers.get('location') ?? '', siteUrl).pathname).toBe(to);
 });
 
-it('an address that leads nowhere says so, with a way on', async () => {
+it('an unknown address shows a page with a link back', async () => {
   const visited = await visit('/no-such-page');
   expect(await visited.page.locator('h1').innerText()).toBe('No page here');
   expect(await violations(visited.page)).toEqual([]);

@@ -41,7 +41,7 @@ function oneByte(text: unknown): string {
 const proofWith = (alter: (proof: Json) => unknown) => (page: Page) =>
   page.route('**/api/proof', altering(alter));
 
-it('the proof of the service is green in all five lines, and only the named strangers are asked', async () => {
+it("all five lines are green for the service's proof, and only the named sources are contacted", async () => {
   const sources = (await (await fetch(new URL('/verify-sources.json', siteUrl))).json()) as {
     explorers: string[];
     rpcUrls: string[];
@@ -132,7 +132,7 @@ it('a supply beyond the reserve is red, with both figures', async () => {
   expect(await visited?.page.locator('[data-check="supply"]').innerText()).toContain('99999999999 atoms');
 });
 
-it('an explorer that does not answer is told as that', async () => {
+it('an explorer that does not answer is reported', async () => {
   let first = '';
   const green = await verified((page) =>
     page.route(

@@ -11,7 +11,7 @@ afterAll(() => control('DELETE /faults'));
 const PATHS = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
 
 // The exchange page asks nothing before its form is used.
-it.each(PATHS)('%s says in words that the service is away, and what to do', async (path) => {
+it.each(PATHS)('%s shows that the service is unavailable, and the next step', async (path) => {
   visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
   const { page } = visited;
   const notice = page.locator('.notice.bad').first();
@@ -22,7 +22,7 @@ it.each(PATHS)('%s says in words that the service is away, and what to do', asyn
   expect(await violations(page)).toEqual([]);
 });
 
-it('a service that comes back is shown again by the button', async () => {
+it('a service that is available again is shown after a click', async () => {
   let down = true;
   visited = await visit('/reserves', {}, (page) =>
     page.route('**/api/reserves', (route) =>
@@ -40,7 +40,7 @@ it('a service that comes back is shown again by the button', async () => {
   expect(await wallets.locator('.notice.bad').count()).toBe(0);
 });
 
-it('an error of the service is told with its step, its code and the id for the operator', async () => {
+it('an error of the service is shown with its next step, its code and the id for the operator', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   await page.getByLabel('SOL of the reserve to swap').fill('0.001');
@@ -59,7 +59,7 @@ it.each([
   ['-1', 'Digits and one point'],
   ['0.0000000001', 'At most 9 digits after the point.'],
   ['0', 'More than 0 SOL.'],
-])('an amount of %s is refused on the page, before anything is asked', async (text, why) => {
+])('an amount of %s is refused on the page, without a request', async (text, why) => {
   visited = await visit('/swap');
   const { page } = visited;
   const input = page.getByLabel('SOL of the reserve to swap');
@@ -69,7 +69,7 @@ it.each([
   expect(await page.getByRole('button', { name: 'Get quote' }).isDisabled()).toBe(true);
 });
 
-it('what takes longer than a second is said to', async () => {
+it('a wait of more than a second is announced', async () => {
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => {
     answer = resolve;
@@ -94,7 +94,7 @@ const swap = {
   ...{ btcSats: null, btcSatoshis: null },
 };
 
-it('what is over is not asked for again', async () => {
+it('a final answer is not requested again', async () => {
   const answers = [swap, { ...swap, status: 'finished', detail: 'done', btcSatoshis: '61975' }];
   let asked = 0;
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
@@ -115,7 +115,7 @@ it('what is over is not asked for again', async () => {
   expect(asked).toBe(2);
 });
 
-it('what takes hours as a rule is not said to take long', async () => {
+it('a wait that usually takes hours is not announced as long', async () => {
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
     await page.clock.install();
     await page.route('**/api/swap/status/**', (route) => route.fulfill({ json: swap }));
@@ -165,7 +165,7 @@ it('an operator sees which upstream is down', async () => {
   await row.getByText('well').waitFor({ timeout: 60_000 });
 });
 
-it('when the Worker goes down, the page keeps what it knew, says so, and comes back with it', async () => {
+it('when the Worker stops, the page keeps its figures, reports the outage, and updates them afterwards', async () => {
   visited = await visit('/status');
   const { page } = visited;
   await settled(page);

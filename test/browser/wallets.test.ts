@@ -101,7 +101,7 @@ describe('when a payment does not happen', () => {
     await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
   };
 
-  it('says that the visitor declined, and offers the payment again', async () => {
+  it('reports that the visitor declined, and offers the payment again', async () => {
     await pay({ behaviour: 'reject' });
     const { page } = visited;
     await page.getByText('You declined in the wallet.').waitFor();
@@ -127,7 +127,7 @@ describe('when a payment does not happen', () => {
     expect(await page.locator('[data-island="claim"]').innerText()).toContain('Switch the network');
   });
 
-  it('names what is missing before the wallet opens', async () => {
+  it('names the missing data before the wallet opens', async () => {
     await withWallet('/asry');
     const { page } = visited;
     await page.getByLabel('Amount').fill('99999999');
@@ -190,7 +190,7 @@ it.each([
     { contentType: 'text/html', body: '<p>no</p>' },
     'No picture at this address.',
   ],
-])('loads %s only when asked, and says what it is', async (_name, answer, text) => {
+])('loads %s only on request, and names it', async (_name, answer, text) => {
   visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
   const { page } = visited;
   await page.getByLabel('Picture (optional)').fill(PICTURE);

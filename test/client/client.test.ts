@@ -68,7 +68,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('asks the service to wait only where it can', async () => {
+  it('requests a wait only from operations that support it', async () => {
     const { sluice, sent } = service({}, {});
     await sluice.call('confirmInvoice', { invoice_id: 'x' }, { wait: 20 });
     await sluice.call('getReserves', {}, { wait: 20 });
@@ -143,7 +143,7 @@ describe('a failure is a value', () => {
 describe('a creation', () => {
   const input = { amountSol: '0.5' };
 
-  it('sends a new key each time the outcome is known', async () => {
+  it('sends a new key after each known outcome', async () => {
     const replayed = { 'idempotency-replayed': 'true' };
     const { sluice, sent } = service({ body: CREATED }, { body: CREATED, headers: replayed });
     expect(await sluice.call('createSwap', input)).toMatchObject({
@@ -195,7 +195,7 @@ describe('a creation', () => {
     expect(keyOf(sent, 1)).toBe(keyOf(sent));
   });
 
-  it('has a key of its own for each input', async () => {
+  it('has a separate key for each input', async () => {
     const { sluice, sent } = service(LOST, LOST);
     await sluice.call('createSwap', input);
     await sluice.call('createSwap', { amountSol: '0.6' });
@@ -254,7 +254,7 @@ describe('until', () => {
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
   });
 
-  it('goes on after failures that can pass, and waits as long as the service asks', async () => {
+  it('retries after temporary failures, and waits as long as the service requests', async () => {
     const busy = problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 7 });
     const { sluice, sent } = service({ status: 503, body: busy }, LOST, { body: FINISHED });
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver);

@@ -71,7 +71,7 @@ describe('parseAmount', () => {
     ['full-width digits', '１'],
     ['a long text that begins with a letter', `x${'1'.repeat(100)}`],
     ['a point after 64 letters', `${'a'.repeat(64)}.1`],
-  ])('%s is no decimal', (_name, text) => {
+  ])('%s is not a decimal', (_name, text) => {
     expect(atomsOf(text)).toBe('not_a_decimal');
   });
 
@@ -221,7 +221,7 @@ describe('parseWrittenAmount', () => {
     expect(written('1.50e1', 0, 'refuse')).toBe(15n);
   });
 
-  it('reads whatever JavaScript writes of a number as at most that number, less than an atom below it', () => {
+  it('reads every number that JavaScript writes as at most that number, less than an atom below it', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (value) => {
         const atoms = written(String(value));

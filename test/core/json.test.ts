@@ -12,7 +12,7 @@ import {
 
 describe('parseJson', () => {
   it.each(['0', '1', '0.5', '2.01', '123456789.25', '-3', '9007199254740991'])(
-    '%s is the number that it says',
+    '%s is the number in the text',
     (text) => {
       expect(parseJson(text)).toBe(Number(text));
     },
@@ -48,7 +48,7 @@ describe('parseJson', () => {
   });
 
   it.each(['', '{', '{"a":1', '[1,]', "{'a':1}", 'NaN', '01', '+1', '.5', '1.', 'undefined'])(
-    '%j is no JSON',
+    '%j is not JSON',
     (text) => {
       expect(() => parseJson(text)).toThrow(SyntaxError);
     },
@@ -74,7 +74,7 @@ describe('parseUpstreamJson', () => {
 });
 
 describe('numbers of parsed JSON', () => {
-  it('every integer of any size comes through exactly', () => {
+  it('every integer of any size is exact', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n }), (integer) => {
         expect(integerOf(parseUpstreamJson(integer.toString()))).toBe(integer);
@@ -102,7 +102,7 @@ describe('numbers of parsed JSON', () => {
     [],
     [1],
     new ExactNumber('1e3'),
-  ])('%s is no integer', (value) => {
+  ])('%s is not an integer', (value) => {
     expect(integerOf(value)).toBeUndefined();
   });
 

@@ -64,7 +64,7 @@ describe('a log line becomes data points', () => {
     ]);
   });
 
-  it('of an upstream call: name, outcome and duration', () => {
+  it('of an upstream call have name, outcome and duration', () => {
     const call = { event: 'upstream_called', upstream: 'esplora-1', outcome: 'status_5xx', ms: 31 };
     expect(pointsOf(call)).toEqual([
       { indexes: ['upstream'], blobs: ['esplora-1', 'status_5xx'], doubles: [31] },
@@ -98,7 +98,7 @@ describe('a label is a name of the code', () => {
   });
   const caller = fc.oneof(fc.ipV4(), fc.ipV6(), fc.uuid(), fc.emailAddress(), hex, base58);
 
-  it('no id, address or hash becomes one', () => {
+  it('contain no id, address or hash', () => {
     fc.assert(
       fc.property(caller, (text) => {
         const line = { kind: text, state: text, detail: text, reason: text, upstream: text, outcome: text };

@@ -49,7 +49,7 @@ describe('parsePrice', () => {
     '$80868.5',
     '1.5x',
     '1'.repeat(70),
-  ])('%j is no price', (text) => {
+  ])('%j is not a price', (text) => {
     expect(parsePrice(text)).toBeUndefined();
   });
 });
@@ -94,7 +94,7 @@ describe('agreePrices', () => {
     });
   });
 
-  it('a liar is outvoted wherever it stands', () => {
+  it('a wrong price is outvoted in every position', () => {
     const liar = report('liar', 40_000, 100);
     const second = report('second', 80_100, 100.1);
     for (const reports of [
@@ -109,7 +109,7 @@ describe('agreePrices', () => {
   it.each([
     ['no source', []],
     ['one source', [MARKET]],
-  ])('%s is no agreement', (_name, reports) => {
+  ])('%s is not an agreement', (_name, reports) => {
     expect(agreePrices(reports, 100n)).toEqual({ ok: false, reason: 'price_unavailable' });
   });
 

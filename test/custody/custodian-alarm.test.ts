@@ -166,7 +166,7 @@ describe('the alarm', () => {
     await alarms(w, () => stateOf(w) === 'settling');
   });
 
-  it('clears what no limit looks at any more with the tick of the cron', async () => {
+  it('deletes rows that no limit counts any more with the tick of the cron', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 2 * 86_400_000;
@@ -238,7 +238,7 @@ describe('without D1', () => {
     await alarms(w, () => w.chain.sent.length > sent, next);
   });
 
-  it('many calls at the same time ask the mirror once', async () => {
+  it('many concurrent calls read the mirror once', async () => {
     const w = createCustodianWorld();
     await Promise.all(
       Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` }))),
@@ -247,7 +247,7 @@ describe('without D1', () => {
   });
 });
 
-it('a landing that took more than it may freezes all signing, and the report says so', async () => {
+it('a landing that took more than it may freezes all signing, and the report shows it', async () => {
   const w = createCustodianWorld();
   await w.custody.createSwap(keyed('a'));
   land(w.chain, { debit: lamports(SOL + FEE + 1n) });

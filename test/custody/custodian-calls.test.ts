@@ -35,7 +35,7 @@ const intent = (change: object = {}) => ({
 const paying = () => createCustodianWorld({ kinds: { asry: payoutKind } });
 
 describe('beginning something that is not a swap', () => {
-  it('happens once for an id, however often and at whatever time it is begun', async () => {
+  it('happens once per id, at any number and time of calls', async () => {
     const w = paying();
     let decided = 0;
     const begin = () =>
@@ -72,7 +72,7 @@ describe('beginning something that is not a swap', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('that is declined keeps nothing of what it wrote', async () => {
+  it('that is declined keeps none of its writes', async () => {
     const w = paying();
     const answer = await w.custody.begin('asry', 'asry:d:1', () => {
       w.journal.consumeOnce('payment:p', 'asry:d:1', w.clock.now);
@@ -91,7 +91,7 @@ describe('beginning something that is not a swap', () => {
     ).toMatchObject({ refusal: { code: 'INSUFFICIENT_BALANCE' } });
   });
 
-  it('does not begin while signing is stopped, but knows what began before', async () => {
+  it('does not begin while signing is stopped, but earlier operations are found', async () => {
     const w = paying();
     await w.custody.begin('asry', 'asry:a', () => intent());
     await w.custody.ops({ name: 'pause' });
@@ -129,7 +129,7 @@ describe('a limit that the operator misspelled', () => {
   });
 });
 
-describe('looking a swap up', () => {
+describe('reading a swap', () => {
   it('finds swaps by their signature, and nothing of another kind', async () => {
     const w = paying();
     await w.custody.createSwap(keyed('a'));
@@ -140,7 +140,7 @@ describe('looking a swap up', () => {
   });
 });
 
-describe('looking a paid request up', () => {
+describe('reading a payment request', () => {
   /** A listing that is paid for; nobody has looked yet. */
   async function paid(change: Partial<CustodyDeps> = {}) {
     const payers = createPaymentWorld();
@@ -169,7 +169,7 @@ describe('looking a paid request up', () => {
     return { w, find, inMirror };
   }
 
-  it('that has ended brings what it made to D1 first, where the caller looks next', async () => {
+  it('that has ended is flushed to D1 first, where the caller reads next', async () => {
     const { w, find, inMirror } = await paid();
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -180,7 +180,7 @@ describe('looking a paid request up', () => {
     expect(w.journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('that has ended is told of even when D1 takes nothing, or never answers', async () => {
+  it('that has ended is returned even when D1 accepts nothing, or never answers', async () => {
     const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -189,7 +189,7 @@ describe('looking a paid request up', () => {
     expect(await find()).toMatchObject({ status: 'completed' });
   });
 
-  it('asks D1 for nothing while it is open, and nothing more once all is there', async () => {
+  it('makes no D1 call while it is open, nor after everything was delivered', async () => {
     const { w, find } = await paid();
     const { applied } = w.mirror;
     expect(await find()).toMatchObject({ status: 'pending' });
@@ -201,7 +201,7 @@ describe('looking a paid request up', () => {
 });
 
 describe('the report', () => {
-  it('tells what is used of every cap, what is open, held and undelivered', async () => {
+  it('shows the use of every cap and the open, held and undelivered operations', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(request());
     const report = await w.custody.report();
@@ -226,7 +226,7 @@ describe('the report', () => {
     expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);
   });
 
-  it('tells of an operator’s pause where swaps are switched off as well: it stops more', async () => {
+  it('shows an operator’s pause even if swaps are disabled as well, because it stops more', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect((await w.custody.report()).paused).toBe('disabled');
     await w.custody.ops({ name: 'pause' });
@@ -247,7 +247,7 @@ describe('the report', () => {
 });
 
 describe("the operator's commands", () => {
-  it('pause and resume what begins; what is signed goes on', async () => {
+  it('pause and resume new operations; signed ones continue', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     expect(await w.custody.ops({ name: 'pause' })).toMatchObject({ ok: true });
@@ -260,7 +260,7 @@ describe("the operator's commands", () => {
     expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
   });
 
-  it('list the newest and the held, and try again only what is not over', async () => {
+  it('list the newest and the held operations, and retry only open ones', async () => {
     const w = createCustodianWorld();
     const add = (op: Parameters<typeof w.journal.insert>[0]) =>
       w.storage.transaction(() => w.journal.insert(op));

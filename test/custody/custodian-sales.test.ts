@@ -37,7 +37,7 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
 }
 
 describe('an invoice', () => {
-  it('is sold while the balance covers it beside the floor', async () => {
+  it('is sold while the balance covers it in addition to the floor', async () => {
     expect(await selling(limits.floor + COST).open()).toMatchObject({ type: 'opened' });
   });
 
@@ -83,7 +83,7 @@ describe('an invoice', () => {
   });
 });
 
-it('a listing is sold whatever the reserve holds, since it costs nothing', async () => {
+it('a listing is sold with any balance of the reserve, because it costs nothing', async () => {
   expect(await selling(0n).open('listing')).toMatchObject({ type: 'opened' });
 });
 

@@ -15,7 +15,7 @@ it('the runbook has a row for every reason for which an operation is held', () =
   expect(reasons.filter((reason) => !page.includes(`| \`${reason}\` |`))).toEqual([]);
 });
 
-it('the page states a result for every broken rule of the simulator, and for no other', () => {
+it('the page has a result for every broken rule of the simulator, and for no other', () => {
   const results =
     /^\| (.+) \| (?:caught by seed \d+|(?:survived \d+ seeds, )?caught by `[\w/.-]+\.test\.ts`|survived \d+ seeds|not measured) \|$/gm;
   const rows = [...page.matchAll(results)].map(([, name]) => name);

@@ -20,7 +20,7 @@ function replace(storage: SqliteStorage): void {
 }
 
 describe('a replaced instance gives no answer', () => {
-  it('of a swap that it knows', async () => {
+  it('of a swap that it has', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     replace(w.storage);

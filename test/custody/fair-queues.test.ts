@@ -46,7 +46,7 @@ async function pass(w: ReturnType<typeof waiting>, ms: number): Promise<number> 
 }
 
 describe('operations that are due', () => {
-  it('are each tried in turn, however many are refused before them', async () => {
+  it('are each tried in turn, even if many are refused before them', async () => {
     const tried = new Set<string>();
     const w = waiting(60, {
       ...refusing,
@@ -106,7 +106,7 @@ describe('the outbox', () => {
     expect(w.journal.outbox(99)).toHaveLength(50);
   });
 
-  it('asks a mirror that is down once each time, and delivers all of it at once afterwards', async () => {
+  it('calls an unavailable mirror once each time, and delivers everything at once afterwards', async () => {
     let isDown = true;
     const w = setUp(120, () => isDown);
     for (let tries = 0; tries < 60; tries++) await w.flush();
@@ -162,7 +162,7 @@ const NEW_REQUEST = {
   changes: 0,
 } as const;
 
-it('owed payouts whose next operation is taken do not keep a later one from being looked at', async () => {
+it('owed payouts whose next operation id is taken do not keep a later one from being checked', async () => {
   const w = createStoredClaims();
   const store = openAsryStore(w.storage);
   await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });

@@ -93,7 +93,7 @@ it('six operations whose drive throws stop neither another operation nor the mod
   expect(w.journal.get('token:p0')?.state).toBe('signed');
 });
 
-it('an operation whose drive throws is an alarm, is retried less than once in 4 minutes, and goes on when repaired', async () => {
+it('an operation whose drive throws raises an alarm, is retried less than once in 4 minutes, and continues when repaired', async () => {
   const w = await withPoisonedOperations();
   const fired = await pass(w, DAY_MS / 4);
   const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'operation_failed');

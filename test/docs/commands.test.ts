@@ -34,7 +34,7 @@ it.each(commands)('“%s” is run, resolved, or known to need an account', (com
   expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
 });
 
-it('a command that nobody has classified is found', () => {
+it('an unclassified command is found', () => {
   for (const command of ['rm -rf build', 'npm run unheard-of', 'npm run ops -- send 5 SOL'])
     expect(() => kindOf(command)).toThrow('0 kinds');
 });
@@ -116,7 +116,7 @@ describe('each example of a file', () => {
   });
 });
 
-it('what is no code of a language is a map or a diagram, and nothing else', () => {
+it('a code block without a language is a map or a diagram', () => {
   const plain = blocks.filter(({ language }) => language === '');
   expect(plain.map(({ file }) => file)).toEqual(['README.md', 'docs/custody.md']);
   const states = [...(plain[1]?.text ?? '').matchAll(/\b(planned|signed|settling|done|failed)\b/g)];

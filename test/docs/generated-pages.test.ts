@@ -25,7 +25,7 @@ it('SKILL.md names no code that the table lacks', () => {
   expect(named.filter((code) => !(code in ERRORS))).toEqual([]);
 });
 
-it('SKILL.md explains the words of a swap’s detail, and invents none', () => {
+it('SKILL.md explains every detail of a swap, and no other', () => {
   const texts = ['custody', 'bridges'].flatMap((folder) =>
     readdirSync(`src/${folder}`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

@@ -14,7 +14,7 @@ it('the site gives the notices of what it publishes without bundling it', () => 
     expect(notices).toContain(text);
 });
 
-it('everything that runs in production has a licence that asks for no more than its own text', () => {
+it('everything that runs in production has a licence that only requires its own text', () => {
   const dependencies = productionDependencies();
   expect(dependencies.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['hono', 'zod', '@noble/curves']),

@@ -29,7 +29,7 @@ describe('.dev.vars.example', () => {
     expect(shown).toEqual(readConfig({}));
   });
 
-  it('leaves a value to fill in where there is no default', () => {
+  it('leaves a variable without a default to be filled in', () => {
     const config = readConfig({});
     const undecided = KNOWN.filter((name) => {
       const value: unknown = Reflect.get(config, name);

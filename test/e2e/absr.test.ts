@@ -65,7 +65,7 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('0');
   });
 
-  it('mints what is three blocks deep once the indexes agree, to the treasury, once', async () => {
+  it('mints sats that are three blocks deep once the indexes agree, to the treasury, once', async () => {
     // Two confirmations are too few for this one.
     await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
     await world.control.mine(2);
@@ -135,7 +135,7 @@ describe('a day of the reserve', () => {
     expect(Number(issue?.blockTime)).toBeGreaterThanOrEqual(Number(mint?.blockTime));
   });
 
-  it('turns red within a tick when sats leave the reserve, and says how many are missing', async () => {
+  it('turns red within a tick when sats leave the reserve, and shows the missing number', async () => {
     const privateKey = WIF(NETWORK).decode(world.bindings.BTC_PRIVATE_KEY_WIF ?? '');
     const { script } = p2wpkh(secp256k1.getPublicKey(privateKey, true), NETWORK);
     const reserve: BitcoinKey = { address: world.reserve.bitcoin, wif: '', privateKey, script };
@@ -157,7 +157,7 @@ describe('a day of the reserve', () => {
   });
 });
 
-it('makes the treasury’s account where it is missing, and a reorganization takes back only what was not minted', async () => {
+it('creates the treasury’s account if it is missing, and a reorganization only removes sats that were not minted', async () => {
   const treasury = base58.encode(ed25519.getPublicKey(new Uint8Array(32).fill(99)));
   const world = await startWorld({
     cron: false,
@@ -185,7 +185,7 @@ it('makes the treasury’s account where it is missing, and a reorganization tak
   }
 });
 
-it('without SOL for the fees nothing is signed and the status says so', async () => {
+it('without SOL for the fees nothing is signed and the status shows it', async () => {
   const world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, reserveLamports: 1_000_000n });
   try {
     await world.control.cron(DAILY);

@@ -96,7 +96,7 @@ async function reachLimit(): Promise<Response | undefined> {
   return undefined;
 }
 
-it('an address that reached its limit stays refused whatever its other headers say, and nobody else is', async () => {
+it('an address that reached its limit stays refused with any other headers, and no other address is', async () => {
   let passed: string[] = [...SPOOFS];
   // Again only when the minute turned between: what passes three times passes by its header.
   for (let attempt = 0; attempt < 3 && passed.length > 0; attempt++) {
@@ -145,7 +145,7 @@ it('the site serves the beacon', async () => {
   expect((await response.text()).length).toBeLessThan(1024);
 });
 
-it('no raw address is in what the public sees or in a log line', async () => {
+it('no raw address is public or in a log line', async () => {
   await view({ path: '/private' }, '203.0.113.77');
   const body = await (await world.fetch('/api/analytics/stats')).text();
   expect(body).toContain('203.0.113.0/24');

@@ -49,7 +49,7 @@ it('without a rent budget a reward is owed until its sender has an account, and 
   expect(stage.payoutsOf(signature)).toHaveLength(1);
 });
 
-it('without a price a reward cannot be asked for in dollars', async () => {
+it('without a price a reward cannot be requested in dollars', async () => {
   const user = await stage.user();
   await world.control.faucet(user.address, 'asry', 1n);
   const signature = await stage.deposit(user, 25n);

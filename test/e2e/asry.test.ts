@@ -101,7 +101,7 @@ describe('a deposit is rewarded to the unit', () => {
     });
   });
 
-  it('by a call that comes before the deposit is final, and waits for it', async () => {
+  it('by a call before the deposit is final, which waits for it', async () => {
     const user = await stage.user();
     const signature = await stage.land(user.signer, stage.pay(user, world.treasury, 10n * DOLLAR));
     const answer = await stage.claim(signature);
@@ -176,7 +176,7 @@ describe('nothing is consumed', () => {
     },
   );
 
-  it('for a transaction that nobody knows: 400', async () => {
+  it('for an unknown transaction: 400', async () => {
     const unknown =
       '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
     const { status, body } = await stage.claim(unknown);
@@ -184,7 +184,7 @@ describe('nothing is consumed', () => {
   });
 });
 
-describe('whatever a caller says', () => {
+describe("regardless of the caller's input", () => {
   const rewardUsd = (values: readonly string[]) => values.map((value) => `"rewardUsd":${value}`);
   const REFUSED = rewardUsd([
     ...['0', '-1', '-0.5', '1E400', '-1e999', '1e-9', 'true', 'false', '[]', '[1]', '{}', '""', '"0"'],

@@ -33,7 +33,7 @@ it('a form that sends null for its empty fields orders a token', async () => {
   });
 });
 
-it('a script that pays and confirms once has its token, and a tab that searches without words shows it', async () => {
+it('a script that pays and confirms once has its token, and a tab that searches without text shows it', async () => {
   const { call, land, payRequest, transfer, user } = createTokenDesk(world);
   const { body } = await call('/api/invoices', {
     name: 'Paid Once',

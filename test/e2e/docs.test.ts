@@ -112,7 +112,7 @@ describe('README.md', () => {
 });
 
 describe('docs/deploy.md', () => {
-  it('has commands that do what it says, as far as they need no account', async () => {
+  it('has commands that work as described, as far as they need no account', async () => {
     const commands = toRun('docs/deploy.md');
     expect(commands.length).toBeGreaterThan(12);
     const said = await runPage(commands);

@@ -86,7 +86,7 @@ describe('on a healthy service', () => {
     expect(problems).toEqual([]);
   });
 
-  it('from a terminal says so with exit code 0', async () => {
+  it('reports it from a terminal with exit code 0', async () => {
     write(healthy);
     const args = [
       'scripts/doctor.ts',
@@ -147,7 +147,7 @@ const IN_SETTINGS: readonly Plant[] = [
   ['nostr-identity-conflict', set({ NOSTR_NSEC: nsecEncode(generateSecretKey()) })],
 ];
 
-describe('finds what is planted in the settings', () => {
+describe('finds faults planted in the settings', () => {
   it.each(IN_SETTINGS)('%s', async (name, change) => {
     const planted = await change();
     const { problems, findings, settings } = await look(planted);
@@ -158,7 +158,7 @@ describe('finds what is planted in the settings', () => {
   });
 });
 
-describe('finds what is planted in the files', () => {
+describe('finds faults planted in the files', () => {
   it.each([
     [
       'd1-not-bound',
@@ -226,7 +226,7 @@ describe('finds what goes wrong outside', () => {
   });
 });
 
-describe('finds what is wrong with the running service', () => {
+describe('finds faults of the running service', () => {
   it('service-unreachable', async () => {
     const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9', fetch });
     expect(findings.map(({ name }) => name)).toContain('service-unreachable');

@@ -93,7 +93,7 @@ it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012
   },
 );
 
-it('an answer lost after the provider acted: one exchange exists, the caller is told, and no repeat asks again', async () => {
+it('an answer lost after the provider acted: one exchange exists, the caller gets an unknown outcome, and no repeat calls again', async () => {
   const key = freshKey();
   world.faults.set('changenow', { kind: 'lost', match: 'POST /v2/exchange', times: 1 });
   const answers: Awaited<ReturnType<typeof create>>[] = [];
@@ -126,7 +126,7 @@ it.each([
   ['answers with another amount', { kind: 'lie', mode: 'amount' }, 1],
   ['answers with another coin', { kind: 'lie', mode: 'asset' }, 1],
 ])(
-  'a provider that %s while it creates is asked once; the outcome is unknown',
+  'a provider that %s while it creates is called once; the outcome is unknown',
   async (_name, fault, exist) => {
     world.faults.set('changenow', { ...fault, match: 'POST /v2/exchange' });
     world.resetStats();
@@ -187,7 +187,7 @@ it('a caller who hangs up finds the answer under the same key', async () => {
   expect(made).toHaveLength(1);
 });
 
-it('a Worker that is killed while it waits for the provider does not ask a second time', async () => {
+it('a Worker that is killed while it waits for the provider does not call a second time', async () => {
   const key = freshKey();
   const asked = () => world.stats().changenow?.byLabel['POST /v2/exchange'];
   world.resetStats();
@@ -231,7 +231,7 @@ it('a legacy ticker names coin and network; a bare ticker on several networks is
   expect(body.details).toEqual({ currency: 'usdt', candidates: ['usdterc20', 'usdttrc20', 'usdtsol'] });
 });
 
-it('a coin whose payments need a tag answers it, and says so', async () => {
+it('a coin whose payments need a tag returns it, and explains it', async () => {
   const { body } = await create({ ...order, from: 'xrp', amount: 50 });
   expect(body.payinExtraId).toMatch(/^\d+$/);
   expect(body.message).toContain(`with the memo ${body.payinExtraId}`);

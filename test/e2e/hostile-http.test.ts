@@ -95,7 +95,7 @@ describe('a cache in front of the service', () => {
   ];
 
   it.each(gets.map(({ path }) => [path] as const))(
-    'keeps nothing of what a stranger put into the headers of %s',
+    "stores nothing from a caller's headers of %s",
     async (path) => {
       const host = ['host: evil.test', 'connection: close'];
       const answer = await ask([`GET ${path} HTTP/1.1`, ...host, ...poison, '', ''].join('\r\n'));
@@ -129,7 +129,7 @@ describe('a cache in front of the service', () => {
   });
 });
 
-it('no header makes a caller somebody else for the limits', async () => {
+it('no header changes the caller for the limits', async () => {
   const spoofs = [
     'X-Forwarded-For',
     'X-Real-IP',
@@ -162,7 +162,7 @@ it('no header makes a caller somebody else for the limits', async () => {
 describe('an idempotency key', () => {
   const key = 'attack-0123456789abcdef';
 
-  it('moves money once, whoever repeats it, and is neither logged nor stored', async () => {
+  it('moves money once for every caller, and is neither logged nor stored', async () => {
     const desk = openSwapDesk(world);
     const before = desk.payments().length;
     const first = await desk.create(0.3, { key, ip: '203.0.113.1' });
@@ -181,7 +181,7 @@ describe('an idempotency key', () => {
     expect(desk.payments()).toHaveLength(before + 1);
   });
 
-  it('is another one in other letters, so that nobody meets a key by its spelling', async () => {
+  it('is a different one in other letters, so that no key matches by its case', async () => {
     const desk = openSwapDesk(world);
     const before = desk.payments().length;
     const answer = await desk.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });
@@ -190,7 +190,7 @@ describe('an idempotency key', () => {
     expect(desk.payments()).toHaveLength(before + 1);
   });
 
-  it('does not get past the limit of an address, however many keys it makes up', async () => {
+  it('does not evade the limit of an address with any number of new keys', async () => {
     const desk = openSwapDesk(world);
     const before = desk.payments().length;
     const answers = await Promise.all(
@@ -205,27 +205,24 @@ describe('an idempotency key', () => {
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   const head = `POST ${VIEW} HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${GOOD.length}\r\n`;
   const alive = async () => expect(told(await askFor('/api/health'))).toBe('200');
 
   it.each([
     ['in its headers', head.slice(0, 60), `${head.slice(60)}\r\n${GOOD}`],
     ['in its body', `${head}\r\n${GOOD.slice(0, 3)}`, GOOD.slice(3)],
-  ])(
-    '%s keeps nobody else waiting, 200 at a time, and is answered in the end',
-    async (_where, begin, rest) => {
-      const slow = Array.from({ length: 200 }, open);
-      for (const socket of slow) socket.write(begin);
-      await sleep(200);
-      await alive();
-      for (const socket of slow) socket.write(rest);
-      const answers = await Promise.all(slow.map(whole));
-      expect(new Set(answers.map(told))).toEqual(new Set(['204']));
-    },
-  );
+  ])('%s delays no other client, 200 at a time, and is answered in the end', async (_where, begin, rest) => {
+    const slow = Array.from({ length: 200 }, open);
+    for (const socket of slow) socket.write(begin);
+    await sleep(200);
+    await alive();
+    for (const socket of slow) socket.write(rest);
+    const answers = await Promise.all(slow.map(whole));
+    expect(new Set(answers.map(told))).toEqual(new Set(['204']));
+  });
 
-  it('to read keeps nobody else waiting', async () => {
+  it('to read delays no other client', async () => {
     const deaf = Array.from({ length: 100 }, open);
     for (const socket of deaf) {
       socket.pause();
@@ -237,7 +234,7 @@ describe('a client that takes its time', () => {
     await alive();
   });
 
-  it('and leaves in the middle is no surprise inside', async () => {
+  it('and disconnects causes no internal error', async () => {
     for (let index = 0; index < 50; index += 1) {
       const socket = open();
       socket.write(`${head}\r\n${GOOD.slice(0, 5)}`, () => socket.destroy());
@@ -247,7 +244,7 @@ describe('a client that takes its time', () => {
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
 
-  it('gets two answers in order when it asks two things at once', async () => {
+  it('gets two answers in order for two requests at once', async () => {
     const both = `${head.replace('connection: close\r\n', '')}\r\n${GOOD}GET /api/health HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\n\r\n`;
     expect([...(await ask(both)).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
       '204',

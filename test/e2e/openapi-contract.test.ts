@@ -80,7 +80,7 @@ it('the served document is the one that the routes make', () => {
   expect(operationsOf(document).map(({ operation }) => operation.operationId)).toEqual(operations);
 });
 
-it('every answer of a tour through the service is as the document says', () => {
+it('every answer of a tour through the service matches the document', () => {
   const wrong = visits
     .filter(({ body }) => typeof body === 'object')
     .flatMap(({ operationId, path, status, body }) =>
@@ -122,7 +122,7 @@ it('at least 5,000 requests were sent, and every operation gave what it is for',
   expect(served).toEqual(operations);
 });
 
-describe('while upstreams fail, answers are still as the document says', () => {
+describe('while upstreams fail, answers still match the document', () => {
   it.each(['500', 'html', 'truncate', 'drop', '429'])('%s', { timeout: 180_000 }, async (kind) => {
     for (const name of Object.keys(world.endpoints))
       if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });

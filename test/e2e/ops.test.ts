@@ -66,7 +66,7 @@ describe('balances', () => {
       expect(found('treasury', asset), asset).toHaveLength(1);
   });
 
-  it('of a chain that cannot be read say so, and are no zero', async () => {
+  it('of a chain that cannot be read report it, and are not zero', async () => {
     for (const name of ['rpc1', 'rpc2', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
     const { body } = await post({ name: 'balances' });
     expect(body.ok).toBe(false);
@@ -78,7 +78,7 @@ describe('balances', () => {
     ]);
   });
 
-  it('are a table in the terminal, and the exit code tells whether all could be read', async () => {
+  it('are a table in the terminal, and the exit code shows whether all could be read', async () => {
     const { code, stdout } = await ops(['balances']);
     expect(code).toBe(0);
     expect(stdout).toContain(world.reserve.solana);
@@ -88,7 +88,7 @@ describe('balances', () => {
 });
 
 describe('mint --dry-run', () => {
-  it('tells what a mint would make, from which figures, and mints nothing', async () => {
+  it('shows a possible mint and its figures, and mints nothing', async () => {
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect(code).toBe(0);
     expect(stdout).toContain('a mint now would make 300000 atoms. Nothing was minted.');
@@ -117,7 +117,7 @@ describe('mint --dry-run', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('nothing to mint (minted_today)')]);
   });
 
-  it('is refused without the words “dry run”', async () => {
+  it('is refused without `dry_run`', async () => {
     expect((await ops(['mint'])).code).toBe(2);
     for (const body of [{ name: 'mint' }, { name: 'mint', dry_run: false }])
       expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
@@ -207,7 +207,7 @@ describe('the door', () => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
 
-  it('does not open to another secret, and the terminal says so', async () => {
+  it('refuses a different secret, and the terminal reports it', async () => {
     expect((await post({ name: 'balances' }, 'x'.repeat(64))).status).toBe(401);
     const { code, stdout } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
     expect([code, stdout]).toEqual([1, expect.stringContaining('operator secret')]);

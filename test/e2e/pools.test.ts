@@ -37,7 +37,7 @@ async function copyOf(pool: WorldPool): Promise<string> {
   return address;
 }
 
-it('a pool comes as the pool API sends it, to the byte', async () => {
+it('a pool is returned exactly as the pool API sends it', async () => {
   const pool = world.pools.sabtcUsdc;
   const upstream = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
   const { status, text, headers } = await get(pathOf(pool));
@@ -121,7 +121,7 @@ it.each(['429', '500', 'html', 'truncate', 'drop', 'empty', 'redirect', 'huge', 
   },
 );
 
-it('an account that is no pool gets the pool API’s own refusal', async () => {
+it('an account that is not a pool gets the pool API’s own refusal', async () => {
   const { status, text } = await get(`/api/dex/pool/${world.reserve.solana}`);
   expect(status).toBe(404);
   expect(JSON.parse(text)).toEqual({ error: 'Whirlpool not found' });

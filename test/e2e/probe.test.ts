@@ -84,7 +84,7 @@ const replayed = (exchanges: readonly Exchange[]) =>
     ),
   ).fetch;
 
-it('says what every upstream is worth, and ends with 0 when all is well', async () => {
+it('rates every upstream, and ends with 0 when all is well', async () => {
   const { code, lines } = await probe();
   expect([...lines].filter(([, text]) => !text.startsWith('ok'))).toEqual([]);
   expect(code).toBe(0);
@@ -107,7 +107,7 @@ it('says what every upstream is worth, and ends with 0 when all is well', async 
   expect(lines.get('esplora-1')).toContain('1000000 sats');
 });
 
-it('says how the shape of a quote differs from the recorded one', async () => {
+it('shows how the shape of a quote differs from the recorded one', async () => {
   // With a token the service takes no fee of its own.
   expect((await probe()).said).toContain('shape POST /v0/quote: quoteRequest.appFees: the list is empty');
   const keyless = await probe({ NEAR_INTENTS_JWT: '' });
@@ -224,7 +224,7 @@ it.each([
   );
 });
 
-it('stops before anything is asked when a setting is wrong', async () => {
+it('stops before any request when a setting is wrong', async () => {
   world.resetStats();
   const args = ['scripts/probe.ts', '--settings', join(folder, 'none'), '--out', join(folder, 'unused')];
   const failed = run(process.execPath, args, { env: { ...process.env, SWAP_MAX_SOL: '2 SOL' } });

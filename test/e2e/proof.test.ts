@@ -122,7 +122,7 @@ describe('npm run verify', () => {
     expect(code).toBe(0);
   });
 
-  it('still holds after blocks and deposits that the proof does not know', async () => {
+  it('is still valid after blocks and deposits that the proof does not include', async () => {
     await world.control.sendBitcoin(world.reserve.bitcoin, 4_000n);
     await world.control.mine(2);
     expect((await verifyFrom(world.url, explorers())).code).toBe(0);
@@ -149,7 +149,7 @@ describe('npm run verify', () => {
 
 describe('balances', () => {
   it.each(['500', 'html', '429', 'drop', 'truncate'])(
-    'with %s at the first index come from the second, and say so',
+    'with %s at the first index is read from the second, and reports it',
     async (kind) => {
       world.faults.set('esplora1', { kind });
       const { status, body } = await getFresh('/api/reserves');
@@ -184,7 +184,7 @@ describe('balances', () => {
     expect(body).toMatchObject({ bitcoin: { balanceSatoshis: shown, source, agreed: false } });
   });
 
-  it('with a node that lags come from the other one', async () => {
+  it('with a node that lags is read from the other one', async () => {
     world.faults.set('rpc1', { kind: 'lag', by: 200 });
     const { body } = await getFresh('/api/reserves');
     expect(body).toMatchObject({ solana: { source: 'solana-rpc-2', balanceLamports: expect.any(String) } });
@@ -202,7 +202,7 @@ describe('balances', () => {
 });
 
 describe('the lists', () => {
-  it('of 130 Bitcoin transactions hold 100, newest first, each once, whichever index answers', async () => {
+  it('of 130 Bitcoin transactions holds 100, newest first, without duplicates, from either index', async () => {
     for (let sent = 0; sent < 130; sent++)
       await world.control.sendBitcoin(world.reserve.bitcoin, 1_000n + BigInt(sent));
     await world.control.mine(1);
@@ -279,7 +279,7 @@ describe('warm reads', () => {
   const PATHS = ['/api/reserves', '/api/proof', '/api/arbitrage/summary'];
   const readAll = () => Promise.all(PATHS.map((path) => get(path)));
 
-  it('ask no upstream, and a new isolate lives on what the cron has left in KV', {
+  it("make no upstream call, and a new isolate uses the cron's values in KV", {
     tags: ['deep'],
   }, async () => {
     await world.control.cron('* * * * *');
@@ -326,7 +326,7 @@ describe('warm reads', () => {
   });
 });
 
-it('a Bitcoin address without its key is watch-only: it says so, and its balance is still told', {
+it('a Bitcoin address without its key is watch-only, and its balance is still shown', {
   tags: ['deep'],
 }, async () => {
   const watching = await startWorld({ cron: false, blockMs: 0, vars: { BTC_PRIVATE_KEY_WIF: undefined } });

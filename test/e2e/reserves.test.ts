@@ -45,7 +45,7 @@ test('a report of which nothing can be read is an error; one half of it is a hal
   });
 });
 
-test('the report is what both chains say, to the unit', async () => {
+test('the report equals both chains, to the unit', async () => {
   const body = await report('a whole report', ({ errors }) => errors === undefined);
   const lamports = await desk.lamports();
   const sats = desk.sats();
@@ -88,7 +88,7 @@ test('a read can be repeated with its ETag for nothing', async () => {
   expect(again.headers.get('access-control-allow-origin')).toBe('*');
 });
 
-test('a payment shows once a cron tick has read the chains anew, and the lower of two views counts', async () => {
+test('a payment shows once a cron tick has read the chains again, and the lower of two views counts', async () => {
   const before = desk.sats();
   await world.control.sendBitcoin(world.reserve.bitcoin, 4_321n);
   await world.control.mine(1);

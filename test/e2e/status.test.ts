@@ -117,7 +117,7 @@ it('shows the reserve against the supply, as the summary has them', async () => 
 });
 
 describe('of a swap whose BTC has not come', () => {
-  it('shows the exposure, what the caps have left, and the operation without its key', async () => {
+  it('shows the exposure, the remaining caps, and the operation without its key', async () => {
     world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
     const { body } = await desk.create(0.5, { key: 'status-0123456789abcdef' });
     // Custodian and database are read each at its own time.
@@ -186,7 +186,7 @@ it('is red while something that money needs is down, and green while something e
 describe('an alarm', () => {
   const name: Alarm = 'quote_budget_low';
 
-  it('is in the status, is one line at level alarm and one message, and is told to be over', async () => {
+  it('is in the status, is one line at level alarm and one message, and its end is reported', async () => {
     const window = Math.floor(Date.now() / 7_200_000);
     // The next window as well, should it begin meanwhile.
     await world.worker.query(

@@ -126,7 +126,7 @@ describe('the judge of a cell', () => {
     expect(judge({ ...good, ...change }).violations.join('; ')).toContain(violation);
   });
 
-  it('words what happened', () => {
+  it('describe the outcome', () => {
     const word = (change: Partial<Observation>): string => judge({ ...good, ...change }).result;
     const ended = (status: string, reason: string | null, btcSats: number | null = null) => [
       { ...end, status, reason, btcSats, detail: 'settling' },

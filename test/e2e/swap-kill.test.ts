@@ -72,7 +72,7 @@ async function expectPaidOnce(id: string): Promise<Body> {
   return end;
 }
 
-test('a Worker killed right after the create answered finishes that swap by itself', async () => {
+test('a Worker killed right after the create answered finishes that swap after its restart', async () => {
   const key = randomUUID();
   const { status, body } = await create(key);
   await world.worker.kill();
@@ -97,7 +97,7 @@ test('killed while the quote is pending, it swaps once, and the repeated call le
   await expectPaidOnce(String(repeated.body.id));
 });
 
-test('killed while the quote is pending, with nobody who asks again, it still ends the swap that it began', {
+test('killed while the quote is pending, without another call, it still ends the swap that it began', {
   tags: ['deep'],
 }, async () => {
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });

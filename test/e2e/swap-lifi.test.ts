@@ -59,7 +59,7 @@ test('the minimum that LI.FI allows is one that it really carries', async () => 
   expect(await desk.settled(String(created.body.id))).toMatchObject({ status: 'finished' });
 });
 
-test('the first route is asked first, and while it answers nobody else is', async () => {
+test('the first route is used first, and while it answers no other is', async () => {
   world.resetStats();
   const { body } = await create();
   expect(body.route).toBe('near-intents');
@@ -68,7 +68,7 @@ test('the first route is asked first, and while it answers nobody else is', asyn
 });
 
 describe.each(['near', 'chainflip'])('with the first route down, LI.FI by %s', (tool) => {
-  it('pays a swap to its end: exactly what was foreseen leaves, exactly what is told arrives', async () => {
+  it('pays a swap to its end: the predicted sum leaves, the shown sum arrives', async () => {
     viaLifi(tool);
     const [lamports, sats, count] = [await desk.lamports(), desk.sats(), signed().length];
     const { status, body } = await create();
@@ -101,7 +101,7 @@ describe.each(['near', 'chainflip'])('with the first route down, LI.FI by %s', (
     expect(lamports - (await desk.lamports())).toBeLessThan(SOL / 100n);
   });
 
-  it('partial is not finished: what arrived is told', async () => {
+  it('partial is not finished: the received sum is shown', async () => {
     viaLifi(tool);
     world.faults.set(tool === 'near' ? 'oneclick' : 'lifi', { kind: 'settle', mode: 'partial', times: 1 });
     const { body } = await create();
@@ -175,7 +175,7 @@ describe('a hostile answer is refused with its reason, and nothing is signed', {
     await refused({ reason }, 'QUOTE_REFUSED');
   });
 
-  it('a list of transactions is no answer at all', async () => {
+  it('a list of transactions is not an answer', async () => {
     viaLifi('near');
     world.faults.set('lifi', { kind: 'hostile', value: 'bundle' });
     await refused({ reason: 'upstream_unexpected_shape' }, 'UPSTREAM_FAILED');
@@ -185,7 +185,7 @@ describe('a hostile answer is refused with its reason, and nothing is signed', {
     ['wrongRecipient', 'quote_recipient'],
     ['wrongRefundTo', 'quote_refund_address'],
     ['wrongSignature', 'quote_signature'],
-  ])('a deposit whose own bridge says otherwise: %s', async (kind, reason) => {
+  ])('a deposit whose own bridge contradicts: %s', async (kind, reason) => {
     viaLifi('near');
     world.faults.set('oneclick', { kind });
     await refused({ reason }, 'QUOTE_REFUSED');
@@ -208,7 +208,7 @@ describe('a hostile answer is refused with its reason, and nothing is signed', {
   });
 });
 
-test('where LI.FI has no route, what the first route failed with is told', async () => {
+test("without a route at LI.FI, the first route's failure is returned", async () => {
   world.faults.set('oneclick', NEAR_DOWN);
   world.faults.set('lifi', { kind: 'noRoute' });
   const { body } = await create();
@@ -240,7 +240,7 @@ test('a dry run and an estimate fall over as a swap does, and sign nothing', asy
   expect(hostile.body).toMatchObject({ error_code: 'QUOTE_REFUSED', details: { reason: 'payment_count' } });
 });
 
-test('a program that was deployed anew is refused until the operator trusts it', async () => {
+test('a redeployed program is refused until the operator trusts it', async () => {
   await redeploy(world.solana.ledger, TRACKER_PROGRAM, 99n);
   viaLifi('near');
   const refused = await create();

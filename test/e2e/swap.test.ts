@@ -96,7 +96,7 @@ describe('a swap', () => {
     ]);
   });
 
-  test('asked for 20 times at once with one key is one transaction and 20 equal answers', async () => {
+  test('called 20 times at once with one key is one transaction and 20 equal answers', async () => {
     const key = randomUUID();
     const before = desk.payments().length;
     const answers = await Promise.all(times(20, () => desk.create(AMOUNT, { key })));
@@ -133,7 +133,7 @@ describe('a swap', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('is told apart from a dry run, which takes no key, no deposit address and no lamport', async () => {
+  test('differs from a dry run, which takes no key, no deposit address and no lamport', async () => {
     const [rows, payments] = [await desk.rows(), desk.payments()];
     const key = randomUUID();
     world.resetStats();
@@ -162,14 +162,14 @@ describe('a swap', () => {
     await desk.settled(String(real.body.id));
   });
 
-  test('that nobody made is unknown', async () => {
+  test('that does not exist is unknown', async () => {
     for (const id of ['nope', '1'.repeat(64), `${'2'.repeat(87)}A`, '%00', `${'5'.repeat(88)}`]) {
       const { status, body } = await desk.status(id);
       expect([id, status, body.error_code, body.action]).toEqual([id, 404, 'NOT_FOUND', 'check_id']);
     }
   });
 
-  test('costs nobody anything to poll: 1,000 reads of its status reach no upstream', async () => {
+  test('costs nothing to poll: 1,000 reads of its status reach no upstream', async () => {
     const [row] = await desk.rows();
     world.resetStats();
     for (let round = 0; round < 20; round += 1) {
@@ -179,7 +179,7 @@ describe('a swap', () => {
     expect(world.stats()).toEqual({});
   });
 
-  test('of a bad key is refused before anything is asked of anyone', async () => {
+  test('with a bad key is refused before any call', async () => {
     world.resetStats();
     for (const key of ['short', 'x'.repeat(129), 'has a space in it', 'schön-und-lang-genug']) {
       const response = await world.fetch('/api/swap/create', {

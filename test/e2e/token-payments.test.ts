@@ -37,7 +37,7 @@ describe('one transaction serves one purpose', () => {
       : desk.invoice();
   };
 
-  it('in 20 trials of every ordered pair, one after the other and at once, the other is told which', {
+  it('in 20 trials of every ordered pair, in sequence and at once, the loser gets the purpose', {
     tags: ['deep'],
   }, async () => {
     const trials = [...pairs, ...pairs.slice(0, 8)].map(([first, second], index) => ({
@@ -117,7 +117,7 @@ describe("a stranger's confirm changes nothing", () => {
     expect((await desk.confirm(own, paid)).status).toBe(200);
   });
 
-  it('with a transaction that failed or that nobody knows', async () => {
+  it('with a transaction that failed or does not exist', async () => {
     const own = await desk.invoice();
     const unknown = await desk.call('/api/invoices/confirm', {
       invoice_id: own.invoice_id,
@@ -130,7 +130,7 @@ describe("a stranger's confirm changes nothing", () => {
 
 describe('listings of tokens made elsewhere', () => {
   it.each(['token', 'token-2022'] as const)(
-    'a %s mint is paid by URL, found without a confirm, and searchable with what the chain says of it',
+    'a %s mint is paid by URL, found without a confirm, and searchable with its data on the chain',
     async (kind) => {
       const name = kind === 'token' ? 'Olden Coin' : 'Newer Coin';
       const mint = await desk.foreignMint(kind, name, 'FORE');
@@ -165,7 +165,7 @@ describe('listings of tokens made elsewhere', () => {
 });
 
 describe('refunds', () => {
-  it('goes back to the payer once, when the operator says so, and within the limit of a day', async () => {
+  it("goes back to the payer once, on the operator's command, and within the daily limit", async () => {
     const payer = desk.user(1);
     const request = await desk.invoice();
     const excess = 90_000_000n;

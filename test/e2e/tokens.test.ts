@@ -238,7 +238,7 @@ describe('a payment belongs to one request', () => {
     expect(refused.body.details).toEqual({ purpose: 'token' });
   });
 
-  it('too little waits and says how much is missing, the rest completes it', async () => {
+  it('too little waits and shows the missing sum, and the rest completes it', async () => {
     const { body } = await invoice();
     const fee = BigInt(String(body.fee_lamports));
     const part = fee / 2n;

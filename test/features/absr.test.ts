@@ -61,7 +61,7 @@ function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
 }
 
 describe('the summary', () => {
-  it('holds the reserve against the supply', async () => {
+  it('compares the reserve with the supply', async () => {
     expect(await service().read()).toEqual({
       btcPriceUsd: 80_000,
       solPriceUsd: 100,
@@ -141,7 +141,7 @@ describe('the summary', () => {
     await expect(read()).rejects.toMatchObject({ status: 503 });
   });
 
-  it('warm reads ask nobody; a thousand cold ones ask once', async () => {
+  it('warm reads make no call; a thousand cold ones make one', async () => {
     const { calls, read } = service();
     await Promise.all(Array.from({ length: 1_000 }, read));
     await read();
@@ -187,7 +187,7 @@ describe('the price', () => {
     expect(await service({ prices }).read()).toMatchObject({ btcPriceUsd: null, solPriceUsd: null });
   });
 
-  it('while they contradict each other the last good one stands, marked stale', async () => {
+  it('while they contradict each other the last good one is shown, marked stale', async () => {
     const clock = { ms: 0 };
     const { upstreams, read } = service({}, isolate(clock));
     await read();
@@ -208,7 +208,7 @@ describe('backing', () => {
   const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   const sats = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
 
-  it('is below zero exactly when a token is not covered, whatever the decimals', () => {
+  it('is negative exactly when a token is not covered, with any decimals', () => {
     fc.assert(
       fc.property(sats, u64, fc.integer({ min: 0, max: 9 }), (reserve, atoms, decimals) => {
         const { gapSats, ratio } = backingOf(reserve, { atoms, decimals });

@@ -60,6 +60,6 @@ it.each([
   'data:text/html,x',
   'android-app://com.x/',
   'http://',
-])('the referrer %j is no web page and is not kept', (text) => {
+])('the referrer %j is not a web page and is not stored', (text) => {
   expect(referrerOf(text)).toBeUndefined();
 });

@@ -27,7 +27,7 @@ it.each([
   `${'1:'.repeat(60)}1`,
   '<script>',
   '1.2.3.4\n5',
-])('%j is no address', (text) => {
+])('%j is not an address', (text) => {
   expect(readIp(text)).toBeUndefined();
 });
 
@@ -51,7 +51,7 @@ it('the log takes CF-Connecting-IP, then the first hop of X-Forwarded-For, then 
   expect(await ipOf({})).toBeNull();
 });
 
-it('a header that holds no address is passed over', async () => {
+it('a header without an address is skipped', async () => {
   expect(await ipOf({ ...ALL, 'cf-connecting-ip': 'unknown' })).toBe('203.0.113.2');
   expect(await ipOf({ 'x-forwarded-for': '_hidden, 203.0.113.2', 'x-real-ip': '203.0.113.3' })).toBe(
     '203.0.113.3',

@@ -87,7 +87,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ]);
   });
 
-  it('with skipReward says what could be claimed and that nothing was sent', async () => {
+  it('with skipReward shows the possible claim and that nothing was sent', async () => {
     const left = { ...view, remainingAtoms: view.entitlementAtoms, payouts: [], claimedAtMs: null };
     service.answers = [{ type: 'validated', claim: left }];
     const { status, body } = await claim({ skipReward: true });
@@ -101,7 +101,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked[0]?.skipReward).toBe(true);
   });
 
-  it('tells the way to a reward that is owed', async () => {
+  it('shows how to get an owed reward', async () => {
     const [sent] = view.payouts;
     if (!sent) throw new Error('no payout');
     const owed = { ...sent, status: 'owed' as const, signature: null, reason: 'rent_budget_spent' };
@@ -144,7 +144,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
   it.each([
     ...['0', '-1', '1E400', 'true', '[]', '{}', '""', '"abc"', '"0x10"', '" 1"', '0.0000001'],
     ...['"NaN"', '"Infinity"', '"-0"', '"1,5"', '"١٠"', '[1]', '{"valueOf":1}', `"${'9'.repeat(70)}"`],
-  ])('refuses rewardUsd %s and asks nobody for anything', async (text) => {
+  ])('refuses rewardUsd %s without any call', async (text) => {
     const { status, body } = await post(
       `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`,
     );
@@ -198,7 +198,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it('knows twelve spellings of a signature for one, and nothing else for it', () => {
+  it('normalizes twelve encodings of a signature to one, and nothing else', () => {
     const spaces = ['', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\ufeff', '\u2028', '\u3000', '\v', '\f'];
     for (const space of spaces)
       expect(
@@ -215,7 +215,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(others.map(canonicalSignature)).toEqual(others.map(() => undefined));
   });
 
-  it('hashes an Idempotency-Key with what was asked, and says when an answer is read again', async () => {
+  it('hashes an Idempotency-Key with the request, and marks a stored answer', async () => {
     service.answers = [{ type: 'claimed', replayed: true, claim: view, part: 1 }];
     const { headers } = await claim({}, { 'idempotency-key': KEY });
     expect(headers.get('idempotency-replayed')).toBe('true');
@@ -255,7 +255,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
-  it('tells whoever repeats a claim what became of it', async () => {
+  it('returns the state of a claim to every later caller', async () => {
     const paid = { ...view, payouts: view.payouts.map((payout) => ({ ...payout, paidAtMs: NOW })) };
     service.answers = [refused('ALREADY_CLAIMED', { claim: paid })];
     const { status, body } = await claim();
@@ -293,7 +293,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
 });
 
 describe('the wait for finality', () => {
-  it('goes on until the deposit is final, then claims once', async () => {
+  it('continues until the deposit is final, then claims once', async () => {
     service.statuses = ['unknown', 'unknown', 'pending', 'pending', 'pending', 'final'];
     expect((await claim()).status).toBe(200);
     expect([service.polls, service.asked.length]).toEqual([6, 1]);
@@ -313,14 +313,14 @@ describe('the wait for finality', () => {
     expect(waited).toBeLessThan(22_000);
   });
 
-  it('goes on while the deposit is final for one node only', async () => {
+  it('continues while the deposit is final for one node only', async () => {
     const early = refused('DEPOSIT_NOT_FINAL');
     service.answers = [early, early, early, { type: 'claimed', replayed: false, claim: view, part: 1 }];
     expect((await claim()).status).toBe(200);
     expect(service.asked).toHaveLength(4);
   });
 
-  it('is short for a transaction that nobody knows', async () => {
+  it('is short for an unknown transaction', async () => {
     service.statuses = ['unknown'];
     const { status, body } = await claim();
     expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);
@@ -338,7 +338,7 @@ describe('the wait for finality', () => {
     expect((await claim()).status).toBe(200);
   });
 
-  it('is left out for what is claimed already: its record needs no chain', async () => {
+  it('is skipped for a claimed deposit: its record needs no chain', async () => {
     service.found = view;
     service.statuses = [upstreamFailed('solana-rpc', 'timeout')];
     expect((await claim()).status).toBe(200);
@@ -412,13 +412,13 @@ describe('GET /api/asry/claims/{signature}', () => {
     expect(body).toMatchObject({ asset: 'USDC', senderPubkey: SENDER, payouts: [expected] });
   });
 
-  it('is read from the custodian where D1 does not have it yet, whatever the spelling', async () => {
+  it('is read from the custodian if D1 does not have it yet, in every encoding', async () => {
     service.found = view;
     const { status, body } = await get(`/api/asry/claims/%20${SIGNATURE}%0A`);
     expect([status, body.claimed_at]).toEqual([200, new Date(NOW - 5_000).toISOString()]);
   });
 
-  it.each(['nothing', SIGNATURE])('is 404 for %s when nobody knows it', async (signature) => {
+  it.each(['nothing', SIGNATURE])('is 404 for %s when it does not exist', async (signature) => {
     const { status, body } = await get(`/api/asry/claims/${signature}`);
     expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
   });

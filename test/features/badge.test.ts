@@ -34,7 +34,7 @@ describe('the badge of the reserve', () => {
       '5 sats < 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
       RED,
     ],
-  ])('that is %s says so in words and color', (_name, over, text, color) => {
+  ])('that is %s shows it in text and color', (_name, over, text, color) => {
     expect(badgeText(state(over))).toEqual({ text, color });
     const svg = badgeSvg(state(over));
     expect(svg).toContain(`fill="${color}"`);
@@ -84,7 +84,7 @@ describe('GET /api/badge/reserve.svg', () => {
     expect(text).toContain(RED);
   });
 
-  it('is a picture of what is unknown when the reserve cannot be read', async () => {
+  it('is a picture of the unknown state when the reserve cannot be read', async () => {
     const { text, cached } = await get(undefined);
     expect(text).toContain('reserve: unknown');
     expect(cached).toBe('public, max-age=15');

@@ -24,7 +24,7 @@ const asked = (over: Partial<TokenRequest> = {}): TokenRequest => ({
 const create = (service: TokenService, over: Partial<TokenRequest> = {}) =>
   createInvoice(invoiceDeps(service), asked(over), '203.0.113.1');
 
-describe('what an invoice asks for', () => {
+describe('the price of an invoice', () => {
   it('is at least what the creation costs, for every form of it, and the parts add up', async () => {
     for (const over of [
       {},
@@ -46,7 +46,7 @@ describe('what an invoice asks for', () => {
     }
   });
 
-  it("counts the chain's own rents: nothing for what is not made, and Metaplex's own fee", async () => {
+  it("counts the chain's own rents: nothing for parts that are not created, and Metaplex's own fee", async () => {
     const plain = await create(newTokenService(), { program: 'token', supply: 0n });
     expect(plain.fee).toMatchObject({
       mintRent: rentOf(82),

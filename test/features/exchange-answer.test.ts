@@ -58,7 +58,7 @@ it.each([
   ['from', { fromCurrency: 'usdt' }],
   ['to', { toNetwork: 'bsc' }],
   ['to', { toCurrency: 'eth' }],
-])('another %s is no answer: %o', (member, over) => {
+])('a different %s is rejected: %o', (member, over) => {
   expect(mismatch(order(BECH32), created(BECH32, over))).toBe(member);
 });
 

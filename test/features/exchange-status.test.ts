@@ -57,7 +57,7 @@ it.each([
   expect(publicStatus(state)).toBe(status);
 });
 
-it('a hold is pending and says so', async () => {
+it('a hold is pending and marked', async () => {
   expect(await withState({ status: 'verifying' })).toMatchObject({
     status: 'pending',
     providerStatus: 'verifying',
@@ -66,14 +66,14 @@ it('a hold is pending and says so', async () => {
   expect(await withState({ status: 'exchanging' })).toMatchObject({ hold: false });
 });
 
-it('a state that is no word is not passed on', async () => {
+it('a malformed state is not passed on', async () => {
   expect(await withState({ status: '<b>pay here</b>' })).toMatchObject({
     status: 'pending',
     providerStatus: 'unknown',
   });
 });
 
-it('SOL is what came in, before that what is expected; sats are only what was paid out', async () => {
+it('SOL is the received sum, before that the expected one; sats are only the sum paid out', async () => {
   expect(await withState({})).toMatchObject({ amountSol: 0.5, btcSats: null, expectedAmountTo: '0.001' });
   expect(await withState({ amountFrom: COIN / 4n, amountTo: 62_112_345_678_901n })).toMatchObject({
     amountSol: 0.25,

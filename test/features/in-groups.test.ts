@@ -55,7 +55,7 @@ it('writes what arrives meanwhile together, in its order, when that has ended', 
   expect(await Promise.all(later)).toEqual(['written', 'written', 'written']);
 });
 
-it('tells a failure to those whose items it held, and to nobody else', async () => {
+it('passes a failure to the callers of its items, and to no others', async () => {
   const { add, end } = setUp();
   const first = outcome(add(1));
   await settle();
@@ -84,7 +84,7 @@ it('holds at most 50 in a group, and loses none of a thousand', async () => {
   expect(items().flat()).toEqual(Array.from({ length: 1_000 }, (_, item) => item));
 });
 
-it('goes on without a write that never ends', async () => {
+it('continues despite a write that never ends', async () => {
   const { add, items, end, lateWake } = setUp();
   void add(1);
   await settle();

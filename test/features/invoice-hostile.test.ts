@@ -217,7 +217,7 @@ describe('bodies', () => {
     },
   );
 
-  it('what a body says of its prototype changes no default', async () => {
+  it('a body with a prototype member changes no default', async () => {
     const service = newTokenService();
     const body = JSON.stringify(asked({})).replace('{', '{"__proto__":{"revoke_mint_authority":true},');
     expect((await tokenApp(service)(body)).status).toBe(200);

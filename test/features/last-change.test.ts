@@ -57,7 +57,7 @@ describe('figures of the reserve', () => {
     expect(counts.chain).toBe(2);
   });
 
-  it('cause no upstream call, however often a caller wants current ones, while no operation changes', async () => {
+  it('cause no upstream call, for any number of requests, while no operation changes', async () => {
     const { clock, change, counts, read } = isolate();
     change();
     clock.ms += 3_000;

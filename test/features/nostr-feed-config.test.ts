@@ -17,7 +17,7 @@ it('npub and nsec are both the identity, and nothing secret of an nsec is kept',
   expect(kept).not.toContain(SECRET);
 });
 
-it('what is no identity counts as missing and is named', () => {
+it('an invalid identity counts as missing and is named', () => {
   const config = readConfig({ NOSTR_NPUB: 'npub1broken', NOSTR_NSEC: '' });
   expect(config.NOSTR_NPUB).toBeUndefined();
   expect(config.NOSTR_NSEC).toBeUndefined();
@@ -32,7 +32,7 @@ it('relays are a list of WebSocket URLs, by default those that Clawstr reads', (
     expect(readConfig({ NOSTR_RELAYS: wrong }).invalid).toEqual(['NOSTR_RELAYS']);
 });
 
-it('a default pool that is no address counts as missing', () => {
+it('an invalid default pool counts as missing', () => {
   const config = readConfig({ POOL_DEFAULT_ADDRESS: '../../admin' });
   expect(config.POOL_DEFAULT_ADDRESS).toBeUndefined();
   expect(config.invalid).toEqual(['POOL_DEFAULT_ADDRESS']);

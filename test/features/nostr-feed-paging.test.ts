@@ -114,7 +114,7 @@ const relaysOf = ({
   }));
 
 describe('walking a feed', () => {
-  it('by cursor brings every post of every relay once and in order, whatever bounds and ties', async () => {
+  it('by cursor returns every post of every relay once and in order, with any limits and ties', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
@@ -145,7 +145,7 @@ describe('walking a feed', () => {
     expect(ids.at(-1)).toBe(placed(999, 99).id);
   });
 
-  it('goes on behind a stretch in which nothing is kept', async () => {
+  it('continues behind a stretch without accepted posts', async () => {
     const events = Array.from({ length: 400 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader } = readerOf([{ events, cap: 20 }], chance(1));
     const scope = scopeOf(20, ({ created_at }) => created_at < 9_610);
@@ -153,7 +153,7 @@ describe('walking a feed', () => {
     expect(ids).toEqual(inOrder(events.filter(scope.accepts)));
   });
 
-  it('asks the relays once a window, not once a page', async () => {
+  it('reads the relays once per window, not once per page', async () => {
     const events = Array.from({ length: 90 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader, sessions } = readerOf([{ events, cap: 500 }], chance(1));
     await walk(byCursor, (start) => reader.page(scopeOf(100), start, 1));
@@ -172,7 +172,7 @@ describe('walking a feed', () => {
     expect(sizes).toEqual([...Array(14).fill(7), 2]);
   });
 
-  it('ends a window at its bound of bytes and goes on from there', async () => {
+  it('ends a window at its byte limit and continues from there', async () => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),
       content: 'x'.repeat(1_000),

@@ -107,7 +107,7 @@ describe('600 posts on two relays, 150 of them in one second', () => {
     },
   );
 
-  it('come by next_until too, the boundary second again but none lost', async () => {
+  it('are also paged by next_until, which repeats the boundary second and loses none', async () => {
     const service = both(large);
     const ids = new Set<string>();
     let until: number | null = BUSY - 2;
@@ -209,7 +209,7 @@ describe('what relays send is not believed', () => {
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'too_large' });
   });
 
-  it('lines that are no message are passed over', async () => {
+  it('malformed lines are skipped', async () => {
     const noisy = await scripted(() => ['no json {', '["NOTICE","hi"]', '[1]', eventMessage(good), EOSE]);
     expect(contents((await nostrService([noisy]).get('feed')).body)).toEqual(['good']);
   });
@@ -246,7 +246,7 @@ describe('relays that fail', () => {
     expect(body.relay_status.map(({ state }) => state)).toEqual(['eose', 'timeout']);
   });
 
-  it('what a relay sent counts although it never said that it was all', async () => {
+  it('events of a relay count even without its end message', async () => {
     const open = await scripted(() => [eventMessage(note({ created_at: NOW - 1, content: 'sent' }))]);
     const { body } = await nostrService([open], { deadlineMs: 1_000 }).get('feed');
     expect(contents(body)).toEqual(['sent']);
@@ -254,7 +254,7 @@ describe('relays that fail', () => {
     expect(body.next_cursor).not.toBeNull();
   });
 
-  it('one that refuses is told from one that is gone', async () => {
+  it('distinguishes a relay that refuses from one that is gone', async () => {
     const refusing = await scripted(() => ['["CLOSED","$","auth-required: members only"]']);
     const { body } = await nostrService([refusing, relays[0].url, 'ws://127.0.0.1:1']).get('feed');
     expect(body.relay_status.map(({ state }) => state)).toEqual(['closed', 'eose', 'unreachable']);
@@ -387,7 +387,7 @@ describe('which notes a feed keeps', () => {
     expect(contents((await service.get(`feed?until=${NOW}&cursor=${cursor}`)).body)[0]).toBe('plain defi');
   });
 
-  it('a post has the contract’s fields and what the NIPs add', async () => {
+  it('a post has the contract’s fields and those of the NIPs', async () => {
     const url = 'https://clawstr.com/c/sluice';
     const event = tagged('read me', 1, ...AI, ['I', url], ['K', 'web'], ['content-warning', 'spoiler']);
     const relay = await relayWith(event);
@@ -410,7 +410,7 @@ describe('which notes a feed keeps', () => {
 });
 
 describe('posts of the server identity', () => {
-  it('are the author’s alone, whatever their labels', async () => {
+  it('are the author’s alone, with any labels', async () => {
     const mine = note({ created_at: NOW - 1, content: 'mine', tags: [] });
     const other = note({ created_at: NOW - 2, content: 'not mine', secret: generateSecretKey() });
     const liar = await scripted(() => [eventMessage(other), eventMessage(mine), EOSE]);
@@ -469,7 +469,7 @@ describe('parameters', () => {
     ...['', 'x', '5', `5.${'A'.repeat(64)}`, `${cursor}0`, `-${cursor}`].map((text) => `feed?cursor=${text}`),
     `feed?topic_labels=${'x'.repeat(65)}`,
     `feed?topic_labels=${Array.from({ length: 21 }, (_, index) => `l${index}`).join(',')}`,
-  ])('%s is 400 and asks no relay', async (path) => {
+  ])('%s is 400 and contacts no relay', async (path) => {
     const { status, body } = await nostrService([relays[0].url], { identity: authorPubkey }).get(path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error_code: 'INVALID_INPUT', action: 'fix_request' });
@@ -491,7 +491,7 @@ describe('parameters', () => {
     expect(body.limit).toBe(limit);
   });
 
-  it('at most five relays are asked', async () => {
+  it('at most five relays are read', async () => {
     const urls = Array.from({ length: 7 }, () => relays[0].url);
     const { body } = await nostrService(urls).get('feed');
     expect(body.relays).toHaveLength(5);

@@ -48,7 +48,7 @@ describe('the document', () => {
     expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
   });
 
-  it('comes out the same when it is made again', () => {
+  it('is the same when created again', () => {
     const make = () => JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ORIGIN));
     expect(make()).toBe(make());
     expect(JSON.parse(make())).toEqual(document);
@@ -82,13 +82,13 @@ describe('the document', () => {
     expect((await late.request('/api/openapi.json')).status).toBe(200);
   });
 
-  it('gives each operation an id of its own', () => {
+  it('gives each operation a unique id', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z]\w+$/);
   });
 
-  it('uses every error code of the table, and none beside it', () => {
+  it('uses exactly the error codes of the table', () => {
     const used = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((response) =>
         codesOf(response?.content?.['application/json']?.schema),
@@ -150,7 +150,7 @@ describe('the document in OpenAPI 3.1', async () => {
   const answer = await app.request('/api/openapi-3.1.json');
   const document31 = (await answer.json()) as ApiDocument;
 
-  it('has the same operations and says nothing in the words of 3.0', () => {
+  it('has the same operations and no terms of 3.0', () => {
     expect(document31).toMatchObject({ openapi: '3.1.1', info: document.info, tags: document.tags });
     const ids = (of: ApiDocument) => operationsOf(of).map(({ operation }) => operation.operationId);
     expect(ids(document31)).toEqual(ids(document));
@@ -183,7 +183,7 @@ describe('the document in OpenAPI 3.1', async () => {
 });
 
 describe.each(named)('%s', (_name, { method, operation }) => {
-  it('says what it is for, to which area it belongs, and how it can fail', () => {
+  it('has its purpose, its area and its failures', () => {
     expect(operation.summary).toMatch(/^[A-Za-z]\S*( \S+){1,4}$/);
     expect(operation.description).toMatch(/\S{3}.*\.$/s);
     expect(operation.tags).toHaveLength(1);
@@ -220,7 +220,7 @@ describe('examples', () => {
     expect(Object.keys(examples ?? {})).toContain('ok');
   });
 
-  it('hold no address of the machine that they were recorded on', () => {
+  it('contain no address of the machine that recorded them', () => {
     expect(JSON.stringify(EXAMPLES)).not.toMatch(/127\.0\.0\.1|localhost|\/tmp\//);
   });
 });

@@ -106,7 +106,7 @@ function service(parts: Parts) {
 
 const PATH = `/api/invoices/${view().id}`;
 
-describe('an invoice that is looked up', () => {
+describe('reading an invoice', () => {
   it.each<[string, Parts, number, string]>([
     ['open: as the custodian has it', { mirrored: view(), known: view({ detail: 'seen' }) }, 200, 'seen'],
     [
@@ -214,7 +214,7 @@ describe('confirming a payment', () => {
     ['55 seconds without a preference', undefined, 55],
     ['as long as the caller prefers', 'wait=9', 9],
     ['not at all with wait=0', 'wait=0', 0],
-  ])('waits %s, then says what is missing', async (_name, prefer, seconds) => {
+  ])('waits %s, then returns what is missing', async (_name, prefer, seconds) => {
     for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS']) {
       const clock = { ms: 0 };
       const call = service({ answers: [refused(code)], clock, statuses: ['pending'] });

@@ -31,7 +31,7 @@ const spaces = fc.infiniteStream(fc.constantFrom('', ' ', '\n', '\t', '\r\n  '))
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 const members = fc.dictionary(fc.oneof(fc.constantFrom('a', 'k"\\', 'data', '}'), fc.string()), json);
 
-it('sets members of one object and of no other, whatever the text around looks like', () => {
+it('sets members of one object and of no other, in any surrounding text', () => {
   fc.assert(
     fc.property(members, members, spaces, (top, data, stream) => {
       const next = () => stream.next().value ?? '';

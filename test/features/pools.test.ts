@@ -46,7 +46,7 @@ const POOL = poolText('"1"', '"2"');
 const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
 describe('the pool API answers', () => {
-  it('its JSON comes as it is, byte for byte', async () => {
+  it('its JSON is returned byte for byte', async () => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(PATH);
     expect(response.status).toBe(200);
@@ -74,7 +74,7 @@ describe('the pool API answers', () => {
     ['0', '0', '123456789012345', '18446744073709551615'],
     ['0.0', '"0"', '123456789012345', '"18446744073709551615"'],
     ['-0', '0e5', '123456789012345', '18446744073709551615'],
-  ])('zero is zero however it is written: %s and %s', async (a, b, mendedA, mendedB) => {
+  ])('zero is zero in any notation: %s and %s', async (a, b, mendedA, mendedB) => {
     plantPools();
     upstreams.answerWith(send(200, poolText(a, b)));
     const text = await (await upstreams.service().get(PATH)).text();
@@ -82,7 +82,7 @@ describe('the pool API answers', () => {
     expect(text).toContain(`"tokenBalanceB":${mendedB},`);
   });
 
-  it('vaults that are really empty are said to be empty by the chain', async () => {
+  it('empty vaults are shown as empty with the chain as their source', async () => {
     plantPools();
     const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
     upstreams.chain.set(vaultA, vault(WSOL, 0n)).set(vaultB, vault(USDC, 0n));
@@ -99,7 +99,7 @@ describe('the pool API answers', () => {
     ['one balance is zero', poolText('"0"', '"2"')],
     ['the other balance is zero', poolText('"2"', '0')],
     ['balances are null', poolText('null', 'null')],
-  ])('%s: the body comes as it is', async (_name, body) => {
+  ])('%s: the body is returned unchanged', async (_name, body) => {
     plantPools();
     upstreams.answerWith(send(200, body));
     expect(await (await upstreams.service().get(PATH)).text()).toBe(body);
@@ -121,7 +121,7 @@ describe('the pool API answers', () => {
     expect(service.logged).toHaveLength(1);
   });
 
-  it('an answer that could not be mended is not kept: the next one is', async () => {
+  it('an answer that could not be corrected is not cached, but the next one is', async () => {
     let now = Date.now();
     plantPools();
     upstreams.breakChain();
@@ -144,7 +144,7 @@ describe('the pool API answers', () => {
     expect(upstreams.requests).toHaveLength(2);
   });
 
-  it('a pool under another address is not taken for the one asked for', async () => {
+  it('a pool with a different address from the requested one is rejected', async () => {
     plantPools();
     upstreams.answerWith(send(200, POOL));
     const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
@@ -195,7 +195,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
   /** Waits shortly only where nothing will ever come. */
   const service = () => upstreams.service({}, handler === NEVER ? 300 : undefined);
 
-  it('and the chain has the pool: the chain’s word, with 200', async () => {
+  it('and the chain has the pool: the chain’s data, with 200', async () => {
     plantPools();
     const response = await service().get(PATH);
     expect(response.status).toBe(200);
@@ -382,7 +382,7 @@ describe('addresses that are none', () => {
     expect(new Set(SSRF_ADDRESSES).size).toBe(50);
   });
 
-  it.each(SSRF_ADDRESSES)('%j asks nobody', async (text) => {
+  it.each(SSRF_ADDRESSES)('%j makes no call', async (text) => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(`/api/dex/pool/${encodeURIComponent(text)}`);
     expect([400, 404]).toContain(response.status);
@@ -390,7 +390,7 @@ describe('addresses that are none', () => {
     expect(upstreams.chainReads).toEqual([]);
   });
 
-  it.each(SSRF_ADDRESSES)('%j sent as it is asks at most for the pool before it', async (text) => {
+  it.each(SSRF_ADDRESSES)('%j sent unchanged requests at most the pool before it', async (text) => {
     upstreams.answerWith(send(200, POOL));
     await upstreams.service().get(`/api/dex/pool/${text}`);
     const allowed = `${upstreams.host}/v2/solana/pools/${FIXED_POOL}`;

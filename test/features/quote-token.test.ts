@@ -69,7 +69,7 @@ describe('the quote of a token', () => {
     });
   });
 
-  it('reads the rent of each size once, however often it is asked for', async () => {
+  it('reads the rent of each size once, for any number of calls', async () => {
     const { quote, sizes } = service();
     for (let request = 0; request < 20; request++) await quote(TOKEN);
     expect(sizes).toHaveLength(2);

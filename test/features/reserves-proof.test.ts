@@ -53,7 +53,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
 }
 
 describe('the newest proof', () => {
-  it('comes from the archive without a word to the custodian, and warm from nowhere', async () => {
+  it('comes from the archive without a call to the custodian, and from memory when warm', async () => {
     const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
     for (let read = 0; read < 100; read++) {
       expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);
@@ -67,7 +67,7 @@ describe('the newest proof', () => {
     expect(calls).toEqual({ archive: 1, custodian: 0 });
   });
 
-  it('is asked of the custodian where the archive has none, or an overdue one', async () => {
+  it('is read from the custodian if the archive has none, or an overdue one', async () => {
     const proof = at(NOW);
     for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
       const { d, calls } = service(archive, { type: 'proof', proof });
@@ -79,12 +79,12 @@ describe('the newest proof', () => {
   it.each([
     ['the custodian is down', 'down'],
     ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
-  ] as const)('is the overdue one while %s: it says its own age', async (_, answer) => {
+  ] as const)('is the overdue one while %s, with its own time', async (_, answer) => {
     const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
     expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
   });
 
-  it('of a watch-only address that nobody has signed for is not configured, and says so', async () => {
+  it('of a watch-only address without a signature is not configured, with the reason', async () => {
     const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
     const { d } = service([], {
       type: 'refused',
@@ -106,7 +106,7 @@ describe('the newest proof', () => {
     expect(calls).toEqual({ archive: 0, custodian: 0 });
   });
 
-  it('while D1 is down is the last one that this isolate knows, marked stale', async () => {
+  it("while D1 is unavailable is this isolate's last one, marked stale", async () => {
     const archive = [at(NOW)];
     const { d, clock } = service(archive);
     await getProof(d);

@@ -84,7 +84,7 @@ describe('balances', () => {
     expect(bitcoin?.value).toMatchObject({ confirmed: '700', source: 'two', agreed: null });
   });
 
-  it('the node that is furthest is believed, whatever the order', async () => {
+  it('the node at the highest slot is used, in any order', async () => {
     const solanaSources = [node('rpc-1', 1n, 50n), node('rpc-2', 2n, 99n)];
     const { solana } = await getReserves(depsOf({ solanaSources }));
     expect(solana?.value).toMatchObject({ lamports: '2', source: 'rpc-2', slot: '99' });
@@ -141,7 +141,7 @@ describe('load', () => {
   };
   const ONCE = { one: 1, two: 1, 'rpc-1': 1, 'rpc-2': 1 };
 
-  it('1,000 parallel cold reads of one isolate ask each source once', async () => {
+  it('1,000 parallel cold reads of one isolate read each source once', async () => {
     const calls = new Map<string, number>();
     const d = depsOf({ ...counted(calls), cache: isolate({ ms: 0 }) });
     const all = await Promise.all(Array.from({ length: 1_000 }, () => getReserves(d)));
@@ -149,7 +149,7 @@ describe('load', () => {
     expect(Object.fromEntries(calls)).toEqual(ONCE);
   });
 
-  it('warm reads ask nobody, and what one isolate has read serves the next', async () => {
+  it("warm reads make no call, and one isolate's read serves the next", async () => {
     const calls = new Map<string, number>();
     const clock = { ms: 0 };
     const kv = new Map<string, string>();
@@ -236,7 +236,7 @@ describe('the Bitcoin list', () => {
     });
   });
 
-  it('comes from the source that knows more, and from the other when that one breaks off', async () => {
+  it('comes from the source with more transactions, and from the other when that one fails', async () => {
     const behind = index('one', 40);
     expect((await list(behind, index('two', 41))).source).toBe('two');
     expect((await list(behind, index('two', 41, { cutAfter: 25 }))).source).toBe('one');
@@ -310,7 +310,7 @@ describe('esplora', () => {
     });
   const stats = { funded_txo_sum: 30, spent_txo_sum: 10, tx_count: 4 };
 
-  it('tells both halves of a balance in sats', async () => {
+  it('shows both halves of a balance in sats', async () => {
     const esplora = answering({
       [`/address/${ADDRESS}`]: Response.json({
         chain_stats: stats,

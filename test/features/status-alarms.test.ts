@@ -126,7 +126,7 @@ describe('a change of alarms', () => {
   }
   const frozen = custody({ frozen: 'unexpected_debit' });
 
-  it('is one line and one message, however long it lasts, and one when it is over', async () => {
+  it('is one line and one message for its whole duration, and one when it ends', async () => {
     const messages: AlarmMessage[] = [];
     const { lines, look } = desk(async (message) => void messages.push(message));
     for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
@@ -146,7 +146,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('is told again when the webhook did not take it', async () => {
+  it('is sent again when the webhook did not accept it', async () => {
     let failures = 2;
     const messages: AlarmMessage[] = [];
     const { look } = desk(async (message) => {
@@ -168,7 +168,7 @@ describe('a change of alarms', () => {
 });
 
 describe('a heartbeat', () => {
-  it('knows the last run of each trigger and whether the next one is late', async () => {
+  it('shows the last run of each trigger and whether the next one is late', async () => {
     const heartbeat = createHeartbeat(memory());
     expect(await heartbeat.read(NOW)).toEqual([
       { trigger: 'minute', lastRunAt: null, ok: false },

@@ -66,7 +66,7 @@ const look = (over: Partial<StatusReportDeps> = {}) =>
   });
 
 describe('the status', () => {
-  it('is green when all that money needs is well, whatever else is down', async () => {
+  it('is green when everything that money needs works, despite other outages', async () => {
     const status = await look({
       probeUpstreams: async () => [
         { name: 'rpc', ok: true, needed: true, ms: 1 },

@@ -53,7 +53,7 @@ const prices = fc.record({
 });
 
 describe('the smallest amount', () => {
-  it('passes the check of a create at the same terms, whatever bridge and prices are', () => {
+  it('passes the check of a create at the same terms, for any bridge and prices', () => {
     fc.assert(
       fc.property(bridges, prices, (bridge, price) => {
         fc.pre(outputOf(bridge, SOL, price).minimum > 0n);
@@ -101,7 +101,7 @@ describe('the smallest amount', () => {
     expect(smallest).toBeLessThan(2_000_000n);
   });
 
-  it('is none when spread and slippage alone are over the limit', () => {
+  it('is null when spread and slippage alone are over the limit', () => {
     const bridge = { spreadBps: 190n, fee: 10n, slippageBps: 50n };
     expect(smallestAmount(termsOf(bridge, MARKET), MARKET, 200)).toBeNull();
     expect(passes(bridge, lamports(1_000n * SOL), MARKET, 200)).toBe(false);

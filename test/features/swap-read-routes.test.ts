@@ -36,7 +36,7 @@ describe('reads', () => {
     expect((await get('/api/swap/status/nobody')).status).toBe(404);
   });
 
-  it('a final state is cached for ever, here and by the caller, and a long poll of it returns at once', async () => {
+  it('a final state is cached permanently, here and by the caller, and a long poll of it returns at once', async () => {
     const first = await get(`/api/swap/status/${SIGNATURE}`);
     service.rows = [];
     service.memory = newService().memory;

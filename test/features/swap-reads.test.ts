@@ -110,19 +110,19 @@ describe('an estimate', () => {
     ['0.0015', 1_500_000n, 'AMOUNT_TOO_SMALL'],
     ['the balance less floor and fees', 9n * SOL + 1n, 'INSUFFICIENT_BALANCE'],
     ['the cap of one swap', 2n * SOL + 1n, 'AMOUNT_TOO_LARGE'],
-  ])('says which refusal a create beyond %s would get', async (_bound, amount, reason) => {
+  ])('shows the refusal that a create beyond %s would get', async (_bound, amount, reason) => {
     const { deps } = setUp();
     expect(await getEstimate(deps, lamports(amount), CLIENT)).toMatchObject({ reason });
   });
 
-  it('says that no create passes while the custodian refuses every swap', async () => {
+  it('shows that no create passes while the custodian refuses every swap', async () => {
     const refusal = { code: 'SWAPS_PAUSED', message: 'x' };
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
     expect(await getEstimate(deps, lamports(SOL), CLIENT)).toMatchObject({ reason: 'SWAPS_PAUSED' });
     expect(await getEstimate(setUp().deps, lamports(SOL), CLIENT)).toMatchObject({ reason: null });
   });
 
-  it('of more than any reserve holds is refused without a quote', async () => {
+  it("above any reserve's balance is refused without a quote", async () => {
     const { deps, bridge } = setUp();
     await expect(getEstimate(deps, lamports(100_000n * SOL + 1n), CLIENT)).rejects.toMatchObject({
       code: 'AMOUNT_TOO_LARGE',
@@ -139,7 +139,7 @@ describe('a quote for reading', () => {
     expect(bridge.quotes.every(({ dry }) => dry)).toBe(true);
   });
 
-  it('whose budget is spent says when there is one again, and asks nobody', async () => {
+  it('with a spent budget shows when a quote is available again, without a call', async () => {
     const { deps, bridge, budget } = setUp();
     budget.left = 0;
     await expect(readQuote(deps, lamports(SOL), POLICY, CLIENT)).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe('a quote for reading', () => {
     });
   });
 
-  it('is asked of the next route when the first fails or refuses', async () => {
+  it('is requested from the next route when the first fails or refuses', async () => {
     for (const first of [
       () => Promise.reject(upstreamFailed('x', 'timeout')),
       () => ({ ok: false as const, reason: 'quote_type' }),
@@ -211,13 +211,13 @@ describe('the bounds of a swap', () => {
     expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it('cost nobody anything while they are fresh: 1,000 reads are one quote, one price, one balance', async () => {
+  it('are free while they are fresh: 1,000 reads are one quote, one price, one balance', async () => {
     const { deps, bridge, calls } = setUp();
     for (let read = 0; read < 1_000; read++) await getMinimum(deps);
     expect([bridge.quotes.length, calls.prices, calls.room]).toEqual([1, 1, 1]);
   });
 
-  it("tell the custodian's refusal and its time", async () => {
+  it("show the custodian's refusal and its time", async () => {
     const nextAvailableAt = '2026-11-20T11:00:00.000Z';
     const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details: { limit: 'hour', nextAvailableAt } };
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
@@ -229,7 +229,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('say that there is no room when less is left than the smallest swap', async () => {
+  it('show that there is no room when less is left than the smallest swap', async () => {
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 5n }));
     expect(await getMinimum(deps)).toMatchObject({
       available: false,
@@ -238,7 +238,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('know the smallest even while the custodian does not answer', async () => {
+  it('show the smallest even while the custodian does not answer', async () => {
     const { deps } = setUp(() => Promise.reject(new AppError('CUSTODIAN_UNAVAILABLE', 'x')));
     expect(await getMinimum(deps)).toMatchObject({
       balance: null,
@@ -249,7 +249,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('say so when no amount can pass at these terms', async () => {
+  it('report when no amount can pass at these terms', async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount, { minimumSats: sats(100_000n) }) });
     expect(await getMinimum(deps)).toMatchObject({

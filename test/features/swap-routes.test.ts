@@ -87,7 +87,7 @@ describe('POST /api/swap/create', () => {
     '',
     'amountSol=1',
     '{"amountSol":NaN}',
-  ])('%.60s is a 400 that reaches nobody', async (body) => {
+  ])('%.60s is a 400 without a call to the custodian', async (body) => {
     const response = await create(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -97,13 +97,13 @@ describe('POST /api/swap/create', () => {
     expect([service.asked, service.previewed]).toEqual([[], []]);
   });
 
-  it('a body over 16 KiB is 413, whatever it announces', async () => {
+  it('a body over 16 KiB is 413, with any announced length', async () => {
     const body = `{"amountSol":1,"x":"${'a'.repeat(17_000)}"}`;
     expect((await create(body)).status).toBe(413);
     expect(service.asked).toEqual([]);
   });
 
-  it('hands the key on as hashes only: the same key and amount are the same, however the amount is written', async () => {
+  it('passes the key on as hashes only: the same key and amount are the same in any notation of the amount', async () => {
     for (const body of ['{"amountSol":0.5}', '{ "amountSol": "0.50" }', '{"amountSol":0.500000000}']) {
       await create(body, { 'idempotency-key': KEY });
     }
@@ -173,7 +173,7 @@ describe('POST /api/swap/create', () => {
     });
   });
 
-  it('a short balance tells to top the wallet up', async () => {
+  it('a short balance advises to add SOL', async () => {
     service.answer = {
       type: 'refused',
       replayed: false,
@@ -182,7 +182,7 @@ describe('POST /api/swap/create', () => {
     expect(await (await create('{"amountSol":1}')).json()).toMatchObject({ action: 'top_up_wallet' });
   });
 
-  it('a dry run says what would happen, with neither id nor key', async () => {
+  it('a dry run shows the expected result, with neither id nor key', async () => {
     const response = await create('{"amountSol":0.5,"dry_run":true}', { 'idempotency-key': KEY });
     expect(await response.json()).toMatchObject({
       initiated: false,

@@ -76,7 +76,7 @@ describe('the state of a swap', () => {
     });
   });
 
-  it('is read once a second, however many callers poll it', async () => {
+  it('is read once a second, for any number of callers', async () => {
     const { get, asked, time } = asking(async () => ({ ...row, status: 'waiting', final: false }), view);
     for (time.now = 0; time.now < 3_000; time.now += 100) await Promise.all([get(SIGNATURE), get(SIGNATURE)]);
     expect(asked).toEqual({ store: 3, custody: 0 });
@@ -89,14 +89,14 @@ describe('the state of a swap', () => {
     expect(asked).toEqual({ store: 1, custody: 1 });
   });
 
-  it('of an id that nobody knows is NOT_FOUND', async () => {
+  it('of an unknown id is NOT_FOUND', async () => {
     await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });
 
   it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
-    'of %j asks nobody',
+    'of %j makes no call',
     async (id) => {
       const { get, asked } = asking(async () => row, view);
       await expect(get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -112,7 +112,7 @@ describe('a create', () => {
     retryAfterSeconds: 9,
     details: { limit: 'day' },
   };
-  it('passes amount, client and key on, and no key where there is none', async () => {
+  it('passes amount, client and key on, and no key without one', async () => {
     const seen: unknown[] = [];
     const custody = {
       async createSwap(request: unknown) {

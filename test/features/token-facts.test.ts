@@ -81,7 +81,7 @@ beforeEach(() => {
 
 const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
 
-describe('what a record says of the chain', () => {
+describe("the chain's data in a record", () => {
   it('is supply and authorities of both programs, read in one call, with its time', async () => {
     const facts = await read(rows);
     expect(calls).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('what a record says of the chain', () => {
     expect(tokenAnswer(row(GONE, 'token'), facts.get(GONE))).toMatchObject({ supply: '1', as_of: null });
   });
 
-  it('of a token made elsewhere looks beside its mint too: there may be the name by which it is known', async () => {
+  it('of a token made elsewhere also reads its Metaplex account, which may have its name', async () => {
     const foreign = wallet(75);
     const beside = metaplexMetadata(foreign, NAMES);
     beside[IS_MUTABLE] = 1;
@@ -129,7 +129,7 @@ describe('what a record says of the chain', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('stands with its time while the chain cannot be read, and is given up after a quarter of an hour', async () => {
+  it('is kept with its time while the chain cannot be read, and dropped after a quarter of an hour', async () => {
     await read(rows);
     state.down = true;
     state.now += 14 * 60_000;
@@ -138,7 +138,7 @@ describe('what a record says of the chain', () => {
     expect((await read(rows)).size).toBe(0);
   });
 
-  it('asks a chain that fails again only after a pause', async () => {
+  it('reads a failed chain again only after a pause', async () => {
     state.down = true;
     await read(rows);
     await read(rows);

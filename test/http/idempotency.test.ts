@@ -57,7 +57,7 @@ it.each([
   ['an absent member and an undefined one', { a: 1 }, { a: 1, b: undefined }],
   ['an exact number and its text', { a: new ExactNumber('0.10') }, { a: '0.10' }],
   ['a bigint and its text', { a: 2n ** 64n }, { a: '18446744073709551616' }],
-])('%s hash alike', (_name, a, b) => {
+])('%s give the same hash', (_name, a, b) => {
   expect(bodyHash(a)).toBe(bodyHash(b));
 });
 

@@ -15,7 +15,7 @@ it.each(snippets.map((snippet) => [snippet.clients, snippet] as const))(
   },
 );
 
-it('the page shows no configuration of a client besides the snippets', () => {
+it('the page shows only the configurations of the snippets', () => {
   const texts = snippets.map(({ text }) => text);
   const shown = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
   expect(shown.filter((text) => !texts.includes(text))).toEqual([]);

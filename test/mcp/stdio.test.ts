@@ -155,7 +155,7 @@ describe('API_BASE_URL', () => {
     expect(result).not.toHaveProperty('isError');
   });
 
-  it('that leads nowhere is an error result that says so', async () => {
+  it('with an unreachable address is an error result that explains it', async () => {
     start({ API_BASE_URL: 'http://127.0.0.1:9' });
     await openLegacy(server);
     const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });

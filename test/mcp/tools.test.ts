@@ -146,7 +146,7 @@ describe('the table', () => {
 
   it.each(
     TOOLS.filter(({ annotations }) => annotations.destructiveHint).map((tool) => [tool.name, tool] as const),
-  )('%s spends, so it requires an amount, has a dry run and says so first', (_name, tool) => {
+  )('%s spends, so it requires an amount, has a dry run and states it first', (_name, tool) => {
     const { required = [], properties = {} } = z.toJSONSchema(tool.input, { io: 'input' });
     expect(required.some((field) => /^amount/.test(field))).toBe(true);
     expect(properties).toHaveProperty('dry_run');
@@ -214,7 +214,7 @@ describe('arguments', () => {
     [{ amountSol: ' 2 ' }, '2'],
     [{ amountSol: '0.50' }, '0.5'],
     [{ amountSol: '00.5' }, '0.5'],
-  ])('%j asks for %s SOL', async (given, text) => {
+  ])('%j requests %s SOL', async (given, text) => {
     const { sent } = await call('swap_estimate', given, { body: exampleOf('getSwapEstimate') });
     expect(sent[0]?.url).toBe(`http://sluice.test/api/swap/estimate?amountSol=${text}`);
   });
@@ -271,7 +271,7 @@ describe('arguments', () => {
     else expect(sent[0]?.body).toMatchObject({ supply: text });
   });
 
-  it('an id is one part of the path, whatever is in it', async () => {
+  it('an id is one path segment, with any characters', async () => {
     const { sent } = await call('swap_status', { id: '../ops?x=1' }, { body: exampleOf('getSwapStatus') });
     expect(sent[0]?.url).toBe('http://sluice.test/api/swap/status/..%2Fops%3Fx%3D1');
   });
@@ -279,12 +279,12 @@ describe('arguments', () => {
 
 describe('a failure of the service', () => {
   const actions = [...new Set(Object.values(ERRORS).map(({ action }) => action))];
-  it.each(actions)('with action %s has a next step in words', (action) => {
+  it.each(actions)('with action %s has a next step as text', (action) => {
     expect(nextStep(action)).toMatch(/^[A-Z].*\.$/);
     expect(nextStep(action)).not.toMatch(/advises/);
   });
 
-  it('reaches the model whole: code, words, wait, request id, details', async () => {
+  it('reaches the model completely: code, text, wait, request id, details', async () => {
     const problem = {
       ...PROBLEM,
       error_code: 'SWAP_LIMIT_REACHED',
@@ -298,7 +298,7 @@ describe('a failure of the service', () => {
     expect(body).toEqual({ ...problem, next_step: nextStep('retry_later') });
   });
 
-  it('without a body of this API says what to check', async () => {
+  it('without a body of this API advises what to check', async () => {
     for (const answer of [
       { status: 502, body: '<html>Bad gateway</html>' },
       { status: 200, body: '[]' },
@@ -343,7 +343,7 @@ describe('swap_create', () => {
     expect(keyOf(first.sent)).not.toBe(keyOf(second.sent));
   });
 
-  it('sends the key that it is given and says when the answer is an old one', async () => {
+  it('sends the given key and marks a stored answer', async () => {
     for (const name of ['idempotencyKey', 'idempotency_key']) {
       const given = { amountSol: 0.5, [name]: 'my-own-key-0123456789' };
       const { sent, body } = await call('swap_create', given, { body: CREATED, replayed: true });
@@ -352,7 +352,7 @@ describe('swap_create', () => {
     }
   });
 
-  it('answers a dry run with terms and a key for the real call, and nothing that looks like a swap', async () => {
+  it('answers a dry run with terms and a key for the real call, without id and status', async () => {
     for (const name of ['dry_run', 'dryRun']) {
       const dry = exampleOf('createSwap', 'dry_run');
       const { sent, body } = await call('swap_create', { amountSol: 0.5, [name]: true }, { body: dry });
@@ -407,7 +407,7 @@ describe('swap_create', () => {
     expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
   });
 
-  it('knows an amount again in another spelling', async () => {
+  it('recognizes an amount in another notation', async () => {
     const { api, sent } = service(new TypeError('fetch failed'), { body: CREATED, replayed: true });
     await callTool(toolNamed('swap_create'), { amountSol: 0.9 }, contextOf(api));
     await callTool(toolNamed('swap_create'), { amountSol: '0.90' }, contextOf(api));
@@ -438,7 +438,7 @@ describe('swap_create', () => {
     expect(keyOf(other.sent)).not.toBe(keyOf(lost.sent));
   });
 
-  it('keeps the key of a call that the host has given up, whatever it brought', async () => {
+  it('keeps the key of a call that the host has given up', async () => {
     const given = new AbortController();
     const { api, sent } = service({ body: CREATED }, { body: CREATED, replayed: true });
     given.abort();
@@ -453,7 +453,7 @@ describe('swap_create', () => {
 });
 
 describe('asry_claim', () => {
-  it('asks the API to validate only on a dry run, and answers nothing that looks like a payout', async () => {
+  it('requests a validation only on a dry run, and returns no payout', async () => {
     const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', dry_run: true };
     const { sent, body } = await call('asry_claim', given, { body: exampleOf('claimFromDeposit') });
     expect(sent[0]?.body).toEqual({
@@ -487,7 +487,7 @@ describe('exchange_create', () => {
     for (const member of ['id', 'payinAddress', 'status']) expect(body).not.toHaveProperty(member);
   });
 
-  it('sends the key of the dry run, and says when the answer is an old one', async () => {
+  it('sends the key of the dry run, and marks a stored answer', async () => {
     const dry = await call(
       'exchange_create',
       { ...order, dry_run: true },

@@ -63,7 +63,7 @@ it.each([
   'Infinity',
   '.5',
   '5.',
-])('%j is no amount', (value) => {
+])('%j is not an amount', (value) => {
   expect(readCoins(value)).toBeUndefined();
 });
 
@@ -93,7 +93,7 @@ it.each([
   await expect(failed).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
 });
 
-it('a range asks with ticker and network of both, and the key in its header only', async () => {
+it('a range request has ticker and network of both, and the key in its header only', async () => {
   const { changenow, sent } = answering(200, {
     ...ASSETS,
     flow: 'standard',
@@ -208,7 +208,7 @@ it.each([
   expect(sent).toHaveLength(1);
 });
 
-it('a connection that breaks after a create leaves its outcome unknown, and is not tried again', async () => {
+it('a connection that breaks after a create leaves its outcome unknown, and is not retried', async () => {
   let calls = 0;
   const changenow = createChangeNow({
     baseUrl: 'https://changenow.test/v2',
@@ -222,7 +222,7 @@ it('a connection that breaks after a create leaves its outcome unknown, and is n
   expect(calls).toBe(1);
 });
 
-it('a status gives amounts that come as number, text, null, empty or not at all', async () => {
+it('a status accepts amounts as number, text, null, empty or absent', async () => {
   const state = {
     ...ASSETS,
     id: 'a1b2',

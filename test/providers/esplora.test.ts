@@ -38,7 +38,7 @@ const at = (path: string, answer: Recorded | Error | (Recorded | Error)[]) => {
 };
 
 describe('balance', () => {
-  it('is confirmed money only; the mempool is told apart and may be negative', async () => {
+  it('is confirmed money only; the mempool is separate and may be negative', async () => {
     const { esplora } = at(`/address/${ADDRESS}`, {
       body: { address: ADDRESS, chain_stats: stats(184_000, 60_000), mempool_stats: stats(0, 1_000) },
     });
@@ -118,7 +118,7 @@ describe('tip', () => {
     ['a huge number', { body: '9'.repeat(10) }, 'not_a_height'],
     ['a 429 page', HTML_429, 'status_429'],
     ['a redirect', { status: 302, body: '' }, 'status_302'],
-  ])('%s is no height', async (_name, answer, reason) => {
+  ])('%s is not a height', async (_name, answer, reason) => {
     await expect(at('/blocks/tip/height', answer).esplora.tipHeight()).rejects.toMatchObject({
       details: { reason },
     });
@@ -128,7 +128,7 @@ describe('tip', () => {
     ['', 'not_a_hash'],
     ['D'.repeat(64), 'not_a_hash'],
     ['d'.repeat(63), 'not_a_hash'],
-  ])('%j is no hash', async (body, reason) => {
+  ])('%j is not a hash', async (body, reason) => {
     await expect(at('/blocks/tip/hash', { body }).esplora.tipHash()).rejects.toMatchObject({
       details: { reason },
     });
@@ -163,7 +163,7 @@ describe('a transaction', () => {
     expect(await read({ status: 404, body: 'Transaction not found' })).toBeNull();
   });
 
-  it('that is another one is an error: any payment could stand for ours', async () => {
+  it('a different transaction is an error: any payment could be passed off as ours', async () => {
     await expect(read({ body: tx('e'.repeat(64)) })).rejects.toMatchObject({
       details: { reason: 'other_txid' },
     });
@@ -194,7 +194,7 @@ describe('the history of an address', () => {
     expect((await esplora.mempoolTxs(ADDRESS)).map(({ txid }) => txid)).toEqual([A, B]);
   });
 
-  it('begins with the newest confirmed page and goes on behind the last one seen', async () => {
+  it('begins with the newest confirmed page and continues after the last one seen', async () => {
     expect(
       await at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A)] }).esplora.chainTxs(ADDRESS),
     ).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('the history of an address', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is asked once more after an answer that is no JSON', async () => {
+  it('is retried once after an answer that is not JSON', async () => {
     const path = `/address/${ADDRESS}/txs/chain`;
     const { esplora, requests } = at(path, [{ body: '<html>' }, { body: [tx(A)] }]);
     expect(await esplora.chainTxs(ADDRESS)).toHaveLength(1);

@@ -26,7 +26,7 @@ describe('an answer in the documented shape', () => {
     expect(requests[0]?.headers.get('content-type')).toBeNull();
   });
 
-  it('a POST says that it sends JSON', async () => {
+  it('a POST has the JSON content type', async () => {
     const { fetch, requests } = replay({ [`POST ${URL}`]: GOOD });
     await postJson({ fetch, upstream: 'up', url: URL, body: { a: 1 } }, Shape);
     expect(requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
@@ -74,7 +74,7 @@ describe('retries', () => {
     ['a failed connection', new TypeError('fetch failed')],
     ['a 503', { status: 503, body: 'busy' }],
     ['a body that is no JSON', { body: '<html>' }],
-  ])('%s is asked once more', async (_name, first) => {
+  ])('%s is retried once', async (_name, first) => {
     const { read, requests } = get([first, GOOD]);
     expect(await read).toEqual({ ok: true });
     expect(requests).toHaveLength(2);
@@ -91,7 +91,7 @@ describe('retries', () => {
     ['a 404', { status: 404, body: '' }],
     ['a redirect', { status: 301, body: '' }],
     ['another shape', { body: {} }],
-  ])('%s is not asked again', async (_name, first) => {
+  ])('%s is not retried', async (_name, first) => {
     const { read, requests } = get([first, GOOD]);
     await expect(read).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
     expect(requests).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('size', () => {
     });
   });
 
-  it('an endless body is cancelled, whatever length it announced', async () => {
+  it('an endless body is cancelled, with any announced length', async () => {
     let cancelled = false;
     function* endless() {
       for (;;) yield new Uint8Array(64 * 1024);

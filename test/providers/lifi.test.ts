@@ -51,7 +51,7 @@ const asking = (answer: Recorded, apiKey?: string) => {
   return { quote: createLifi({ baseUrl: BASE, apiKey, fetch }).quote(REQUEST), requests };
 };
 
-it('a quote asks for native SOL into native BTC at our own address, by the tools that we can check', async () => {
+it('a quote request is for native SOL into native BTC at our own address, with the tools that we can check', async () => {
   const { quote, requests } = asking({ body: QUOTE }, 'canary-key');
   expect(await quote).toMatchObject({
     tool: 'near',
@@ -102,7 +102,7 @@ it.each<[string, Recorded, string]>([
   ['a third party fails', { status: 424, body: { message: 'm', code: 1_008 } }, 'status_424'],
   ['it fails itself', { status: 500, body: { message: 'm', code: 1_006 } }, 'status_500'],
   ['it redirects', { status: 302, body: '' }, 'status_302'],
-])('when %s the failure says %s', async (_name, answer, reason) => {
+])('when %s the failure has reason %s', async (_name, answer, reason) => {
   const { quote, requests } = asking(answer as Recorded);
   await expect(quote).rejects.toMatchObject({
     code: 'UPSTREAM_FAILED',
@@ -116,7 +116,7 @@ it.each([
   ['99999', undefined],
   ['soon', undefined],
   ['', undefined],
-])('a refusal for rate that resets in %j tells to wait %s seconds', async (reset, retryAfterSeconds) => {
+])('a refusal for rate that resets in %j gives a wait of %s seconds', async (reset, retryAfterSeconds) => {
   const { quote } = asking({ status: 429, headers: { 'ratelimit-reset': reset }, body: { code: 1_005 } });
   await expect(quote).rejects.toMatchObject({ details: { reason: 'rate_limited' }, retryAfterSeconds });
 });
@@ -180,12 +180,12 @@ it.each(
   expect(lifiReport(status, 'near')).toEqual(report);
 });
 
-it('a status of another tool says nothing about ours', () => {
+it('a status of another tool is ignored', () => {
   const status = { status: 'DONE', substatus: 'COMPLETED', tool: 'relaydepository', receiving: delivered };
   expect(lifiReport(status, 'near')).toEqual({ state: 'pending', detail: 'unknown' });
 });
 
-it('a status is asked by signature, chains and tool', async () => {
+it('a status request has signature, chains and tool', async () => {
   const url = `${BASE}/status?txHash=sig&fromChain=1151111081099710&toChain=20000000000001&bridge=near`;
   const body = {
     status: 'PENDING',

@@ -86,13 +86,13 @@ describe('quote', () => {
     },
   );
 
-  it('gives no reason of its own for a 400 that is not JSON', async () => {
+  it('gives no specific reason for a 400 that is not JSON', async () => {
     await expect(quoting({ status: 400, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
       details: { reason: 'status_400' },
     });
   });
 
-  it('the same words with another status are not', async () => {
+  it('the same text with another status does not', async () => {
     await expect(quoting({ status: 500, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
       details: { reason: 'status_500' },
     });
@@ -100,7 +100,7 @@ describe('quote', () => {
 });
 
 describe('status', () => {
-  it('asks with the address escaped', async () => {
+  it('escapes the address in the request', async () => {
     const { provider, requests } = client({
       [`GET ${BASE}/v0/status?depositAddress=${encodeURIComponent('a b&c')}`]: {
         body: { status: 'PROCESSING', quoteResponse: honest, swapDetails: {} },

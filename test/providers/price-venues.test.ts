@@ -43,7 +43,7 @@ describe('coinbase', () => {
     return createCoinbase({ baseUrl: BASE, fetch }).read();
   };
 
-  it('asks each pair', async () => {
+  it('requests each pair', async () => {
     expect(await read(spot('80868.5'), spot('101.24'))).toEqual({ source: 'coinbase', ...PRICE });
   });
 
@@ -77,7 +77,7 @@ describe('kraken', () => {
     expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
   });
 
-  it('is read under the names asked for as well', async () => {
+  it('is also read under the requested names', async () => {
     const body = { error: [], result: { XBTUSD: pair('80868.5'), SOLUSD: pair('101.24') } };
     expect(await read({ body })).toMatchObject(PRICE);
   });

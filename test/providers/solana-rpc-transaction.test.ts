@@ -73,7 +73,7 @@ describe('transaction', () => {
     expect(found).toMatchObject({ signature: 'sig-1', slot: 321n, fee: 5_900n, failed: false });
   });
 
-  it('a loaded account is never a signer, whatever the header says', async () => {
+  it('a loaded account is never a signer, with any header', async () => {
     const transaction = {
       ...FOUND.transaction,
       message: { accountKeys: KEYS, header: { numRequiredSignatures: 9 } },
@@ -205,7 +205,7 @@ describe('accounts and supplies', () => {
   };
   const inContext = (value: unknown) => result({ context: { slot: 8 }, value });
 
-  it('are read in the order asked, null where there is none', async () => {
+  it('are read in the given order, null if absent', async () => {
     const { node } = nodeWith({ getMultipleAccounts: inContext([account, null]) });
     const { slot, accounts } = await node.accounts(['a', 'b'], 'finalized');
     expect(slot).toBe(8n);

@@ -48,7 +48,7 @@ describe('balance', () => {
     ['no slot', result({ value: 1 })],
     ['no result', { body: { jsonrpc: '2.0', id: 1 } }],
     ['a bare number', result(5)],
-  ])('%s is no balance', async (_name, answer) => {
+  ])('%s is not a balance', async (_name, answer) => {
     const { node: rpc } = node('getBalance', answer);
     await expect(rpc.balance('addr', 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
@@ -126,7 +126,7 @@ describe('signatureStatus', () => {
 });
 
 describe('sending', () => {
-  it('says base64, no preflight, and at which commitment the blockhash was read', async () => {
+  it('sends base64, no preflight, and the commitment at which the blockhash was read', async () => {
     const { node: rpc, requests } = node('sendTransaction', result(SIGNATURE));
     expect(await rpc.send('AQID')).toBe(SIGNATURE);
     expect(params(requests[0])).toEqual([
@@ -175,7 +175,7 @@ describe('sending', () => {
 });
 
 describe('heights', () => {
-  it('slot and block height come from one answer', async () => {
+  it('slot and block height are from one answer', async () => {
     const { node: rpc, requests } = node(
       'getEpochInfo',
       result({ absoluteSlot: 500, blockHeight: 450, epoch: 1 }),
@@ -189,7 +189,7 @@ describe('heights', () => {
     await expect(rpc.epochInfo('finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('the blockhash comes with the slot of its view, and what it says of its own life is not read', async () => {
+  it('the blockhash has the slot of its view, and its stated lifetime is not read', async () => {
     const { node: rpc } = node(
       'getLatestBlockhash',
       inContext({ blockhash: 'abc', lastValidBlockHeight: 600 }),
@@ -208,13 +208,13 @@ describe('heights', () => {
     expect(await rpc.firstAvailableBlock()).toBe(expected);
   });
 
-  it.each([null, -1, '', {}])('%j is no first available block', async (given) => {
+  it.each([null, -1, '', {}])('%j is not a first available block', async (given) => {
     const { node: rpc } = node('getFirstAvailableBlock', result(given));
     await expect(rpc.firstAvailableBlock()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 
-describe('which node is asked', () => {
+describe('choice of the node', () => {
   const two = (first: Recorded | Error, second: Recorded | Error) => {
     const { fetch, requests } = replay({ [`POST ${ONE}`]: first, [`POST ${TWO}`]: second });
     return { rpc: createSolanaRpc({ urls: [ONE, TWO], fetch }), requests };
@@ -239,7 +239,7 @@ describe('which node is asked', () => {
     expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(2n);
   });
 
-  it("when none answers, the primary's failure is told, without the URL", async () => {
+  it("when none answers, the first node's failure is returned, without the URL", async () => {
     const { rpc } = two(error(-32016, 'Minimum context slot has not been reached'), new TypeError(TWO));
     const failure: unknown = await rpc.first((n) => n.balance('a', 'finalized')).catch((e: unknown) => e);
     expect(failure).toMatchObject({ code: 'UPSTREAM_FAILED', details: { reason: 'rpc_-32016' } });

@@ -60,7 +60,7 @@ it.each([
     { programId: OWNER, parsed: { type: 'transfer', info: { source: FROM, destination: TO, lamports: 1 } } },
   ],
   ['data without end', { programId: SYSTEM, accounts: [FROM, TO], data: '1'.repeat(201) }],
-])('%s comes without data, which no rule lets pass', (_name, instruction) => {
+])('%s has no data, which every rule refuses', (_name, instruction) => {
   expect(read(instruction)[0]?.data).toEqual(new Uint8Array());
 });
 

@@ -87,7 +87,7 @@ describe('a database that is written while it is read', () => {
   const read = (db: DatabaseSync, queries: readonly string[]) =>
     queries.map((query) => db.prepare(query).all() as Record<string, string | number | null>[]);
 
-  it('gives every row that stays once, whatever comes and goes before it', async () => {
+  it('includes every lasting row once, despite rows that appear and disappear', async () => {
     const names = ['b', 'c', 'd', 'e', 'f', "g'; --"];
     const db = database(...names.map(source), ...names.map(visitor));
     let pages = 0;

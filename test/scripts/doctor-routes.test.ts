@@ -14,6 +14,6 @@ it.each<[string, Record<string, string>, string[]]>([
     { SWAP_ROUTES: 'lifi', SOLANA_RPC_URL: 'https://a.test,https://b.test', LIFI_API_KEY: 'k' },
     [],
   ],
-])('the doctor asks for %s', (_name, settings, found) => {
+])('the doctor requests %s', (_name, settings, found) => {
   expect(names(settings)).toEqual(found);
 });

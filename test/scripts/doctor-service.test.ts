@@ -41,7 +41,7 @@ it('a mint that waits is explained where its reasons are', async () => {
 it.each([
   ['operator', 'Nothing new is signed', 'npm run ops -- resume'],
   ['disabled', 'No swap begins', 'SWAPS_DISABLED'],
-])('what is stopped, and how it goes on, follows from who stopped it: %s', async (paused, what, fix) => {
+])('the next step follows from the cause of the stop: %s', async (paused, what, fix) => {
   const [finding] = await found({ paused });
   expect(finding).toMatchObject({ name: 'paused', level: 'note' });
   expect(finding?.what).toContain(what);

@@ -16,7 +16,7 @@ const bound = TOML.replace(
   '3f9c2a10-1111-4111-8111-0123456789ab',
 ).replace('"00000000000000000000000000000000"', '"0123456789abcdef0123456789abcdef"');
 
-it('staging has resources of its own', () => {
+it('staging has its own resources', () => {
   expect(sharedResources(TOML)).toEqual([]);
   expect(sharedResources(bound)).toEqual([]);
 });

@@ -35,7 +35,7 @@ it('keeps a described schema as it is', () => {
   expect(schema.openapi({ description: 'text' })).toBe(schema);
 });
 
-it('is what the Worker is built with', () => {
+it('is the module that the Worker is built with', () => {
   expect(readFileSync('wrangler.toml', 'utf8')).toMatch(
     /^\[alias\]\n(?:#.*\n)*"zod" = "\.\/scripts\/bundle\/zod\.ts"\n"@asteasolutions\/zod-to-openapi" = "\.\/scripts\/bundle\/zod-to-openapi\.ts"$/m,
   );

@@ -89,7 +89,7 @@ describe('keygen', () => {
   });
 });
 
-describe('the words of a command', () => {
+describe('arguments of a command', () => {
   it.each([
     ['retry swap:1', { name: 'retry', id: 'swap:1' }],
     ['mint --dry-run', { name: 'mint', dry_run: true }],
@@ -111,11 +111,11 @@ describe('the words of a command', () => {
     'keygen --out',
     'keygen now',
     'send',
-  ])('“%s” is none', (line) => {
+  ])('“%s” is not a command', (line) => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
   });
 
-  it('each stand in the usage', () => {
+  it('are all in the usage', () => {
     for (const name of [...Object.keys(REMOTE), 'keygen']) expect(USAGE).toContain(`  ${name}`);
   });
 });

@@ -106,7 +106,7 @@ describe('npm version minor', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  it('releases what is entered afterwards', () => {
+  it('releases the entries added afterwards', () => {
     const file = join(folder, 'CHANGELOG.md');
     const text = readFileSync(file, 'utf8').replace('## Unreleased\n', '## Unreleased\n\n- Mends a fault.\n');
     writeFileSync(file, text);

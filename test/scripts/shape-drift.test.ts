@@ -15,7 +15,7 @@ const get = (path: string, text: string, status = 200): Exchange =>
 const rpc = (method: string, text: string): Exchange =>
   exchange({ request: { method: 'POST', url: 'https://node.test/key', body: { method } }, text });
 
-it('compares quotes, refusals, states, tokens and transactions with what was recorded', () => {
+it('compares quotes, refusals, states, tokens and transactions with the recorded ones', () => {
   const quote = { method: 'POST', url: 'https://upstream.test/v0/quote', body: { dry: true } };
   expect(
     shapeDrift([

@@ -7,7 +7,7 @@ const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')
 };
 
 it.each(['linux-arm64', 'win32-x64', 'linux-riscv64'])(
-  '%s: one line says that no package exists and where the world runs',
+  '%s: one line names the missing package and the supported platforms',
   (platform) => {
     const line = surfpoolMissing(platform);
     expect(line).toMatch(

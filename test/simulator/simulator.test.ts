@@ -79,7 +79,7 @@ function rush(seed: number): Scenario {
 }
 
 it.each([1, 2, 3])(
-  'keeps every cap when 500 callers come at once (round %i)',
+  'keeps every cap with 500 concurrent callers (round %i)',
   { timeout: PATIENCE_MS, tags: ['deep'] },
   async (round) => {
     const { violations, counts } = await runScenario(

@@ -50,7 +50,7 @@ it('sends the same key after a reload while the outcome of a creation is unknown
   expect(keys[1]).toBe(keys[0]);
 });
 
-describe('failures are words with a next step', () => {
+describe('failures are text with a next step', () => {
   it('no connection', async () => {
     answering(() => Promise.reject(new TypeError('fetch failed')));
     expect(await failed()).toMatchObject({
@@ -85,12 +85,12 @@ describe('failures are words with a next step', () => {
     request_id: 'r-1',
   } as const;
 
-  it('names a wait that the service asks for in minutes or seconds', () => {
+  it('shows a requested wait in minutes or seconds', () => {
     expect(failureOf({ ...refused, retry_after_s: 1800 }).next).toContain('about 30 minutes');
     expect(failureOf({ ...refused, retry_after_s: 5 }).next).toContain('5 seconds');
   });
 
-  it('has a next step for every action that the service knows', () => {
+  it('has a next step for every action of the service', () => {
     const unknown = failureOf({ ...refused, action: 'no_such_action' as 'none' }).next;
     for (const { action } of Object.values(ERRORS))
       expect(failureOf({ ...refused, action }).next, action).not.toBe(unknown);

@@ -39,7 +39,7 @@ describe('amounts', () => {
     expect(sol('500000000')).toBe('0.5');
   });
 
-  it('text that is no integer is shown as it came, never as a number', () => {
+  it('text that is not an integer is shown unchanged, never as a number', () => {
     for (const text of ['', 'NaN', '1.5', '1e9', '<b>', '9'.repeat(80)]) {
       expect(sats(text)).toBe(text);
       expect(btc(text)).toBe(text);
@@ -65,7 +65,7 @@ describe('amounts', () => {
   });
 
   it.each(['1e3', '+1', '-1', '.5', '5.', '0x10', '1,5', '1 0', '١', 'NaN', 'Infinity'])(
-    '%s is no amount',
+    '%s is not an amount',
     (text) => {
       expect(isAmount(text, 9, 'SOL')).toBe(false);
       expect(amountFault(text, 9, 'SOL')).toBe('Digits and one point, such as 0.5');
@@ -92,12 +92,12 @@ describe('a minimum rounded up', () => {
 });
 
 describe('times', () => {
-  it('are UTC for everybody', () => {
+  it('are UTC in every locale', () => {
     expect(instant('2026-11-20T17:44:58.009Z')).toBe('2026-11-20 17:44 UTC');
     expect(fromUnixSeconds(1_795_196_687)).toBe('2026-11-20T17:44:47.000Z');
   });
 
-  it('what is no time is shown as it came, or as nothing', () => {
+  it('an invalid time is shown unchanged, or as nothing', () => {
     expect(instant('<script>')).toBe('<script>');
     expect(fromUnixSeconds(1e300)).toBe('');
   });

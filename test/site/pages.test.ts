@@ -18,7 +18,7 @@ const hrefs = (html: string): string[] =>
 const SERVED = /^\/(api\/|docs$|llms\.txt$)/;
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
-  it('says in one title and one sentence what it is', () => {
+  it('states its purpose in one title and one sentence', () => {
     const html = file(path);
     expect(html.match(/<title>[^<]{8,80}<\/title>/g)).toHaveLength(1);
     expect(page.description.length).toBeGreaterThan(20);
@@ -26,7 +26,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html.match(/<main /g)).toHaveLength(1);
   });
 
-  it('holds no script, style or handler of its own: the policy would refuse them', () => {
+  it('contains no inline script, style or handler: the policy would refuse them', () => {
     const html = file(path);
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/<style/);
@@ -34,7 +34,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html).not.toMatch(/\son[a-z]+=/);
   });
 
-  it('links only to what is there', () => {
+  it('has no dead links', () => {
     const paths = PAGES.map((known) => known.path);
     for (const href of hrefs(file(path))) {
       if (href.startsWith('#') || SERVED.test(href)) continue;
@@ -47,7 +47,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
   });
 });
 
-it('licenses.md names everything that the site publishes, and no licence asks for more than its own text', () => {
+it('licenses.md names everything that the site publishes, and each licence only requires its own text', () => {
   const headings = readFileSync(join(SITE_FOLDER, 'licenses.md'), 'utf8').matchAll(
     /^## (.+) - [\d.]+ \((.+)\)$/gm,
   );
@@ -67,7 +67,7 @@ it('every script of the folder belongs to a page, and each page has its own', ()
   expect(used.sort()).toEqual(scripts.sort());
 });
 
-it('the scripts are those of production, and tell nothing of the machine that made them', () => {
+it('the scripts are those of production, and reveal nothing about the build machine', () => {
   const folder = join(SITE_FOLDER, 'assets');
   const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'));
   expect(scripts.length).toBeGreaterThan(10);
@@ -76,7 +76,7 @@ it('the scripts are those of production, and tell nothing of the machine that ma
   expect(telling).toEqual([]);
 });
 
-it('the policy names this site, the strangers that verify, and nobody else', () => {
+it('the policy names this site and the verification sources only', () => {
   expect(contentPolicy(PUBLIC_SOURCES)).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; " +
       "connect-src 'self' https://mempool.space https://blockstream.info https://solana-rpc.publicnode.com " +

@@ -26,7 +26,7 @@ it('code, link and amount of a payment are those of the invoice', () => {
   expect(html).toContain(invoice.amount);
 });
 
-it('what does not start as a payment is no link to a wallet', () => {
+it('a URL that does not start as a payment is not a link to a wallet', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentCard({ payment: { ...invoice, solana_pay_url: 'javascript:alert(1)' } }));
   expect(html).not.toContain('href=');
@@ -40,7 +40,7 @@ it('once the time is over nothing is left to scan, open or copy', () => {
   for (const left of [1, null]) expect(String(PaymentTerms({ payment, left }))).toContain('<svg');
 });
 
-it('what only its reference tells from others is not offered to be paid by hand', () => {
+it('a payment identified only by its reference is not offered to be paid by hand', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentTerms({ payment, byHand: false, left: 60 }));
   expect(html).toContain('<svg');
@@ -67,7 +67,7 @@ describe('an invoice on its page', () => {
     expect(invoiceSteps(invoice(detail, '0')).map(({ state }) => state)).toEqual(states);
   });
 
-  it('that was paid in part asks for the rest, by the same reference', () => {
+  it('that was paid in part requests the rest, with the same reference', () => {
     const rest = restOf({ ...invoice('seen', '10000000'), fee_lamports: 15_939_841, amount: '0.015939841' });
     expect(rest.amount).toBe('0.005939841');
     expect(rest.solana_pay_url).toBe(made.solana_pay_url.replace(/amount=[^&]*/, 'amount=0.005939841'));
@@ -78,7 +78,7 @@ describe('an invoice on its page', () => {
   it.each([
     ['due', 'Your payment will be returned.'],
     ['paid', 'Your payment was returned.'],
-  ])('says of a refund that is %s: %s', (status, text) => {
+  ])('shows for a refund that is %s: %s', (status, text) => {
     const shown = invoice('refund_due', '0', { refunds: [{ ...refund, status }] });
     expect(String(InvoiceNotice({ invoice: shown }))).toContain(text);
   });

@@ -41,14 +41,14 @@ describe('the service on the overview', () => {
     expect(facts(null)).toContain('<dd>unknown</dd>');
   });
 
-  it('says how old it is once the service is away', () => {
+  it('shows its age while the service is unavailable', () => {
     const html = String(ServiceFacts({ status: copy('getStatus'), lamports: '1', away: true }));
     expect(html).toContain('not refreshed');
     expect(html).toContain(copy('getStatus').as_of);
   });
 });
 
-it('figures that stand together are as old as the oldest, and as doubtful as the most doubtful', () => {
+it('combined figures are as old as the oldest, and as uncertain as the most uncertain', () => {
   const failure = failureOf({ kind: 'unreadable', status: 502 });
   const answer = (as_of: string | null, more = {}, failed = false) => ({
     value: as_of === '' ? null : { as_of, stale: false, ...more },
@@ -88,7 +88,7 @@ it.each([
   [600, 'about 10 minutes'],
   [7200, 'about 2 hours'],
   [86_400, 'about 24 hours'],
-])('a wait of %i s is said in its own measure', (seconds, text) => {
+])('a wait of %i s is shown in a suitable unit', (seconds, text) => {
   const refused = {
     kind: 'refused',
     status: 503,
@@ -113,7 +113,7 @@ it('a row of the archive leads to its own proof or nowhere', () => {
   ]);
 });
 
-it('states what the curve does: sooner earns more, splitting earns no more', () => {
+it('explains the curve: sooner earns more, splitting earns no more', () => {
   const curve = { cap: 10n ** 15n, depth: 90_000_000_000n };
   const net = 1_000_000_000n;
   const [first, second] = [entitlementOf(curve, 0n, net), entitlementOf(curve, net, net)];
@@ -131,7 +131,7 @@ it.each([
   [{ frozen: null, paused: 'operator' }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is being signed.'],
-])('of a service with %j the status says what is stopped: %s', (stops, title) => {
+])('for a service with %j the status shows: %s', (stops, title) => {
   const status = copy('getStatus');
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
   const titles = ['No new swap begins.', 'Nothing is being signed.'].filter((text) => html.includes(text));
@@ -150,7 +150,7 @@ describe('the coverage of the overview', () => {
     ['1000000', '0', 'Every ABSR is covered by exactly one sat.'],
     ['1000000', '-5', 'Not covered: 5 sats are missing.'],
     ['0', '1000000', 'No ABSR exists yet, so nothing is owed.'],
-  ])('of a supply of %s with a gap of %s says: %s', (supply, gap, text) => {
+  ])('for a supply of %s with a gap of %s shows: %s', (supply, gap, text) => {
     const covered = coverageOf(summary(supply, gap));
     expect(covered && coverageText(covered)).toBe(text);
   });
@@ -161,7 +161,7 @@ describe('the coverage of the overview', () => {
     expect(coverageOf(null)).toBeNull();
   });
 
-  it('draws the three levels to one scale, and marks what is unknown', () => {
+  it('draws the three levels to one scale, and marks unknown ones', () => {
     const reserves = copy('getReserves');
     reserves.bitcoin.balanceSatoshis = '1000000';
     reserves.solana.balanceLamports = '4000000000';

@@ -22,7 +22,7 @@ describe('the last 24 hours of a part', () => {
     ]);
   });
 
-  it('are summed up in words', () => {
+  it('are summed up in text', () => {
     expect(summaryOf(blocksOf(history, 'kraken', AS_OF))).toBe(
       '2 of 41 checks failed, last in the half hour from 2026-11-20 12:30 UTC',
     );

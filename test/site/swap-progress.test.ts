@@ -16,7 +16,7 @@ const swap = (status: string, detail: string) => ({
   nextPollSeconds: 5,
 });
 
-it('every word of a swap’s detail is put in words, and no word that there is not', () => {
+it('every detail of a swap has a label, and no other text has', () => {
   expect(Object.keys(SWAP_DETAILS).sort()).toEqual(Object.keys(MEANINGS).sort());
 });
 
@@ -42,7 +42,7 @@ describe('the three steps of a swap', () => {
   });
 });
 
-it('what a failed swap came to is said in a sentence of its own', () => {
+it('the outcome of a failed swap has its own sentence', () => {
   const failed = Object.entries(MEANINGS).filter(([, [status]]) => status === 'failed');
   expect(failed).toHaveLength(6);
   for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);

@@ -16,7 +16,7 @@ const appWith = (publicBaseUrl: string, securityContact?: string) => {
 const app = appWith(ORIGIN, 'mailto:security@sluice.example');
 
 describe('/sitemap.xml', () => {
-  it('lists every page of the site that stands for itself, and the API reference', async () => {
+  it('lists every separate page of the site, and the API reference', async () => {
     const answer = await app.request('/sitemap.xml');
     expect(answer.headers.get('content-type')).toBe('application/xml');
     const listed = [...(await answer.text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
@@ -73,7 +73,7 @@ describe('/llms-full.txt', async () => {
   });
 });
 
-it('/favicon.ico holds the icon of 32 pixels', () => {
+it('/favicon.ico contains the icon of 32 pixels', () => {
   const ico = readFileSync('site/public/favicon.ico');
   const png = readFileSync('site/public/icon-32.png');
   expect([...ico.subarray(0, 8)]).toEqual([0, 0, 1, 0, 1, 0, 32, 32]);

@@ -17,7 +17,7 @@ const draft = (over: Partial<TokenDraft> = {}): TokenDraft => ({
   ...over,
 });
 
-it('a form that is filled in has no fault, and is asked for as the service takes it', () => {
+it("a complete form has no fault, and is sent in the service's form", () => {
   expect(draftFaults(draft())).toEqual({});
   expect(invoiceBody(draft({ supply: '2500.5', decimals: '3' }))).toEqual({
     name: 'Moon Cat',
@@ -34,7 +34,7 @@ it('a form that is filled in has no fault, and is asked for as the service takes
   });
 });
 
-it('the supply is exact to the last unit that the chain can hold', () => {
+it("the supply is exact to the chain's last unit", () => {
   expect(supplyAtoms(draft({ supply: '18446744073.709551615', decimals: '9' }))).toBe(2n ** 64n - 1n);
   expect(draftFaults(draft({ supply: '18446744073.709551615', decimals: '9' }))).toEqual({});
   expect(draftFaults(draft({ supply: '18446744073.709551616', decimals: '9' })).supply).toContain(

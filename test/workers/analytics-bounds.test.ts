@@ -73,7 +73,7 @@ const longest = (n: number) =>
     { 'user-agent': `browser ${n}`.padEnd(400, 'c'), 'cf-connecting-ip': `2001:db8:1111:${n}::9` },
   );
 
-it('stores at most 2.5 KB a view for new names and 1 KB for further ones, whatever is sent', async () => {
+it('stores at most 2.5 KB per view for new names and 1 KB for further ones, with any input', async () => {
   const empty = await sizeOf(env.DB);
   await views(NEW_NAMES_A_DAY, longest);
   const full = await sizeOf(env.DB);

@@ -247,7 +247,7 @@ it('crawlers are counted apart and not logged', async () => {
   expect([by_path, recent.length]).toEqual([[{ path: '/', count: 1 }], 1]);
 });
 
-it('the site itself refers nobody', async () => {
+it('the site itself does not count as a referrer', async () => {
   await view({ path: '/b', referrer: 'https://sluice.test/a' });
   const { by_referrer, recent } = await stats();
   expect([by_referrer, recent[0]?.referrer]).toEqual([[], 'https://sluice.test/a']);
@@ -302,7 +302,7 @@ it('stats read as many rows at 200,000 views as at 2,000', async () => {
   expect(large.rowsRead).toBeLessThan(600);
 });
 
-it('the limit counts by CF-Connecting-IP alone, IPv6 by its /64, and says when to come back', async () => {
+it('the limit counts by CF-Connecting-IP alone, IPv6 by its /64, and shows when to retry', async () => {
   for (let n = 0; n < 600; n++) limiterKeys.push('pageview:203.0.113.9');
   const refused = await view({ path: '/' }, { 'x-forwarded-for': '198.51.100.1' });
   expect(refused.status).toBe(429);
@@ -354,7 +354,7 @@ it('addresses are emptied when their time is over, and only then', async () => {
   expect(await purge()).toEqual({ salts: 0, visitors: 0, views: 0, deleted: 0 });
 });
 
-it('a purge takes a long log in steps and goes on where it stopped', async () => {
+it('a purge processes a long log in steps and continues where it stopped', async () => {
   await env.DB.prepare(
     `INSERT INTO pageviews (at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
      (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 60000) SELECT ${NOON}, '/', '', '203.0.113.9' FROM n`,

@@ -35,7 +35,7 @@ const stored = async (id: string) =>
 const everything = async () => (await env.DB.prepare('SELECT * FROM operations ORDER BY id').all()).results;
 
 describe('a row in D1', () => {
-  it('has the columns that people ask for, and the whole row as text', async () => {
+  it('has the columns that queries need, and the whole row as text', async () => {
     const op = done({
       id: 'swap:a',
       seq: 7,
@@ -63,7 +63,7 @@ describe('a row in D1', () => {
     expect(await mirror.operationsAfter('', 10)).toEqual([op]);
   });
 
-  it('tells the amount that was asked for, even when nothing left', async () => {
+  it('shows the requested amount, even when nothing left', async () => {
     await apply(closed({ id: 'swap:a' }));
     expect(await stored('swap:a')).toMatchObject({
       status: 'failed',
@@ -86,7 +86,7 @@ describe('a row in D1', () => {
 });
 
 describe('an older revision', () => {
-  it('never overwrites a newer one, in whatever order they come', async () => {
+  it('never overwrites a newer one, in any order', async () => {
     const versions = [planned(), signed(), settling(), done()].map((op, at) => ({
       ...op,
       id: 'swap:a',
@@ -147,7 +147,7 @@ describe('a batch', () => {
   });
 });
 
-describe('what the mirror remembers', () => {
+describe("the mirror's contents", () => {
   it('is the highest revision of any table, 0 when all are empty', async () => {
     expect(await mirror.highestRevision()).toBe(0);
     await apply(planned({ id: 'swap:a', revision: 41 }));
@@ -209,7 +209,7 @@ describe('the budget of quotes for reading', () => {
   const WINDOW_MS = 2 * 3_600_000;
   const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
 
-  it('is taken by one, and says when there is one again', async () => {
+  it('is taken by one caller, and shows when one is available again', async () => {
     for (let quote = 0; quote < 3; quote++)
       expect(await store.take(START + 1_000, 3, null)).toEqual({ ok: true });
     expect(await store.take(START + 1_000, 3, null)).toEqual({ ok: false, retryAfterSeconds: 7_199 });

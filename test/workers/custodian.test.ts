@@ -180,7 +180,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(upstreams.sent.size).toBe(4);
   });
 
-  it('an evicted object goes on with the same bytes', async () => {
+  it('an evicted object continues with the same bytes', async () => {
     const answer = await createSwap(request('c1', 'key'));
     await evictDurableObject(custodian());
     await alarms(async () => upstreams.sends.length >= 4);
@@ -256,7 +256,7 @@ it('the client calls the verb of the custodian, and needs every variable of it',
   });
 });
 
-it('exposes no method besides the verbs and the alarm: nothing outside can begin an operation', () =>
+it('exposes only the verbs and the alarm: nothing outside can begin an operation', () =>
   runInDurableObject(custodian(), (instance) => {
     expect('createSwap' in instance).toBe(true);
     expect('begin' in instance).toBe(false);

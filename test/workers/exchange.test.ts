@@ -142,7 +142,7 @@ it.each([
   ['a payoutAddress that is not ASCII', { payoutAddress: 'bc1qé' }],
   ['a payoutAddress of 300 characters', { payoutAddress: 'b'.repeat(300) }],
   ['a refundAddress as a number', { refundAddress: 5 }],
-])('%s is 400, and the provider is not asked', async (_name, change) => {
+])('%s is 400, and the provider is not called', async (_name, change) => {
   const { status, body } = await create({ ...order, ...change }, keyed());
   expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
   expect(typeof body.error).toBe('string');
@@ -181,7 +181,7 @@ it('without an API key every route is 503 and names the variable', async () => {
   }
 });
 
-it('a repeat gets the first answer and says so', async () => {
+it('a repeat gets the first answer and marks it', async () => {
   const first = await create(order, keyed());
   const second = await create(
     { payoutAddress: 'bc1qpayout', to: 'BTC', from: 'SOL', amount: '0.50' },
@@ -224,7 +224,7 @@ it('a repeat that arrives while the first runs waits for its answer', async () =
   expect(asked).toHaveLength(1);
 });
 
-it('a repeat that waited 25 seconds is told to come back', async () => {
+it('a repeat that waited 25 seconds gets a time to retry', async () => {
   answerCreate = () => new Promise(() => undefined);
   void create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -249,7 +249,7 @@ it('a create whose Worker was lost is unknown once its timeouts are over, and is
   expect(await states()).toEqual([{ state: 'unknown', exchange_id: null, reason: 'abandoned' }]);
 });
 
-it('an answer that comes after all ends the doubt', async () => {
+it('a late answer replaces the unknown outcome', async () => {
   let answer = () => {};
   answerCreate = async (o) => {
     await new Promise<void>((resolve) => {
@@ -266,7 +266,7 @@ it('an answer that comes after all ends the doubt', async () => {
   expect(await create(order, keyed())).toMatchObject({ status: 200, body });
 });
 
-it('a refusal frees the key while another waits for it: that one is told to come back at once', async () => {
+it('a refusal frees the key while another call waits for it, which can retry at once', async () => {
   let answer = () => {};
   answerCreate = async () => {
     await new Promise<void>((resolve) => {
@@ -301,7 +301,7 @@ it.each([
   expect(await states()).toEqual([]);
 });
 
-it('one address opens at most 100 exchanges in any hour, exactly, however many it asks for at once', async () => {
+it('one address opens at most 100 exchanges in any hour, exactly, with any number of concurrent calls', async () => {
   const from = (ip: string) => ({ 'cf-connecting-ip': ip });
   const answers = await Promise.all(
     Array.from({ length: 130 }, () => create(order, from('2001:db8:1:2::1'))),
@@ -338,7 +338,7 @@ it('while D1 fails nothing is created: 503', async () => {
   expect(asked).toEqual([]);
 });
 
-it('a caller hears of the exchange even when it cannot be stored; a repeat never makes a second one', async () => {
+it('a caller gets the exchange even when it cannot be stored; a repeat never creates a second one', async () => {
   await env.DB.prepare(
     "CREATE TRIGGER full BEFORE UPDATE ON exchange_requests BEGIN SELECT RAISE(ABORT, 'full'); END",
   ).run();

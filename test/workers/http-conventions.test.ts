@@ -128,12 +128,12 @@ async function expectProblem(response: Response, code?: string): Promise<void> {
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 }
 
-it('the app has routes to look at', () => {
+it('the app has routes to check', () => {
   expect(routes.length).toBeGreaterThan(10);
 });
 
 describe.each(named)('%s', (_name, { path, init }) => {
-  it('answers an unexpected failure with 500 and says nothing of it', async () => {
+  it('answers an unexpected failure with 500 without its details', async () => {
     const response = await call(broken, path, init);
     expect(response.status).toBe(500);
     const text = await response.clone().text();
@@ -152,7 +152,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     else expect(response.headers.get('x-request-id')).toBeTruthy();
   });
 
-  it('says what is wrong while the database does not answer', async () => {
+  it('describes the failure while the database does not answer', async () => {
     const response = await call(withoutDatabase, path, init);
     const text = await response.clone().text();
     expect(text).not.toContain('D1_ERROR');
@@ -161,7 +161,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     expect(JSON.parse(text)).not.toMatchObject({ error_code: 'INTERNAL' });
   });
 
-  it('echoes a request id, and makes one when there is none or it is not fit for a log', async () => {
+  it('returns the request id, and creates one when it is missing or unfit for a log', async () => {
     const given = await call(app, path, {
       ...init,
       headers: { ...init.headers, 'x-request-id': 'abc-123=' },
@@ -213,7 +213,7 @@ describe.each(paths)('%s', (_route, path, methods) => {
     expect(Number(response.headers.get('access-control-max-age'))).toBeGreaterThan(0);
   });
 
-  it('answers every other method with 405 and what is allowed', async () => {
+  it('answers every other method with 405 and the allowed methods', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       if (methods.includes(method)) continue;
       const response = await call(app, path, { method });
@@ -249,7 +249,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     expect(overstated.status).toBe(413);
   });
 
-  it('is refused with 400 when it is no JSON, or no object', async () => {
+  it('is refused with 400 unless it is a JSON object', async () => {
     for (const [body, code] of [
       ['{"a":', 'INVALID_JSON'],
       ['', 'INVALID_JSON'],

@@ -40,7 +40,7 @@ it('the local binding of the platform takes the points of a request', async () =
   expect(lines.join()).not.toContain('metrics_failed');
 });
 
-it('whatever path and method a caller sends, the route is a template of the router', async () => {
+it('the route is a template of the router, for any path and method', async () => {
   const templates = new Set(app.routes.map(({ path }) => path));
   const paths = [...templates].map((path) =>
     path.replaceAll(/:\w+(\{[^}]*\})?|\*/g, () => crypto.randomUUID()),

@@ -33,7 +33,7 @@ const honest: Relay = (send, subscription) => {
 };
 const silent: Relay = () => undefined;
 
-it('a question is asked, answered and closed over the platform’s socket', async () => {
+it('a query is sent, answered and closed over the platform’s socket', async () => {
   const heard: unknown[] = [];
   const session = createNostrRelays({ urls: [], connect: () => connectTo(honest, heard) }).open('ws://relay');
   const answer = await session.query(FILTER);
@@ -87,7 +87,7 @@ describe('the deadline', () => {
     expect(await answer).toMatchObject({ end: 'timeout', events: [] });
   });
 
-  it('is all that hanging relays cost a feed, however many, since all are asked at once', async () => {
+  it('is the whole delay that hanging relays cause, because all are read at once', async () => {
     const cache = createCache({ kv: undefined, now: () => NOW * 1000, defer: () => undefined });
     const feeds = createFeedReader({
       relays: createNostrRelays({

@@ -157,7 +157,7 @@ it('walks the archive of proofs', async () => {
   expect(Math.max(...read)).toBeLessThanOrEqual(210);
 });
 
-it('refuses a cursor that another list or nobody issued', async () => {
+it('refuses a cursor that this list did not issue', async () => {
   await env.DB.exec(INSERTS.tokens(1, 30).replaceAll('\n', ' '));
   const { next_cursor: cursor } = await (await get('/api/tokens?limit=5')).json<{ next_cursor: string }>();
   for (const path of [

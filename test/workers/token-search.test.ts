@@ -90,7 +90,7 @@ describe('the order of matches', () => {
   });
 });
 
-it('a token that nobody has listed is not found; once it is listed it is', async () => {
+it('an unlisted token is not found, and is found once it is listed', async () => {
   await list({ id: 1, name: 'Hidden thing', symbol: 'HID', listed: false });
   expect(await walk('hidden', 10)).toEqual([]);
   expect(await walk('dden', 10)).toEqual([]);

@@ -4,7 +4,7 @@ import { executeAccepted } from './accepted-swaps.ts';
 
 const COUNT = 40;
 
-test('what the screen lets pass costs on the chain what it foresaw, and changes nothing else of ours', async () => {
+test('accepted transactions cost the predicted sum on the chain, and change nothing else of ours', async () => {
   const all = await executeAccepted({ count: COUNT, seed: 7_000 });
   expect(all).toHaveLength(COUNT);
   for (const { refused, error, lost, foreseen, amount, bound, changed } of all) {

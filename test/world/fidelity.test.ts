@@ -132,7 +132,7 @@ describe('the comparison', () => {
     ['another vocabulary', { ...base, word: 'simple' }, ['word: upper-case word is now free text']],
     ['a member of a list', { ...base, list: [{ at: 5 }] }, ['list[].at: string is now number']],
     ['an empty list', { ...base, list: [] }, ['list: the list is empty']],
-  ])('tells %s', (_name, actual, differences) => {
+  ])('shows %s', (_name, actual, differences) => {
     expect(shapeDifferences(base, actual)).toEqual(differences);
   });
 });

@@ -141,7 +141,7 @@ describe('sending', () => {
     expect(await status(one, signature)).toBeNull();
   });
 
-  test('a finalized preflight does not know a block hash that is not final yet', async () => {
+  test('a finalized preflight rejects a blockhash that is not final yet', async () => {
     const { wire } = await signedTransfer(SOL);
     const { error } = await send(one, wire, { preflightCommitment: 'finalized' });
     expect(error).toMatchObject({ code: -32002, data: { err: 'BlockhashNotFound' } });
@@ -180,7 +180,7 @@ describe('sending', () => {
 });
 
 describe('history', () => {
-  test('signatures of an address come newest first and page by before and until', async () => {
+  test('signatures of an address are newest first and page by before and until', async () => {
     const receiver = await createSolanaKey();
     const sent: string[] = [];
     for (const lamports of [SOL, 2n * SOL, 3n * SOL])
@@ -240,7 +240,7 @@ describe('faults of a front', () => {
     expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
   });
 
-  test('a lagging front and a front that knows nothing disagree with the other', async () => {
+  test('a lagging front and an empty front disagree with the other', async () => {
     const { signature, wire, to } = await signedTransfer(SOL);
     await send(one, wire);
     await solana.ledger.clock.reached(slotOf(signature) + 1);

@@ -97,7 +97,7 @@ describe('npm start', () => {
     expect(started.lines).toEqual([]);
   });
 
-  test('says in one line what is wrong with its port', async () => {
+  test('reports a bad port in one line', async () => {
     const first = start();
     await first.ready;
     const port = /:(\d+)$/.exec(first.lines[0] ?? '')?.[1] ?? '';

@@ -67,7 +67,7 @@ const ask = async (path: string, init?: RequestInit): Promise<unknown> =>
   (await fetch(`${worker.url()}${path}`, init)).json();
 
 describe('the process of the Worker', () => {
-  test('hands bindings and the caller of the edge through, and keeps what is logged', async () => {
+  test("passes bindings and the caller's address through, and keeps the log", async () => {
     const headers = { 'cf-connecting-ip': '203.0.113.7' };
     expect(await ask('/api/hello', { headers })).toEqual({ binding: 'hello', ip: '203.0.113.7' });
     while (!worker.logs().includes('a line')) await sleep(10);

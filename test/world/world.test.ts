@@ -45,7 +45,7 @@ describe('the edge', () => {
 });
 
 describe('the Worker under the world', () => {
-  test('has the last word on a body that it does not read to the end', async () => {
+  test('cuts off a body that it does not read to the end', async () => {
     const response = await world.fetch('/api/swap/create', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -116,7 +116,7 @@ describe('the world', () => {
     });
   });
 
-  test('stands beside another one, and nothing of it is left after its stop', {
+  test('runs together with another one, and leaves nothing behind after its stop', {
     tags: ['deep'],
   }, async () => {
     const other = await startWorld({ blockMs: 0, cron: false });

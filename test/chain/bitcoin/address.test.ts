@@ -82,12 +82,12 @@ it.each([
   ['a pay-to-anchor output (BIP-433)', 'bc1pfeessrawgf'],
   ['a witness version from the future', bech32m.encode('bc', [2, ...bech32m.toWords(V0_PROGRAM)])],
   ['a prefix of another coin', bech32.encode('ltc', [0, ...bech32.toWords(V0_PROGRAM)])],
-])('%s is no mainnet address', (_name, text) => {
+])('%s is not a mainnet address', (_name, text) => {
   expect(isBitcoinAddress(text)).toBe(false);
   expect(() => decodeAddress(text)).toThrow(new RangeError('not a Bitcoin mainnet address'));
 });
 
-it('a taproot address whose key is off the curve is refused, since nobody can spend from it', () => {
+it('a taproot address whose key is off the curve is refused, because it cannot be spent', () => {
   const offCurve = new Uint8Array(32); // x = 0 is no point: 7 has no square root mod p
   const address = bech32m.encode('bc', [1, ...bech32m.toWords(offCurve)]);
   expect(address).toMatch(/^bc1p/);
@@ -106,7 +106,7 @@ it.each([
   expect(encodeAddress(hexToBytes(script))).toBeNull();
 });
 
-it('an address and its script determine each other, whatever the hash', () => {
+it('an address and its script determine each other, for every hash', () => {
   const scripts = fc.oneof(
     fc.uint8Array({ minLength: 20, maxLength: 20 }).map((h) => [0x76, 0xa9, 0x14, ...h, 0x88, 0xac]),
     fc.uint8Array({ minLength: 20, maxLength: 20 }).map((h) => [0xa9, 0x14, ...h, 0x87]),

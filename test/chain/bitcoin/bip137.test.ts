@@ -117,7 +117,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(tampered((bytes) => bytes.fill(0, from, to)).verdict).toBe('invalid');
   });
 
-  it('a wrong length is said', () => {
+  it('a wrong length is reported', () => {
     for (const length of [0, 64, 66]) {
       const answer = verdict('text', base64.encode(new Uint8Array(length).fill(31)));
       expect(answer).toEqual({ verdict: 'invalid', reason: 'the signature is not 65 bytes' });
@@ -131,7 +131,7 @@ describe.each(TYPES)('%s', (type) => {
     ['a space inside', signed('text').replace(/^(.{20})/, '$1 ')],
     ['base64url', signed('text').replaceAll('+', '-').replaceAll('/', '_')],
     ['stray bits in the last character', signed('text').replace(/.=$/, (end) => `${nextLetter(end)}=`)],
-  ])('%s is no signature', (_name, signature) => {
+  ])('%s is not a signature', (_name, signature) => {
     if (signature === signed('text')) throw new Error('the sample has nothing to replace');
     expect(verdict('text', signature).verdict).toBe('invalid');
   });

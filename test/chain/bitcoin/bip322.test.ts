@@ -114,7 +114,7 @@ describe("BIP-322's own vectors", () => {
   ];
 
   it.each(FULL)(
-    'the full $type signature verifies, and its lock is said',
+    'the full $type signature verifies, and its lock is reported',
     ({ address, message, signature }) => {
       expect(verdictOf(address, message, signature)).toEqual({
         verdict: 'unsupported',
@@ -484,7 +484,7 @@ describe('the required rules for scripts', () => {
       );
     });
 
-    it('a witness beside the scriptSig is invalid', () => {
+    it('a witness in addition to the scriptSig is invalid', () => {
       const spend = { scriptSig, witness: [signature] };
       expect(verdictOf(at, 'text', fullOf(input, { scriptSig, witness: [] })).verdict).toBe('valid');
       expect(verdictOf(at, 'text', fullOf(input, spend)).verdict).toBe('invalid');
@@ -508,7 +508,7 @@ describe('the required rules for scripts', () => {
       expect(verdictWith({ scriptSig: new Uint8Array(), witness })).toBe('unsupported');
     });
 
-    it('a witness that is none of a key is invalid', () => {
+    it("a witness that is not a key's is invalid", () => {
       expect(verdictWith({ scriptSig, witness: witness.slice(0, 1) })).toBe('invalid');
       expect(verdictWith({ scriptSig, witness: [signature, publicKey] })).toBe('invalid');
     });
@@ -541,7 +541,7 @@ describe('the required rules for scripts', () => {
       expect(verdictWith(item)).toBe('invalid');
     });
 
-    it('a scriptSig beside a valid witness is invalid', () => {
+    it('a scriptSig in addition to a valid witness is invalid', () => {
       const input = { key, type: 'p2tr', message: 'text' } as const;
       const spend = { scriptSig: new Uint8Array(), witness: [signed] };
       expect(verdictOf(at, 'text', fullOf(input, spend)).verdict).toBe('valid');

@@ -70,7 +70,7 @@ describe('a red line for', () => {
   const proof = sign(MESSAGE);
   const edited = { ...proof, message: MESSAGE.replace('Reserve sats: 1000', 'Reserve sats: 1001') };
 
-  it('a figure that was changed after signing, whatever the explorers say', () => {
+  it('a figure that was changed after signing, regardless of the explorers', () => {
     const agreeing = [explorer('a', { satsAtProof: 1_001n }), explorer('b', { satsAtProof: 1_001n })];
     expect(red({ proof: edited, explorers: agreeing })).toEqual(['bitcoin_signature', 'solana_signature']);
   });
@@ -102,7 +102,7 @@ describe('a red line for', () => {
     expect(red({ proof: { ...proof, solana } })).toEqual(['solana_signature']);
   });
 
-  it('an explorer that says another balance at the block of the proof', () => {
+  it('an explorer that shows a different balance at the block of the proof', () => {
     expect(red({ explorers: [explorer('a'), explorer('b', { satsAtProof: 999n })] })).toEqual(['reserve']);
   });
 
@@ -168,7 +168,7 @@ describe('a red line for', () => {
   });
 });
 
-it('a text that is no proof is not checked at all', () => {
+it('a text that is not a proof is not checked at all', () => {
   const proof = sign('Reserve proof: 2');
   expect(() => checkProof(evidence({ proof }))).toThrow(RangeError);
 });

@@ -80,14 +80,14 @@ describe('the text', () => {
     expect(parseProofMessage(TEXT)).toEqual(EXAMPLE);
   });
 
-  it('says none where there is no token and no proof before', () => {
+  it('writes none without a token and without a previous proof', () => {
     const text = buildProofMessage({ ...EXAMPLE, absr: null });
     expect(text).toContain('\nABSR mint: none\nABSR supply atoms: none\nABSR decimals: none\n');
     expect(text.endsWith('\nPrevious proof: none')).toBe(true);
     expect(parseProofMessage(text).absr).toBeNull();
   });
 
-  it('reads back as what was written, for every proof', () => {
+  it('parses its own output, for every proof', () => {
     fc.assert(
       fc.property(proofs, (proof) => {
         expect(parseProofMessage(buildProofMessage(proof))).toEqual(proof);
@@ -115,7 +115,7 @@ describe('the text', () => {
     );
   });
 
-  it('cannot be a Solana transaction: its first byte asks for more signatures than one can hold', () => {
+  it('cannot be a Solana transaction: its first byte requires more signatures than one can hold', () => {
     const first = buildProofMessage(EXAMPLE).charCodeAt(0);
     expect(first).toBeLessThan(0x80); // a legacy message, whose first byte counts the signatures
     expect(first * 64).toBeGreaterThan(1232); // the size limit of a packet

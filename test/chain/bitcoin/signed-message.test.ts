@@ -33,7 +33,7 @@ const signedBy = (key: Uint8Array, type: KeyAddressType, message = MESSAGE): Mes
 };
 
 describe.each(TYPES)('%s', (type) => {
-  it('is signed by the scheme that verifiers know for it; every peer accepts', () => {
+  it('is signed with the scheme that verifiers expect for it; every peer accepts', () => {
     fc.assert(
       fc.property(secretKeys, messages, (key, message) => {
         const address = deriveAddress(key, type);
@@ -257,7 +257,7 @@ describe('the answer', () => {
     });
   });
 
-  it('is an answer, never an exception, whatever the three texts are', () => {
+  it('never throws, for any three texts', () => {
     const text = fc.string({ unit: 'binary' });
     const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
     const signature = fc.oneof(

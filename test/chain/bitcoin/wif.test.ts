@@ -27,7 +27,7 @@ const WIKI = {
 };
 
 describe('decoding', () => {
-  it('reads both spellings of one key and tells them apart', () => {
+  it('decodes both encodings of one key and distinguishes them', () => {
     const compressed = decodeWif(WIKI.compressed);
     const uncompressed = decodeWif(WIKI.uncompressed);
     expect(hex.encode(compressed.secretKey)).toBe(WIKI.secretKey);

@@ -31,7 +31,7 @@ describe('NIP-22 root', () => {
     });
   });
 
-  it('an event is an E tag, an addressable one an A tag, which is taken before the E beside it', () => {
+  it('an event is an E tag; an addressable one is an A tag, which takes precedence over an E tag', () => {
     expect(commentRoot(noted(['E', 'abc'], ['K', '1063'], ['P', 'x']))).toEqual({
       tag: 'E',
       value: 'abc',
@@ -41,12 +41,12 @@ describe('NIP-22 root', () => {
     expect(commentRoot(noted(['E', 'abc'], ['A', '30023:pub:slug'], ['K', '30023']))?.tag).toBe('A');
   });
 
-  it('what is no link gives no link', () => {
+  it('an invalid link gives no link', () => {
     for (const value of ['podcast:guid:x', 'javascript:alert(1)', 'isbn:9780765382030'])
       expect(commentRoot(noted(['I', value], ['K', 'x']))).toMatchObject({ value, url: null });
   });
 
-  it('lower-case and empty tags are no root', () => {
+  it('lower-case and empty tags are not a root', () => {
     expect(commentRoot(noted(['i', 'https://a.test/'], ['k', 'web']))).toBeUndefined();
     expect(commentRoot(noted(['I'], ['K', 'web']))).toBeUndefined();
     expect(commentRoot(noted(['I', '']))).toBeUndefined();
@@ -140,7 +140,7 @@ describe('NIP-73 web URL', () => {
     ['https://user:pass@a.test/', undefined],
     ['//a.test/', undefined],
     ['', undefined],
-  ])('%j becomes %j', (value, url) => {
+  ])('%j gives %j', (value, url) => {
     expect(webUrl(value)).toBe(url);
   });
 });

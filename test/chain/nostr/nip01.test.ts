@@ -50,7 +50,7 @@ describe('an event', () => {
     expect(isAuthentic({ ...good, ...change })).toBe(false);
   });
 
-  it('with a true id and a foreign signature is told from one with a false id', () => {
+  it('distinguishes a true id with a wrong signature from a false id', () => {
     expect(hasTrueId({ ...good, sig: '0'.repeat(128) })).toBe(true);
     expect(hasTrueId({ ...good, content: 'other' })).toBe(false);
   });
@@ -120,11 +120,11 @@ describe('a message of a relay', () => {
     '["EOSE",1]',
     '["NOTICE","hi"]',
     '["OK","id",true,""]',
-  ])('%j is no use', (text) => {
+  ])('%j is ignored', (text) => {
     expect(readRelayMessage(text)).toBeUndefined();
   });
 
-  it('is asked for and ended in the form of the NIP', () => {
+  it('is opened and closed in the form of the NIP', () => {
     expect(requestText('s1', { kinds: [1111], limit: 5 })).toBe('["REQ","s1",{"kinds":[1111],"limit":5}]');
     expect(closeText('s1')).toBe('["CLOSE","s1"]');
   });

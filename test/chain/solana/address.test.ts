@@ -16,7 +16,7 @@ const SYSTEM = '11111111111111111111111111111111';
 const PDAS = ['7uTT8Xi5RWXzy7h9XL244GRgEycDYDhLjr3ZyNdXi8pZ', 'Dodg2HifwU8rmaVVyMyUZDGTRbqAJTyVYxXPwcbNpBKc'];
 
 describe('base58 of an exact length', () => {
-  it('reads back whatever was written, at 32 and 64 bytes', () => {
+  it('decodes what it encoded, at 32 and 64 bytes', () => {
     for (const length of [32, 64]) {
       fc.assert(
         fc.property(fc.uint8Array({ minLength: length, maxLength: length }), (bytes) => {
@@ -61,7 +61,7 @@ describe('base58 of an exact length', () => {
     ['of 10,000 characters', '1'.repeat(10_000)],
     ['a path', '../status'],
     ['a Bitcoin address', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
-  ])('text %s is no address', (_name, text) => {
+  ])('text %s is not an address', (_name, text) => {
     expect(isAddress(text)).toBe(false);
     expect(isOnCurve(text)).toBe(false);
   });

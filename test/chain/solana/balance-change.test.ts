@@ -23,7 +23,7 @@ it('an account that took no part has no change', () => {
 it.each([
   ['before', { ...transaction, preLamports: [] }],
   ['after', { ...transaction, postLamports: [3_000n] }],
-])('balances that are missing %s say nothing', (_name, cut) => {
+])('balances without %s give undefined', (_name, cut) => {
   expect(lamportsChange(cut, 'receiver')).toBeUndefined();
 });
 

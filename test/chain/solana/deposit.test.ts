@@ -109,7 +109,7 @@ const transfer = (change: Partial<DepositTransaction> = {}): DepositTransaction 
   ...change,
 });
 
-describe('what a node may answer beside that', () => {
+describe('further possible answers of a node', () => {
   it.each<[string, Partial<DepositTransaction>, DepositVerdict | Partial<DepositVerdict>]>([
     ['a deposit', {}, { type: 'deposit', creditedAtoms: 40n, sender: SENDER }],
     [
@@ -187,7 +187,7 @@ describe('what a node may answer beside that', () => {
     expect(judgeDeposit(transfer(change), terms)).toMatchObject(expected);
   });
 
-  it('the list of exchanges holds addresses, each once', () => {
+  it('the list of exchanges has no duplicate addresses', () => {
     expect(EXCHANGE_WALLETS.every(isAddress)).toBe(true);
     expect(new Set(EXCHANGE_WALLETS).size).toBe(EXCHANGE_WALLETS.length);
   });

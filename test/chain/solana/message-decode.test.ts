@@ -124,7 +124,7 @@ it('a byte too many is refused, and every byte too few', () => {
   }
 });
 
-it('a message of version 1 is refused, wherever the version stands', () => {
+it('a message of version 1 is refused, wherever its version byte is', () => {
   const message = encode();
   message[65] = 0x81;
   expect(decodeTransaction(message)).toEqual({ ok: false, reason: 'tx_version' });
@@ -190,7 +190,7 @@ function tableBytes(
   return data;
 }
 
-it('a lookup table gives the key at a place, and says when it is being closed', () => {
+it('a lookup table gives the key at an index, and shows when it is being closed', () => {
   const table = decodeLookupTable(LOOKUP_TABLE_PROGRAM, tableBytes([5, 6]));
   expect([table?.isActive, table?.at(0), table?.at(1), table?.at(2)]).toEqual([
     true,
@@ -207,6 +207,6 @@ it.each([
   ['no table in it', LOOKUP_TABLE_PROGRAM, tableBytes([5], (view) => view.setUint32(0, 0, true))],
   ['half an entry', LOOKUP_TABLE_PROGRAM, tableBytes([5]).slice(0, 70)],
   ['half a header', LOOKUP_TABLE_PROGRAM, tableBytes([]).slice(0, 40)],
-])('an account with %s is no lookup table', (_name, owner, data) => {
+])('an account with %s is not a lookup table', (_name, owner, data) => {
   expect(decodeLookupTable(owner, data)).toBeUndefined();
 });

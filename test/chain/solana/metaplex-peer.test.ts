@@ -66,7 +66,7 @@ const isWritable = (role: AccountRole): boolean =>
   role === AccountRole.WRITABLE || role === AccountRole.WRITABLE_SIGNER;
 
 describe('CreateMetadataAccountV3', () => {
-  it('is byte for byte and account for account what the client builds', () => {
+  it("equals the client's output byte for byte and account for account", () => {
     fc.assert(
       fc.property(text(32), text(10), fc.webUrl(), fc.boolean(), (name, symbol, uri, isMutable) => {
         const p = {
@@ -142,7 +142,7 @@ describe('a metadata account as the client writes it', () => {
     expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBe(CREATOR);
   });
 
-  it('that can never change has no update authority; one that is cut or is none has none either', () => {
+  it('that can never change has no update authority; neither has a truncated or missing one', () => {
     expect(tokenAuthorities(MINT, mint, account({ isMutable: false })).updateAuthority).toBeNull();
     expect(tokenAuthorities(MINT, mint, account().slice(0, 100)).updateAuthority).toBeNull();
     expect(tokenAuthorities(MINT, mint, new Uint8Array(200)).updateAuthority).toBeNull();
@@ -176,7 +176,7 @@ describe('the update authority of a Token-2022 mint', () => {
     ...[0, 0, 0, 0, 1],
   ]);
 
-  it('is in the mint, and all zero bytes are nobody', () => {
+  it('is in the mint, and all zero bytes mean none', () => {
     expect(tokenAuthorities(MINT, mint(pointer(NOBODY, MINT), names(CREATOR)), undefined)).toEqual({
       mintAuthority: CREATOR,
       freezeAuthority: RESERVE,
@@ -188,7 +188,7 @@ describe('the update authority of a Token-2022 mint', () => {
     expect(tokenAuthorities(MINT, fixed, beside).updateAuthority).toBeNull();
   });
 
-  it('is whoever may point at another name, where nobody may change this one', () => {
+  it('is the authority over the pointer if the metadata itself is immutable', () => {
     const turned = mint(pointer(TURNER, MINT), names(NOBODY));
     expect(tokenAuthorities(MINT, turned, undefined).updateAuthority).toBe(TURNER);
   });
@@ -203,7 +203,7 @@ describe('the update authority of a Token-2022 mint', () => {
       expect(tokenAuthorities(MINT, unused, beside).updateAuthority).toBe(KEEPER);
   });
 
-  it('is read from whatever a mint holds', () => {
+  it('is read from any content of a mint', () => {
     const odd = mint([18, Uint8Array.of(1)], [19, Uint8Array.of(1)]);
     expect(tokenAuthorities(MINT, odd, undefined).updateAuthority).toBeNull();
   });

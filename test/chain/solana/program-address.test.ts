@@ -7,7 +7,7 @@ const seedOf = (...bytes: number[]): Uint8Array => Uint8Array.from(bytes);
 const peer = async (program: string, seeds: Uint8Array[]): Promise<string> =>
   (await getProgramDerivedAddress({ programAddress: address(program), seeds }))[0];
 
-it('is the same when it is asked for again, with others in between, more than are kept', async () => {
+it('is the same on a repeated call, after more other calls than the cache holds', async () => {
   const asked = Array.from({ length: 150 }, (_none, at) => [seedOf(at, 7)]);
   const first = asked.map((seeds) => programAddress(TOKEN_PROGRAM, seeds));
   const again = asked.map((seeds) => programAddress(TOKEN_PROGRAM, seeds));
@@ -27,12 +27,12 @@ it.each<[string, string, Uint8Array[]]>([
   ['an empty seed more', TOKEN_PROGRAM, [seedOf(1, 2), seedOf(3), seedOf()]],
   ['no seed', TOKEN_PROGRAM, []],
   ['a seed of nothing', TOKEN_PROGRAM, [seedOf()]],
-])('%s is not taken for what is kept', async (_name, program, seeds) => {
+])('%s is not confused with a cached entry', async (_name, program, seeds) => {
   programAddress(TOKEN_PROGRAM, [seedOf(1, 2), seedOf(3)]);
   expect(programAddress(program, seeds)).toBe(await peer(program, seeds));
 });
 
-it('a seed that changes afterwards does not change what is kept', async () => {
+it('a seed that changes afterwards does not change the cache', async () => {
   const seed = seedOf(9, 9);
   const before = programAddress(TOKEN_PROGRAM, [seed]);
   seed[0] = 8;

@@ -35,6 +35,6 @@ it.each([
   ['has a data account of another type', program(), code(1)],
   ['is cut short', { ...program(), data: program().data.slice(0, 35) }, code()],
   ['has a data account that is cut short', program(), { ...code(), data: code().data.slice(0, 11) }],
-])('nothing can be told of a program that %s', (_name, account, data) => {
+])('the slot of a program that %s is unknown', (_name, account, data) => {
   expect(deployedSlot(PROGRAM, account, data)).toBeNull();
 });

@@ -74,7 +74,7 @@ function read(design: TokenDesign) {
 const some = (key: string) => ({ __option: 'Some', value: key });
 const NONE = { __option: 'None' };
 
-it('a creation is one transaction of two signers that fits, and does exactly what was asked, for every design', () => {
+it('a creation is one transaction of two signers that fits, with exactly the requested effects, for every design', () => {
   fc.assert(
     fc.property(designs, (design) => {
       const { bytes, header, keys, instructions } = read(design);
@@ -188,7 +188,7 @@ describe('metadata inside a Token-2022 mint', () => {
     expect(startingWith({}, UPDATE_AUTHORITY)).toEqual([]);
   });
 
-  it('pays for every byte that it will have', () => {
+  it('pays for every byte of its final size', () => {
     const texts = 'Moon Cat'.length + 'MCAT'.length + design.uri.length;
     expect(creationSpaces(design)).toEqual({
       mint: 234 + 4 + 64 + 12 + 4 + texts,

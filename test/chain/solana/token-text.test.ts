@@ -11,7 +11,7 @@ import {
 } from '../../../src/chain/solana/token-text.ts';
 
 describe('a name', () => {
-  it('may be as long as the chain holds it, in bytes of UTF-8', () => {
+  it('may be as long as the chain allows, in bytes of UTF-8', () => {
     expect([MAX_NAME_BYTES, MAX_SYMBOL_BYTES]).toEqual([32, 10]);
     expect(textFault('a'.repeat(32), MAX_NAME_BYTES)).toBeUndefined();
     expect(textFault('é'.repeat(16), MAX_NAME_BYTES)).toBeUndefined();
@@ -114,7 +114,7 @@ describe('well-known names', () => {
     expect(tried).toBeGreaterThan(70);
   });
 
-  it('folding is the same however often it is done', () => {
+  it('folding is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => foldText(foldText(text)) === foldText(text)),
     );

@@ -25,7 +25,7 @@ const u32 = (data: Uint8Array, at: number) => new DataView(data.buffer).getUint3
 const u64 = (data: Uint8Array, at: number) => new DataView(data.buffer).getBigUint64(at, true);
 
 describe('transferMessage', () => {
-  it('is one version 0 message with one signer, no lookup table and no byte too many', () => {
+  it('is one version 0 message with one signer, no lookup table and no extra byte', () => {
     const message = transfer(500_000_000n);
     expect(message).toMatchObject({
       version: 0,
@@ -90,7 +90,7 @@ describe('transferMessage', () => {
     expect(() => transfer(amount, addresses)).toThrow();
   });
 
-  it('whatever the addresses and the amount, payer, receiver and sum are the ones given', () => {
+  it('payer, receiver and sum are the given ones, for every address and amount', () => {
     const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => base58.encode(bytes));
     fc.assert(
       fc.property(key, key, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (from, to, amount) => {

@@ -27,7 +27,7 @@ const VARIABLES = {
   volatilityAccumulator: 23_456,
 };
 
-it('the address of an oracle is where the exchange’s own client looks for it', async () => {
+it('the address of an oracle is the one that the exchange’s own client uses', async () => {
   for (const { address: pool } of real.accounts) {
     const [peer] = await getOracleAddress(address(pool));
     expect(oracleAddress(pool)).toBe(peer);
@@ -49,7 +49,7 @@ it('an oracle decodes by the offsets of oracle.rs', () => {
   });
 });
 
-it('bytes of another length or account type are no oracle', () => {
+it('bytes of another length or account type are not an oracle', () => {
   const bytes = oracleBytes(POOL, 0n, CONSTANTS, VARIABLES);
   expect(decodeWhirlpoolOracle(bytes.slice(1))).toBeUndefined();
   expect(decodeWhirlpoolOracle(bytes.slice(0, 253))).toBeUndefined();

@@ -96,7 +96,7 @@ it.each(real.accounts)('the real account $address decodes as in the exchange’s
   expect(toPeer(decoded(bytes))).toEqual(peer);
 });
 
-it('real pools tell their fee tier and rewards', () => {
+it('real pools have their fee tier and rewards', () => {
   const [fixed, , adaptive] = real.accounts.map(({ data }) => decoded(base64.decode(data)));
   expect(fixed && hasAdaptiveFee(fixed)).toBe(false);
   expect(adaptive && hasAdaptiveFee(adaptive)).toBe(true);
@@ -113,7 +113,7 @@ it('a tick spacing out of reach of any tick is a splash pool', () => {
   expect(isSplashPool(decoded(bytes))).toBe(true);
 });
 
-it('bytes of another length or another account type are no pool', () => {
+it('bytes of another length or another account type are not a pool', () => {
   const bytes = base64.decode(real.accounts[0]?.data ?? '');
   expect(bytes).toHaveLength(WHIRLPOOL_LENGTH);
   expect(decodeWhirlpool(bytes.slice(0, 652))).toBeUndefined();

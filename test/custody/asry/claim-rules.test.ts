@@ -18,7 +18,7 @@ describe('ownMoney', () => {
     expect(ownMoney({ blockTime }, facts)).toBe(reason);
   });
 
-  it('is never assumed for a treasury with an address of its own, or without an unsettled swap', () => {
+  it('is never assumed for a treasury with a separate address, or without an unsettled swap', () => {
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
   });

@@ -143,7 +143,7 @@ describe('a claim', () => {
     expect([run.claims(), poor.claims()]).toEqual([[], []]);
   });
 
-  it('of a payment that has served another purpose is refused, and takes the payment for itself for ever', async () => {
+  it('of a payment that served another purpose is refused, and consumes the payment permanently', async () => {
     const [used, own] = [deposit(20n), deposit(30n)];
     const run = start([used, own]);
     run.take(`payment:${used.signature}`, 'token:some-invoice');
@@ -173,7 +173,7 @@ describe('a claim', () => {
 });
 
 describe('nodes', () => {
-  it('that see a deposit differently hold it', async () => {
+  it('that see a deposit differently leave it to the operator', async () => {
     const one = deposit(20n);
     const more = transactionOf({ ...one, atoms: 2_000n * DOLLAR });
     const run = start([one], { see: (node) => (node === 1 ? more : undefined) });
@@ -183,7 +183,7 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('of which one invents a deposit that the other does not know pay nothing', async () => {
+  it('of which one invents a deposit that the other does not have pay nothing', async () => {
     const one = deposit(20n);
     const run = start([], { see: (node) => (node === 0 ? transactionOf(one) : null) });
     expect(codeOf(await run.ask({ signature: one.signature }))).toBe('DEPOSIT_NOT_FINAL');
@@ -223,7 +223,7 @@ describe('nodes', () => {
     expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
   });
 
-  it('that say a block is of tomorrow are not believed', async () => {
+  it('with a block time of tomorrow are not believed', async () => {
     const one = deposit(20n, { at: 3 * DAY_SECONDS });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
@@ -264,7 +264,7 @@ describe('rewardUsd', () => {
     expect(new Set(run.landed().map(({ order }) => order.receiver))).toEqual(new Set([one.sender]));
   });
 
-  it('of nearly nothing, by strangers, holds a claim up three times at most and loses none of it', async () => {
+  it('of almost nothing, by third parties, delays a claim three times at most and loses none of it', async () => {
     const one = deposit(100n);
     const all = reward(one.atoms);
     const least = (all + 99n) / 100n;
@@ -305,7 +305,7 @@ describe('rewardUsd', () => {
 });
 
 describe('skipReward', () => {
-  it('validates and consumes nothing, however often', async () => {
+  it('validates and consumes nothing, on every call', async () => {
     const one = deposit(100n);
     const run = start([one]);
     for (let call = 0; call < 3; call += 1)
@@ -324,7 +324,7 @@ describe('skipReward', () => {
     expect(codeOf(await run.ask({ signature: one.signature, skipReward: true }))).toBe('ALREADY_CLAIMED');
   });
 
-  it('tells of a claim taken in part what is left', async () => {
+  it('shows the remainder of a claim taken in part', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const first = await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
@@ -337,7 +337,7 @@ describe('skipReward', () => {
 });
 
 describe('epochs', () => {
-  it('a late claim earns by the epoch of its block, as if it had come in time', async () => {
+  it('a late claim earns by the epoch of its block', async () => {
     const [early, late, inTime] = [
       deposit(100n),
       deposit(100n, { at: 120 }),
@@ -398,7 +398,7 @@ describe('epochs', () => {
   });
 });
 
-describe('what is owed', () => {
+describe('owed rewards', () => {
   it('for want of rent is paid by the sweep once the day has passed, at most so many accounts a day', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
     const run = start(deposits, { opened: () => false, program: { rentBudget: 2n * 2_039_280n } });
@@ -414,7 +414,7 @@ describe('what is owed', () => {
     expect(run.claims().map(({ before }) => before)).toEqual([0n, net(10n * DOLLAR), 2n * net(10n * DOLLAR)]);
   });
 
-  it('is paid at once when its sender has opened the account and asks again, or within the hour without asking', async () => {
+  it('is paid at once when its sender has opened the account and calls again, or within the hour without a call', async () => {
     const [asks, waits] = [deposit(10n), deposit(10n)];
     const open = new Set<string>();
     const run = start([asks, waits], { opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
@@ -432,7 +432,7 @@ describe('what is owed', () => {
     expect(run.landed().map(({ order }) => order.receiver)).toEqual([asks.sender, waits.sender]);
   });
 
-  it('opens the account of its sender once, however often its owner closes it', async () => {
+  it('opens the account of its sender once, even if its owner closes it again', async () => {
     const one = deposit(100n);
     const run = start([one], { opened: () => false, program: { price: 10n ** 12n } });
     const ask = () => run.ask({ signature: one.signature, rewardMicroUsd: 1n });
@@ -468,7 +468,7 @@ describe('what is owed', () => {
     expect(run.landed().map(({ order }) => order.createsAccount)).toEqual([true, true]);
   });
 
-  it('is not put off by strangers who ask about it over and over', async () => {
+  it('is not delayed by third parties who call repeatedly', async () => {
     const one = deposit(10n);
     const open = new Set<string>();
     const run = start([one], { opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
@@ -532,7 +532,7 @@ describe('an Idempotency-Key', () => {
     key: { keyHash: name, bodyHash: body },
   });
 
-  it('reads the answer of its own call again, with what has become of it', async () => {
+  it('returns the answer of its own call again, with the current state', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const ask = { signature: one.signature, rewardMicroUsd: 1n, ...key('k') };
@@ -549,7 +549,7 @@ describe('an Idempotency-Key', () => {
     expect(codeOf(await run.ask({ ...ask, ...key('k', 'other body') }))).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('asks for one part, however many calls carry it at the same time', async () => {
+  it('takes one part, even with many concurrent calls', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const answers: (ClaimAnswer | undefined)[] = [];
@@ -593,7 +593,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('claims are paused', () => {
-  it('by the operator, by configuration and by doubt, with nothing consumed; what is claimed is still told', async () => {
+  it('by the operator, by configuration and by a suspect journal, with nothing consumed; existing claims are still shown', async () => {
     const [before, one] = [deposit(10n), deposit(10n)];
     const run = start([before, one]);
     await run.ask({ signature: before.signature });

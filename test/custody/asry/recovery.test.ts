@@ -56,7 +56,7 @@ const codeOf = (answer: ClaimAnswer | undefined): string =>
 const told = (answer: ClaimAnswer | undefined) => (answer?.type === 'refused' ? answer.claim : null);
 
 describe('an emptied journal', () => {
-  it('takes no claim until it is reconciled, and then knows every claim and its place on the curve', async () => {
+  it('takes no claim until it is reconciled, and then has every claim and its position on the curve', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -106,7 +106,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('leaves what is owed to the operator, who pays it with one word', async () => {
+  it('leaves owed payouts to the operator, who pays them with one command', async () => {
     const open = new Set<string>();
     const run = start({ opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
     await run.ask({ signature: one.signature });
@@ -145,7 +145,7 @@ describe('a journal set back', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('to a claim taken in part, with a later part that D1 did not hear of, gives back no part of it', async () => {
+  it('of a claim taken in part, with a later part that D1 did not receive, pays no part again', async () => {
     const run = start({ program: { price: 10n ** 12n } });
     await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
     await run.pass(MINUTE);

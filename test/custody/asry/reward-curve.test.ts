@@ -169,13 +169,13 @@ describe('the epoch curve', () => {
     expect(1_000n * receiveFee(1_999n)).toBe(1_000n);
   });
 
-  it('tells the rate of the next unit, unrounded', () => {
+  it('shows the rate of the next unit, unrounded', () => {
     const curve: Curve = { cap: 10n ** 15n, depth: 9n * 10n ** 10n };
     expect(nextUnitRate(curve, 0n, 6)).toBe(11_111_111_110n);
     expect(entitlementOf(curve, 0n, 1n)).toBe(11_111n);
   });
 
-  it('shows for the next unit what that unit earns, however large it is beside the depth', () => {
+  it('shows the reward of the next unit, however large it is compared with the depth', () => {
     const curve: Curve = { cap: 600n, depth: 1n };
     for (const [before, earned] of [
       [0n, 300n],

@@ -81,7 +81,7 @@ describe('a kind that reserves when it is sold', () => {
     expect(await prepare(plan('token:1'))).toBe(outcome);
   });
 
-  it('waits for what is signed, and not for what is only planned', async () => {
+  it('waits for signed operations, and not for planned ones', async () => {
     const { plan, prepare } = setUp(1_100n);
     plan('token:1');
     const second = plan('token:2');
@@ -97,7 +97,7 @@ describe('a kind that reserves when it is sold', () => {
     expect(all).toEqual(['ready', ...Array(4).fill('short_of_sol')]);
   });
 
-  it('waits for another that passed the check until that one is signed, refused, or older than a minute', async () => {
+  it('waits for another operation that passed the check until it is signed, refused, or older than a minute', async () => {
     const { plan, prepare, state, journal } = setUp(2_100n);
     const [first, second, third] = ['token:1', 'token:2', 'token:3'].map((id) => plan(id));
     if (!first || !second || !third) throw new Error('not planned');
@@ -125,7 +125,7 @@ describe('a kind that reserves when it is sold', () => {
     },
   );
 
-  it('does not believe a balance from before an outcome that was released while it was read', async () => {
+  it('rejects a balance from before an outcome that was released during the read', async () => {
     const { plan, prepare, state, journal } = setUp(1_100n);
     const paying = plan('refund:1', { kind: 'refund', state: 'signed', dueAt: null });
     state.reading = async () => {

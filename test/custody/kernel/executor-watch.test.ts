@@ -33,7 +33,7 @@ describe('a signed row after a crash', () => {
     expect(w.order).not.toContain('sign');
   });
 
-  it('does so while signing is stopped as well: what is signed goes on', async () => {
+  it('also does so while signing is stopped: signed operations continue', async () => {
     const w = setUp();
     w.stop('stopped_operator');
     w.add(signed({ looks: 0, detail: 'signed' }));
@@ -41,7 +41,7 @@ describe('a signed row after a crash', () => {
     expect(w.chain.sent).toEqual(['wire-one']);
   });
 
-  it('when no node said that it took the bytes, the chain is asked all the same', async () => {
+  it('checks the chain even when no node confirmed the send', async () => {
     const w = setUp();
     w.chain.accepts = false;
     land(w.chain);
@@ -84,7 +84,7 @@ describe('watching', () => {
     expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed' });
   });
 
-  it('sends them on when no node shows anything: one that cannot tell may still carry', async () => {
+  it('resends when no node shows anything: a node that cannot report may still forward', async () => {
     const w = watching();
     w.chain.nextViews = () => [];
     await w.driver.driveDue(5);
@@ -153,7 +153,7 @@ describe('settling', () => {
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 
-  it('an output that another swap took while this one looked keeps it waiting', async () => {
+  it('an output that another swap consumed meanwhile keeps it waiting', async () => {
     const w = settleWith(async () => {
       w.journal.consumeOnce('output:t:0', 'swap:other', NOW);
       return paid;
@@ -178,7 +178,7 @@ describe('settling', () => {
     expect(w.logged).toContain('settle_failed');
   });
 
-  it('a failed swap with money outstanding is looked at once an hour and may still be paid', async () => {
+  it('a failed swap with money outstanding is checked once an hour and may still be paid', async () => {
     let settled: Settled = pending;
     const w = setUp({ settle: async () => settled });
     w.add(outstanding({ dueAt: NOW }));
@@ -192,7 +192,7 @@ describe('settling', () => {
   });
 });
 
-describe('what is due', () => {
+describe('due operations', () => {
   it('at most so many rows in a run, the longest overdue first, and none before its time', async () => {
     const w = setUp();
     for (let at = 1; at <= 4; at++) {

@@ -55,7 +55,7 @@ describe('from intent to send', () => {
     expect(w.chain.sent).toEqual(['wire 3']);
   });
 
-  it('a row that somebody else changed meanwhile is not overwritten: the signature is thrown away', async () => {
+  it('a row that another call changed meanwhile is not overwritten, and the signature is discarded', async () => {
     let first = true;
     const w = setUp({
       prepare: async (op) => {
@@ -110,7 +110,7 @@ describe('what keeps a swap from being signed', () => {
     expect(row(w)).toMatchObject({ state: 'failed', signing: null, reserved: 0n });
   });
 
-  it('a stop before the preparation asks no upstream', async () => {
+  it('a stop before the preparation causes no upstream call', async () => {
     let asked = 0;
     const w = setUp({
       prepare: async () => {
@@ -125,7 +125,7 @@ describe('what keeps a swap from being signed', () => {
     expect(asked).toBe(0);
   });
 
-  it('a stop that comes while the quote is read is still in time', async () => {
+  it('a stop during the read of the quote still takes effect', async () => {
     const w = setUp({
       prepare: async () => {
         w.stop('stopped_unexpected_debit');
@@ -172,7 +172,7 @@ describe('what keeps a swap from being signed', () => {
     expect(w.chain.sent).toEqual([]);
   });
 
-  it('what the chain shows already needs no signature', async () => {
+  it('an outcome that the chain already shows needs no signature', async () => {
     const w = setUp({ prepare: async () => ({ ok: false, found: { mint: 'm' } }) });
     w.add(planned({ id: 'asry:1', kind: 'asry' }));
     await w.driver.drive('asry:1');
@@ -180,13 +180,13 @@ describe('what keeps a swap from being signed', () => {
   });
 });
 
-describe('rows that nobody can carry out', () => {
+describe('rows that this version cannot carry out', () => {
   it.each([
     ['a kind that this version does not have', planned({ id: 'swap:x', kind: 'absr' as Kind }), null],
     ['a state that it does not know', planned({ id: 'swap:x', state: 'melting' as State }), null],
     ['an intent that is held', planned({ id: 'swap:x', reason: 'held_review' }), 'held_review'],
     ['a closed row that is due by mistake', closed({ id: 'swap:x', dueAt: NOW }), 'quote_signature'],
-  ])('%s is kept as it is, looked at rarely, and told to the operator', async (_name, op, reason) => {
+  ])('%s is left unchanged, checked rarely, and reported to the operator', async (_name, op, reason) => {
     const w = setUp();
     const before = w.add(op);
     await w.driver.driveDue(5);

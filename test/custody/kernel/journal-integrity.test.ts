@@ -65,7 +65,7 @@ async function restored() {
 }
 
 describe('a first start', () => {
-  it('of a reserve that has signed nothing begins, and is never asked again', async () => {
+  it('of a reserve that has signed nothing begins, and is not checked again', async () => {
     const w = setUp({ deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
@@ -126,7 +126,7 @@ describe('a first start', () => {
 });
 
 describe('a later start', () => {
-  it('with the mirror at the same revision, or behind, goes on without a look at the chain', async () => {
+  it('with the mirror at the same revision, or behind, continues without a read of the chain', async () => {
     const w = setUp({ swap: ['reserve'] });
     w.write('a');
     await w.deliver();
@@ -135,7 +135,7 @@ describe('a later start', () => {
     expect(w.asked).toEqual([]);
   });
 
-  it('with a mirror that knows more is frozen, and stays so', async () => {
+  it('with a mirror that has more is frozen, and stays so', async () => {
     const w = await restored();
     expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
     w.ports.mirror = createFakeMirror();
@@ -160,7 +160,7 @@ describe('frozen', () => {
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
   });
 
-  it('in doubt is not over before what was signed is: ten minutes, counted anew by a clock that went back', async () => {
+  it('stays suspect until signed transactions are final or expired: ten minutes, restarted by a clock that went back', async () => {
     const MINUTE = 60_000;
     const { journal, ports } = await restored();
     expect(settlesIn(journal, NOW)).toBe(0);

@@ -46,7 +46,7 @@ const at = (id: string, change: Partial<Operation> = {}): Operation => planned({
 const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
 
 describe('rows', () => {
-  it('get numbers without gaps and revisions that only rise, whatever they came with', () => {
+  it('get numbers without gaps and ascending revisions, regardless of their input', () => {
     const { journal, add } = setUp();
     const first = add(at('swap:a', { seq: 99, revision: 99 }));
     const second = add(at('swap:b'));
@@ -57,7 +57,7 @@ describe('rows', () => {
     expect(journal.latest(1)).toMatchObject([{ id: 'swap:b' }]);
   });
 
-  it('come back exactly as they were written', () => {
+  it('are read back unchanged', () => {
     const { journal, add } = setUp();
     for (const op of [
       planned({ id: 'a' }),
@@ -101,7 +101,7 @@ describe('rows', () => {
     expect(journal.update({ ...read, seq: 77 }, read, NOW)).toBeUndefined();
   });
 
-  it('a transaction that throws leaves neither row, revision, claim nor word for the mirror', () => {
+  it('a transaction that throws leaves no row, revision, name or outbox entry', () => {
     const { storage, journal } = setUp();
     expect(() =>
       storage.transaction(() => {
@@ -129,7 +129,7 @@ describe('rows', () => {
 
 describe('what counts for the sums', () => {
   const old = NOW - 2 * DAY_MS;
-  it('is everything that is open, however old, and the last day whatever became of it', () => {
+  it('is every open row of any age, and every row of the last day in any state', () => {
     const { journal, add } = setUp();
     const bare = { signing: null };
     add(planned({ id: 'open-old', createdAt: old }));
@@ -148,7 +148,7 @@ describe('what counts for the sums', () => {
     expect(ids(journal.open())).toEqual(['open-old', 'outstanding-old', 'settling-old', 'signed-old']);
   });
 
-  it('are the sums over all rows, whatever they are, however they came to be and whenever one asks', () => {
+  it('are the sums over all rows, for every content, history and time', () => {
     const lamportsOf = fc.bigInt({ min: 0n, max: 2n ** 56n }).map(lamports);
     const row = fc.record({
       kind: fc.constantFrom('swap', 'token', 'asry', 'absr', 'refund') as fc.Arbitrary<Operation['kind']>,
@@ -220,7 +220,7 @@ describe('what counts for the sums', () => {
     ]);
   });
 
-  it('never forgets how new a balance must be, even when the row that says so is more than a day old', () => {
+  it('never forgets the minimum slot of a balance, even when its row is more than a day old', () => {
     const { journal, add } = setUp();
     const waited = add(signed({ id: 'asry:x', kind: 'asry', createdAt: old, unsettled: lamports(0n) }));
     journal.update(
@@ -236,7 +236,7 @@ describe('what counts for the sums', () => {
   });
 });
 
-describe('what is due', () => {
+describe('due rows', () => {
   it('is found by its time, the longest overdue first, and the next one is known', () => {
     const { journal, add } = setUp();
     add(at('late', { dueAt: NOW - 5 }));
@@ -267,7 +267,7 @@ describe('what is due', () => {
 });
 
 describe('names', () => {
-  it('serve one purpose for ever; the same purpose may take them again', () => {
+  it('serve one purpose permanently; the same purpose may consume them again', () => {
     const { journal } = setUp();
     expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
     expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
@@ -300,8 +300,8 @@ describe('calls', () => {
   });
 });
 
-describe('word for the mirror', () => {
-  it('is left for every change, one row each, the oldest change first', () => {
+describe('the outbox', () => {
+  it('has one row for every change, the oldest change first', () => {
     const { journal, add } = setUp();
     const a = add(at('a'));
     add(at('b'));

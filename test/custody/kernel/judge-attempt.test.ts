@@ -95,7 +95,7 @@ describe('an attempt is not dead', () => {
     expect(judge(deathProof(missing))).toBe('unseen');
   });
 
-  it('by pieces of different nodes, however they are put together', () => {
+  it('by pieces of different nodes in any combination', () => {
     const height = deathProof({ firstAvailableSlot: null });
     const history = deathProof({ node: 'two', finalizedHeight: 1_000n });
     const status = deathProof({ node: 'two', finalizedHeight: 900n, finalizedSlot: 900n });
@@ -111,11 +111,14 @@ describe('an attempt is not dead', () => {
     ['processed', 'seen'],
     ['confirmed', 'seen'],
     ['finalized', 'landed'],
-  ] as const)('when any node has seen it %s, whatever the others prove', (commitment, verdict) => {
-    const seen = view({ status: statusOf(commitment) });
-    expect(judge(deathProof(), seen)).toBe(verdict);
-    expect(judge(seen, deathProof(), deathProof())).toBe(verdict);
-  });
+  ] as const)(
+    'when any node has seen it %s, regardless of the proof by the others',
+    (commitment, verdict) => {
+      const seen = view({ status: statusOf(commitment) });
+      expect(judge(deathProof(), seen)).toBe(verdict);
+      expect(judge(seen, deathProof(), deathProof())).toBe(verdict);
+    },
+  );
 
   it('by a failure that is not final: a fork may take it back', () => {
     expect(judge(view({ status: statusOf('confirmed', true) }))).toBe('seen');

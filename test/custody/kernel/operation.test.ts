@@ -72,7 +72,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
 });
 
 describe('a row as text', () => {
-  it('comes back as it was, to the atom and to the type', () => {
+  it('is decoded unchanged, to the atom and to the type', () => {
     fc.assert(
       fc.property(rows, (row) => {
         expect(decodeOperation(encodeOperation(row))).toEqual(row);
@@ -101,7 +101,7 @@ describe('a row as text', () => {
     });
   });
 
-  it('of a newer version keeps what this one does not know', () => {
+  it('of a newer version keeps members unknown to this version', () => {
     const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
     expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
     expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');

@@ -30,7 +30,7 @@ describe('the outbox', () => {
     expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([rows, []]);
   });
 
-  it('keeps everything while the mirror is down, and says so without the text of secrets', async () => {
+  it('keeps everything while the mirror is unavailable, and logs it without the text of secrets', async () => {
     const w = setUp(3);
     w.mirror.state = 'down';
     expect(await w.flush()).toBe(false);
@@ -38,7 +38,7 @@ describe('the outbox', () => {
     expect(w.logged).toEqual([expect.objectContaining({ event: 'mirror_failed', waiting: 3 })]);
   });
 
-  it('delivers again what the mirror took without an answer, to the same rows', async () => {
+  it('delivers again what the mirror stored without an answer, to the same rows', async () => {
     const w = setUp(3);
     w.mirror.state = 'loses answers';
     expect(await w.flush()).toBe(false);
@@ -48,7 +48,7 @@ describe('the outbox', () => {
     expect([...w.mirror.rows]).toEqual(before);
   });
 
-  it('makes its rows durable before the mirror hears of them, and notes how far it has told', async () => {
+  it('makes its rows durable before the mirror receives them, and records the highest revision sent', async () => {
     const w = setUp(2);
     const order: string[] = [];
     const { sync } = w.storage;
@@ -65,7 +65,7 @@ describe('the outbox', () => {
     expect(order).toEqual(['sync, offered 2', 'apply']);
   });
 
-  it('of a replaced instance tells the mirror nothing', async () => {
+  it('of a replaced instance sends nothing to the mirror', async () => {
     const w = setUp(2);
     w.storage.sync = () => Promise.reject(new Error('replaced'));
     await expect(w.flush()).rejects.toThrow('replaced');

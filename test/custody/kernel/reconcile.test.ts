@@ -87,7 +87,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
 }
 
 describe('rows of the mirror', () => {
-  it('come back with their states, signatures and the names that they had taken', async () => {
+  it('are restored with their states, signatures and consumed names', async () => {
     const w = setUp([
       settling({ id: 'swap:a', seq: 4, revision: 40, plan: { depositAddress: 'd1', route: 'near-intents' } }),
       done({
@@ -152,7 +152,7 @@ describe('rows of the mirror', () => {
   });
 });
 
-describe('transactions of the reserve that nobody remembers', () => {
+describe('reserve transactions without any row', () => {
   it('that gave all to one account are a swap that is still owed', async () => {
     const w = setUp([], [transfer('s1')]);
     w.lose();
@@ -199,13 +199,13 @@ describe('transactions of the reserve that nobody remembers', () => {
     expect((await w.run()).recovered).toBe(0);
   });
 
-  it('are not those that a row knows', async () => {
+  it('are not those of an existing row', async () => {
     const w = setUp([], [transfer('signature-one')]);
     w.own(settling());
     expect((await w.run()).recovered).toBe(0);
   });
 
-  it('are looked for behind pages of others', async () => {
+  it('are found behind pages of other transactions', async () => {
     const dust = Array.from({ length: 250 }, (_, at) =>
       transfer(`dust-${at}`, { signers: ['x'], accounts: ['x', RESERVE, 's'] }),
     );
@@ -237,7 +237,7 @@ describe('transactions of the reserve that nobody remembers', () => {
   });
 });
 
-describe('what the mirror did not hear of', () => {
+describe('changes that the mirror did not receive', () => {
   it('may have been signed: a planned row of a lost journal waits for the operator', async () => {
     const w = setUp([planned({ id: 'swap:a', revision: 7 })], [transfer('s1')]);
     w.own(planned({ id: 'asry:b', kind: 'asry' }));
@@ -250,7 +250,7 @@ describe('what the mirror did not hear of', () => {
     }
   });
 
-  it('may have been signed again: after the death of what it knew, a payout is not signed by itself', async () => {
+  it('may have been signed again: after its attempt expired, a payout is not signed automatically', async () => {
     const w = setUp([signed({ id: 'asry:a', kind: 'asry', revision: 7, unsettled: lamports(0n) })]);
     w.lose();
     await w.run();
@@ -263,7 +263,7 @@ describe('what the mirror did not hear of', () => {
   });
 
   it.each(['token', 'refund'] as const)(
-    'is found out by a %s itself: it goes on, and knows since when it is in doubt',
+    'is checked on the chain by a %s: it continues, and records since when it is suspect',
     async (kind) => {
       const fresh = { kind, unsettled: lamports(0n) };
       const w = setUp([

@@ -75,7 +75,7 @@ describe('a signature of the key service', () => {
     expect(logged.includes('key_service_wrong_signature')).toBe(reason === 'wrong_signature');
   });
 
-  it('is not awaited for ever, and one that comes late is dropped', async () => {
+  it('is not awaited forever, and a late one is discarded', async () => {
     const peer = createVaultPeer();
     const { signer, expire } = signerOver(peer);
     await signer.sign(MESSAGE);

@@ -44,7 +44,7 @@ async function ticks(custody: Custody, w: CustodianWorld, count: number): Promis
 }
 
 describe('a restored journal', () => {
-  it('signs nothing, and says why', async () => {
+  it('signs nothing, and shows the reason', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const before = w.signatures();
@@ -57,7 +57,7 @@ describe('a restored journal', () => {
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');
   });
 
-  it('never overwrites the mirror, however long it runs: that is what it will be rebuilt from', async () => {
+  it('never overwrites the mirror, from which it will be rebuilt', async () => {
     const { w, old, truth } = await restored();
     const custody = w.start(old);
     await ticks(custody, w, 60);
@@ -92,7 +92,7 @@ describe('a restored journal', () => {
     expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('is rebuilt by the operator, and then goes on as if nothing had been lost', async () => {
+  it('is rebuilt by the operator, and then continues as before the loss', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     await custody.alarm();
@@ -113,7 +113,7 @@ describe('a restored journal', () => {
     expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
   });
 
-  it('is not rebuilt before anybody could tell that it is in doubt', async () => {
+  it('is not rebuilt before the check has found it suspect', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const { highestRevision } = w.mirror;
@@ -125,7 +125,7 @@ describe('a restored journal', () => {
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');
   });
 
-  it('is not frozen again by what other tables of the mirror hold', async () => {
+  it("is not frozen again by the mirror's other tables", async () => {
     const { w, old } = await restored();
     w.mirror.rows.set('invoices i1', {
       entity: 'invoices',

@@ -53,7 +53,7 @@ describe('a secret key', () => {
     ['base64', secret.toString('base64')],
     ['a last character changed', base58.encode(secret).replace(/.$/, (last) => (last === '1' ? '2' : '1'))],
     ['a mnemonic', 'abandon abandon abandon'],
-  ])('%s is refused without a word of it', (_name, text) => {
+  ])('%s is refused without its text in the error', (_name, text) => {
     expect(addressOfSecret(text)).toBeUndefined();
     let said = '';
     try {
@@ -83,7 +83,7 @@ describe('a secret key', () => {
 });
 
 describe('keys of mints', () => {
-  it('are one an invoice, for ever, and sign for it', () => {
+  it('are one per invoice, permanently, and sign for it', () => {
     const keys = createMintKeys('a seed of its own');
     const address = keys.address('invoice-1');
     expect(createMintKeys('a seed of its own').address('invoice-1')).toBe(address);

@@ -77,14 +77,14 @@ describe('views', () => {
   it.each([
     ['while its last block may still come', node(1_000, null)],
     ['when a status was seen', node(1_001, SEEN)],
-  ])('how far the history reaches is not asked %s', async (_name, answers) => {
+  ])('the start of the history is not read %s', async (_name, answers) => {
     const { chain, methods, ids } = setUp(answers, answers);
     const views = await chain.views(signingOf(ids));
     expect(methods()).not.toContain('0 getFirstAvailableBlock');
     expect(views.map((view) => view.firstAvailableSlot)).toEqual([null, null]);
   });
 
-  it("are each node's own: nothing of one is filled in from another", async () => {
+  it("are each node's own: none is completed from another", async () => {
     const { chain, ids } = setUp(
       node(1_001, null, 7),
       node(900, { ...SEEN, err: 'x', confirmationStatus: 'confirmed', confirmations: 1 }),
@@ -142,7 +142,7 @@ describe('sending', () => {
 });
 
 describe('balance', () => {
-  it('is finalized and not older than asked', async () => {
+  it('is finalized and at least as new as requested', async () => {
     const { chain, requests } = setUp({ getBalance: inContext(5, 300) }, {}, 1);
     expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
     expect(requests[0]?.body).toMatchObject({
@@ -150,7 +150,7 @@ describe('balance', () => {
     });
   });
 
-  it('without a slot to reach asks for none', async () => {
+  it('without a minimum slot requests none', async () => {
     const { chain, requests } = setUp({ getBalance: inContext(5) }, {}, 1);
     await chain.balance(0n);
     expect(requests[0]?.body).toEqual(
@@ -197,7 +197,7 @@ describe('landing', () => {
   const landed = { slot: 321n, blockTime: 1_790_000_000, fee: 5_900n, debit: 505_900n };
   const both = (answer: Answer) => setUp({ getTransaction: answer }, { getTransaction: answer });
 
-  it('is what the transaction took from the reserve, fee included', async () => {
+  it('is the sum that the transaction took from the reserve, fee included', async () => {
     const { chain, requests } = both(result(transactionWith()));
     expect(await chain.landing(SIGNATURE)).toEqual(landed);
     expect(requests[0]?.body).toMatchObject({ params: [SIGNATURE, { commitment: 'finalized' }] });

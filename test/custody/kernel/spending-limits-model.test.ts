@@ -170,7 +170,7 @@ const promised = (w: World): bigint =>
   );
 
 describe('under any order of intents and outcomes', () => {
-  it('no cap is ever exceeded, nor the floor touched by what is promised', () => {
+  it('no cap is ever exceeded, and reservations never use the floor', () => {
     fc.assert(
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
@@ -186,7 +186,7 @@ describe('under any order of intents and outcomes', () => {
     );
   });
 
-  it('whatever was promised can be paid: the balance never falls below the floor', () => {
+  it('every reservation can be paid: the balance never falls below the floor', () => {
     fc.assert(
       fc.property(steps, (given) => {
         const w = run(given, () => {});

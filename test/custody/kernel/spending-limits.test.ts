@@ -72,11 +72,11 @@ describe('the balance', () => {
     });
   });
 
-  it('what has been released is not there either: the balance shows it', () => {
+  it('released sums are not spendable either: the balance shows them', () => {
     expect(check([settling(), done()], { balance: holding(SOL + FEE + LIMITS.floor) }).ok).toBe(true);
   });
 
-  it('is told as spendable even below zero', () => {
+  it('is shown as spendable even below zero', () => {
     expect(spendable(holding(0n), [planned()], LIMITS.floor)).toBe(-(SOL + FEE) - LIMITS.floor);
   });
 
@@ -149,7 +149,7 @@ describe('the windows', () => {
     expect(swappedLamports([outstanding(), done({ id: 'b' })], NOW, HOUR_MS)).toBe(2n * SOL);
   });
 
-  it('what was refused, expired or rejected does not', () => {
+  it('refused, expired and rejected operations do not', () => {
     expect(swappedLamports([closed()], NOW, HOUR_MS)).toBe(0n);
   });
 
@@ -158,7 +158,7 @@ describe('the windows', () => {
     expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: 'hour' });
   });
 
-  it('an amount that no window can ever hold is told to wait for a whole one', () => {
+  it("an amount above a window's cap has to wait for a whole window", () => {
     const verdict = check([], { amount: 2n * SOL, limits: { maxHour: lamports(SOL) } });
     expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit: 'hour', availableAt: NOW + HOUR_MS });
   });
@@ -191,7 +191,7 @@ describe('exposure', () => {
     });
   });
 
-  it('does not count what is over, nor the amount of another kind that is planned', () => {
+  it('ignores ended operations, and the amount of planned operations of other kinds', () => {
     const limits = { maxUnsettled: lamports(SOL) };
     expect(check([done({ createdAt: 0 }), closed(), planned({ kind: 'asry' })], { limits }).ok).toBe(true);
   });
@@ -213,7 +213,7 @@ describe('cost of the day', () => {
     expect(check([costly(1, LIMITS.maxCostDay + 1n)])).toMatchObject({ limit: 'cost_day' });
   });
 
-  it('tells when enough of it has aged out', () => {
+  it('shows when enough of it has left the window', () => {
     const half: Lamports = lamports(LIMITS.maxCostDay / 2n);
     const used = [costly(DAY_MS - 60_000, half), costly(DAY_MS - 120_000, half)];
     const verdict = checkCost(used, half, LIMITS, NOW);
@@ -228,7 +228,7 @@ it('amounts in messages are whole SOL', () => {
   expect(solText(2_500_000_000n)).toBe('2.5 SOL');
 });
 
-it('tells when there is room again by the oldest swap of the window, in whatever order the rows come', () => {
+it('shows when there is room again by the oldest swap of the window, in any order of rows', () => {
   const minute = 60_000;
   const rows = [earlier(10 * minute), earlier(50 * minute)];
   const availableAt = NOW - 50 * minute + HOUR_MS + 1;
@@ -236,7 +236,7 @@ it('tells when there is room again by the oldest swap of the window, in whatever
     expect(check(operations)).toMatchObject({ ok: false, limit: 'hour', availableAt });
 });
 
-it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY, '1'])('a limit of %s is none', (unread) => {
+it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY, '1'])('a limit of %s is invalid', (unread) => {
   expect(areLimits(LIMITS)).toBe(true);
   expect(areLimits(Object.assign({ ...LIMITS }, { maxDay: unread }))).toBe(false);
 });

@@ -29,7 +29,7 @@ describe('after the landing', () => {
   });
   const failure = settlement({ state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} });
 
-  it('pending looks come from every 1.5 to every 60 seconds', () => {
+  it('pending checks are 1.5 to 60 seconds apart', () => {
     let row = settling({ looks: 0 });
     const waits: number[] = [];
     for (let look = 0; look < 30; look++) {
@@ -39,24 +39,27 @@ describe('after the landing', () => {
     expect([waits[0], waits.at(-1)]).toEqual([1_500, 60_000]);
   });
 
-  it.each(['pending', 'unreachable'])('six hours of %s call the operator, and the looks go on', (kind) => {
-    const seen = kind === 'pending' ? settlement({ state: 'pending', detail: 'settling' }) : UNREACHABLE;
-    const at = NOW + STUCK_AFTER_MS;
-    expect(step(settling(), seen, SWAP, at)).toMatchObject({ detail: 'settling', reason: null });
-    const held = step(settling(), seen, SWAP, at + 1);
-    expect(held).toMatchObject({
-      state: 'settling',
-      detail: 'held',
-      reason: 'held_unsettled',
-      unsettled: SOL,
-    });
-    expect(effectOf(held)).toBe('settle');
-    expect(step(held, PAID, SWAP, at + 2)).toMatchObject({
-      state: 'done',
-      reason: null,
-      unsettled: 0n,
-    });
-  });
+  it.each(['pending', 'unreachable'])(
+    'six hours of %s alert the operator, and the checks continue',
+    (kind) => {
+      const seen = kind === 'pending' ? settlement({ state: 'pending', detail: 'settling' }) : UNREACHABLE;
+      const at = NOW + STUCK_AFTER_MS;
+      expect(step(settling(), seen, SWAP, at)).toMatchObject({ detail: 'settling', reason: null });
+      const held = step(settling(), seen, SWAP, at + 1);
+      expect(held).toMatchObject({
+        state: 'settling',
+        detail: 'held',
+        reason: 'held_unsettled',
+        unsettled: SOL,
+      });
+      expect(effectOf(held)).toBe('settle');
+      expect(step(held, PAID, SWAP, at + 2)).toMatchObject({
+        state: 'done',
+        reason: null,
+        unsettled: 0n,
+      });
+    },
+  );
 
   it('a refund is not a success, and closes the exposure', () => {
     expect(step(settling(), refund, SWAP, LATER)).toMatchObject({
@@ -70,7 +73,7 @@ describe('after the landing', () => {
     });
   });
 
-  it("the bridge's failure keeps the exposure, and one look an hour", () => {
+  it("the bridge's failure keeps the exposure, and one check per hour", () => {
     const after = step(settling(), failure, SWAP, LATER);
     expect(after).toMatchObject({ state: 'failed', unsettled: SOL, dueAt: LATER + 3_600_000 });
     expect(step(after, failure, SWAP, LATER + 9)).toMatchObject({
@@ -110,7 +113,7 @@ describe('after an attempt that cannot land any more', () => {
   const dead: Observation = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null };
   const sent = (plan: Operation['plan']) => signed({ kind: 'token', plan, attempt: 1, looks: 7 });
 
-  it('another may be signed, and is looked at as a new one', () => {
+  it('another may be signed, and is checked like a new one', () => {
     const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
     expect(step(sent({}), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
   });

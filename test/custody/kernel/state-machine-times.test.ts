@@ -68,7 +68,7 @@ describe('looks', () => {
     expect(next(op, UNREACHABLE)).toMatchObject({ dueAt: NOW + HOUR });
   });
 
-  it('begin anew after a landing and after a settlement that is incomplete', () => {
+  it('start again after a landing and after an incomplete settlement', () => {
     const landing = { slot: 940n, blockTime: null, fee: signed().cost, debit: signed().amount };
     const landed = next(signed({ looks: 9 }), {
       type: 'viewed',
@@ -97,7 +97,7 @@ it('a final failure is a rejection, of which the slot of the failure is kept', (
   });
 });
 
-it('a landing that cannot be read yet is looked for again, and nothing is released before', () => {
+it('a landing that cannot be read yet is read again, and nothing is released before', () => {
   const views = [view({ status: statusOf('finalized') })];
   expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({
     state: 'signed',

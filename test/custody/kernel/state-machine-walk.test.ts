@@ -197,7 +197,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('what a row asks for fits it: no preparation with a signing alive, no send without bytes', () => {
+  it('the requested effect fits the row: no preparation with a signing alive, no send without bytes', () => {
     eachStep(({ after }) => {
       const effect = effectOf(after);
       if (effect === 'prepare') expect(after.signing).toBeNull();

@@ -100,7 +100,7 @@ describe('before anything is signed', () => {
     expect(after.releasedSlot).toBeNull();
   });
 
-  it('a kind that retries keeps its reservation and looks again, each time later', () => {
+  it('a kind that retries keeps its reservation and retries after longer and longer waits', () => {
     let row = planned({ kind: 'asry' });
     let last = 0;
     for (let look = 1; look <= 30; look++) {
@@ -118,7 +118,7 @@ describe('before anything is signed', () => {
     expect(last).toBe(60_000);
   });
 
-  it('what the chain shows already is done without a signature', () => {
+  it('an outcome that the chain already shows is done without a signature', () => {
     const after = step(planned({ kind: 'token' }), SEEN.found, PAYOUT, LATER);
     expect(after).toMatchObject({
       state: 'done',
@@ -153,14 +153,14 @@ describe('while an attempt is on its way', () => {
   it.each([
     [true, 'sent'],
     [false, 'signed'],
-  ])('accepted %s is told as %s, and the chain is watched either way', (accepted, detail) => {
+  ])('accepted %s is reported as %s, and the chain is checked either way', (accepted, detail) => {
     const fresh = signed({ detail: 'signed', looks: 0 });
     const after = step(fresh, { type: 'sent', accepted }, SWAP, LATER);
     expect(after).toMatchObject({ state: 'signed', detail, looks: 1 });
     expect(effectOf(after)).toBe('watch');
   });
 
-  it('looks come every 0.7 to 2 seconds', () => {
+  it('checks are 0.7 to 2 seconds apart', () => {
     let row = signed({ looks: 0 });
     const waits: number[] = [];
     for (let look = 0; look < 20; look++) {
@@ -172,7 +172,7 @@ describe('while an attempt is on its way', () => {
     expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
   });
 
-  it('that nobody can prove grow rare after 150 looks, and the operator is called after 500', () => {
+  it('without a proof become rare after 150 checks, and the operator is alerted after 500', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
     expect([look(499).reason, look(500).reason]).toEqual([null, 'held_unproven']);
@@ -185,7 +185,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('a status that is not final is told as landed and decides nothing', () => {
+  it('a status that is not final is shown as landed and decides nothing', () => {
     const seen = step(
       signed(),
       { type: 'viewed', quorum: 1, views: [view({ status: statusOf('confirmed') })], landing: null },

@@ -8,7 +8,7 @@ const drawn = (...pairs: readonly (readonly [number, number])[]) => {
 };
 const free = () => false;
 
-describe('a fee of its own', () => {
+describe('a unique fee', () => {
   it.each([
     [20_000n, [0, 0], 20_001n],
     [20_001n, [0, 0], 30_001n],
@@ -17,7 +17,7 @@ describe('a fee of its own', () => {
     // 9,998 is the last remainder, 9,999 the first that begins anew.
     [20_000n, [39, 14], 29_999n],
     [20_000n, [39, 15], 20_001n],
-  ] as const)('of %d lamports is the next ten thousands and what was drawn (%j)', (base, bytes, fee) => {
+  ] as const)('of %d lamports is the next ten thousands plus the drawn digits (%j)', (base, bytes, fee) => {
     expect(ownFee(base, { randomBytes: drawn(bytes), isTaken: free })).toBe(fee);
   });
 
@@ -26,7 +26,7 @@ describe('a fee of its own', () => {
     expect(ownFee(10_000n, { randomBytes, isTaken: (lamports) => lamports === '10001' })).toBe(10_008n);
   });
 
-  it('is none when fifty draws meet only taken ones', () => {
+  it('is undefined when fifty draws meet only taken ones', () => {
     let asked = 0;
     const isTaken = () => {
       asked += 1;

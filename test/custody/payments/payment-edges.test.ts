@@ -30,7 +30,7 @@ describe('the time in which a request can be paid', () => {
   it.each([
     ['to its last millisecond, ten minutes later', 0, 'confirmed'],
     ['and not a millisecond longer', 1, 'REFUND_DUE'],
-  ])('goes on for a payment without a block time, by our clock, %s', async (_name, over, outcome) => {
+  ])('continues for a payment without a block time, by our clock, %s', async (_name, over, outcome) => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + over;
@@ -141,7 +141,7 @@ describe('an exact amount without a reference', () => {
     expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
   });
 
-  it('that two open requests ask for, as only a restored one can, pays neither', async () => {
+  it('that two open requests have, as only after a restore, pays neither', async () => {
     const world = createPaymentWorld();
     const [first, second] = [world.open(), world.open()];
     world.storage.exec('UPDATE requests SET fee = ? WHERE id = ?', first.feeLamports, second.id);
@@ -152,7 +152,7 @@ describe('an exact amount without a reference', () => {
   });
 });
 
-describe('what is more or less than the fee', () => {
+describe('amounts above or below the fee', () => {
   it.each([
     ['ten thousand lamports more, which no transaction could carry back', 10_000n, []],
     ['one more than that: all of it', 10_001n, [['overpaid', '10001']]],
@@ -164,7 +164,7 @@ describe('what is more or less than the fee', () => {
     expect(owed(world, request.id)).toEqual(refunds);
   });
 
-  it('waits for the last lamport, and says how much is missing', async () => {
+  it('waits for the last lamport, and shows the missing sum', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const part = world.pay(fee(request) - 1n, [request.reference]);
@@ -181,7 +181,7 @@ describe('what is more or less than the fee', () => {
     });
   });
 
-  it('comes in fifty parts at most: the next is owed back at once, unless it completes the fee', async () => {
+  it('arrives in fifty parts at most: the next is refunded at once, unless it completes the fee', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const payPart = async (lamports: bigint) =>
@@ -194,7 +194,7 @@ describe('what is more or less than the fee', () => {
     expect(await payPart(fee(request) - 50_000n)).toBe('confirmed');
   });
 
-  it('is owed back once: a second look at an ended request owes nothing more', async () => {
+  it('is refunded once: a second run on an ended request adds nothing', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const part = world.pay(1_000n, [request.reference]);
@@ -238,7 +238,7 @@ describe('a payment that is claimed before it is booked', () => {
 });
 
 describe('confirm', () => {
-  it('waits for the creation to begin as long as the caller allows, then says when to repeat the call', async () => {
+  it('waits for the creation to begin as long as the caller allows, then names the time of the next call', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -295,7 +295,7 @@ describe('confirm', () => {
     expect(codeOf(await world.desk.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
-  it('gives the same record for ever, without a node, and changes nothing', async () => {
+  it('returns the same record permanently, without a node, and changes nothing', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -334,14 +334,14 @@ describe('confirm', () => {
       });
   });
 
-  it('of a transaction that is not final says when to come back', async () => {
+  it('of a transaction that is not final names the time of the next call', async () => {
     const world = createPaymentWorld();
     expect(await world.confirm(world.open().id, signature(99))).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL', retryAfterSeconds: 5 },
     });
   });
 
-  it('of a late payment says that it is owed back, before and after the request has ended', async () => {
+  it('of a late payment shows the refund, before and after the request has ended', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + MINUTE;
@@ -357,7 +357,7 @@ describe('confirm', () => {
 describe('the time of the next run', () => {
   const MINUTES_OF_A_DAY = 24 * 60;
 
-  it('never comes for requests that are not paid and not read, while the cron runs', async () => {
+  it('never runs for requests that are not paid and not read, while the cron runs', async () => {
     const world = createPaymentWorld();
     expect(world.desk.nextRunAt()).toBeUndefined();
     world.open();
@@ -369,7 +369,7 @@ describe('the time of the next run', () => {
     }
   });
 
-  it('comes within eleven minutes when the cron does not run', async () => {
+  it('runs within eleven minutes when the cron does not run', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.desk.onCron();
@@ -459,7 +459,7 @@ describe('finding payments', () => {
     expect(world.desk.find(request.id)?.status).toBe('completed');
   });
 
-  it('finds an exact amount below 190 transfers of dust although confirms come in between', async () => {
+  it('finds an exact amount below 190 transfers of dust despite confirms in between', async () => {
     const world = createPaymentWorld();
     const [request, other] = [world.open(), world.open()];
     world.pay(fee(request));
@@ -652,7 +652,7 @@ describe('a request', () => {
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
   });
 
-  it('counts up its changes from one, by which D1 and a restored journal know the newer row', async () => {
+  it('counts its changes from one, which shows D1 and a restored journal the newer row', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(1);
@@ -660,7 +660,7 @@ describe('a request', () => {
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(2);
   });
 
-  it('takes no amount that another open one asks for, and takes it again when that is done', async () => {
+  it('uses no amount of another open request, and uses it again when that request is done', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();

@@ -205,7 +205,7 @@ const FIXTURES: Record<string, Fixture> = {
 describe.each(Object.entries(FIXTURES))(
   'a payment %s',
   (_name, { make, detail, received, refunds, code }) => {
-    it('is booked for what it is, by the scan and by whoever points at it', async () => {
+    it('is booked for what it is, by the walk and by every confirm', async () => {
       for (const first of ['scan', 'confirm'] as const) {
         const world = createPaymentWorld();
         const request = world.open();

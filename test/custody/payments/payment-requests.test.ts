@@ -22,7 +22,7 @@ describe('which request a payment belongs to', () => {
     expect(desk.find(request.id)?.status).toBe('completed');
   });
 
-  it('no two open requests ask for the same amount', () => {
+  it('no two open requests have the same amount', () => {
     const { open } = createPaymentWorld();
     const fees = Array.from({ length: 300 }, () => open().feeLamports);
     expect(new Set(fees).size).toBe(300);
@@ -56,7 +56,7 @@ describe('which request a payment belongs to', () => {
   });
 });
 
-describe('what is owed back', () => {
+describe('refunds that are owed', () => {
   const refunds = (world: PaymentWorld, id: string) =>
     world.desk.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
 
@@ -106,7 +106,7 @@ describe('one payment, one purpose', () => {
   const purposes = ['token', 'listing', 'claim'] as const;
   const pairs = purposes.flatMap((first) => purposes.map((second) => [first, second] as const));
 
-  it.each(pairs)('%s first, then %s: the loser is told what the payment serves', async (first, second) => {
+  it.each(pairs)('%s first, then %s: the loser sees the purpose of the payment', async (first, second) => {
     const world = createPaymentWorld();
     const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
     const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
@@ -244,7 +244,7 @@ describe('how many may wait', () => {
   });
 });
 
-it('rows of an older version are read, and what they owe is paid back once', async () => {
+it('rows of an older version are read, and their refunds are paid once', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   const paid = world.pay(fee(request) + 50_000n, [request.reference]);

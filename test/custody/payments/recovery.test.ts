@@ -31,7 +31,7 @@ const refundsOnChain = (run: RequestSimulation) =>
   run.landed().filter(({ order }) => order.memo?.startsWith('refund:'));
 
 describe('an emptied journal', () => {
-  it('knows every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
+  it('has every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
     const run = await start();
     const made = await run.open('token');
     const listed = await run.open('listing');
@@ -217,5 +217,5 @@ describe('runs in which the operator pays refunds while everything fails', () =>
     [20_113, 'a creation of which D1 knew an attempt that had died'],
     [20_167, 'a refund that is signed once more after the loss'],
     [20_209, 'a later payment that the scan finds first'],
-  ])('seed %i comes to rest without the operator: %s', (seed) => refundsUnderLoss(seed));
+  ])('seed %i settles without the operator: %s', (seed) => refundsUnderLoss(seed));
 });

@@ -47,8 +47,8 @@ const operation = (plan: Record<string, unknown> = {}, attempt = 1) => {
   return { ...planned, attempt };
 };
 
-describe('what is signed for a refund', () => {
-  it('is one transfer of the amount to the payer, under a memo that names the payment, for what was reserved', async () => {
+describe('the transaction of a refund', () => {
+  it('is one transfer of the amount to the payer, with a memo that names the payment, for the reserved sum', async () => {
     const prepared = await kind().prepare(operation());
     if (!('message' in prepared)) throw new Error('nothing to sign');
     expect(readMessage(prepared.message)).toMatchObject({ to: PAYER, lamports: 70_000n, fee: 5_400n });
@@ -69,7 +69,7 @@ describe('what is signed for a refund', () => {
     }
   });
 
-  it('is looked for on the chain before it is signed, unless nobody can have signed it before', async () => {
+  it('is searched on the chain before it is signed, unless it cannot have been signed before', async () => {
     for (const doubted of [
       operation({ doubtedAt: NOW - MINUTE }),
       operation({ reconciledAt: NOW - MINUTE }),
@@ -213,7 +213,7 @@ describe('the search for what paid a refund', () => {
     expect(await search(REFUND)).toBe('paid');
   });
 
-  it('skips transactions of a version that no node shows, whatever memo they carry', async () => {
+  it('skips transactions of a version that no node shows, with any memo', async () => {
     const dust = Array.from({ length: 100 }, (_, n) => entry(`newer${n}`));
     expect(await searchOf({ listed: [...dust, entry('paid')], unreadable: 'newer' })(REFUND)).toBe('paid');
     expect(await searchOf({ listed: dust, unreadable: 'newer' })(REFUND)).toBeNull();

@@ -20,7 +20,7 @@ const outcomes = async (world: PaymentWorld, id: string) =>
   (await world.desk.commands.refund(id)).rows?.map(({ outcome }) => outcome);
 
 describe('a refund', () => {
-  it('goes to the recorded payer with the recorded amount, as an operation of its own, and is shown', async () => {
+  it('goes to the recorded payer with the recorded amount, as a separate operation, and is shown', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     expect(await world.desk.commands.refund(request.id)).toMatchObject({
@@ -38,7 +38,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('is paid once, however often it is asked for, by its request or by its payment', async () => {
+  it('is paid once for any number of commands, by its request or by its payment', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
@@ -55,7 +55,7 @@ describe('a refund', () => {
     expect(world.refunded).toHaveLength(1);
   });
 
-  it('that another call has paid meanwhile is told as it is now, and its row is not written over', async () => {
+  it('returns the paid refund when another call paid it first, and does not overwrite its row', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const [first, second] = [1, 2].map(() => world.pay(3_000_000n, [request.reference]));
@@ -85,7 +85,7 @@ describe('a refund', () => {
     expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });
 
-  it('stops at the limit of a day, and goes on the day after', async () => {
+  it('stops at the daily limit, and continues the day after', async () => {
     const world = createPaymentWorld();
     const [first, second] = [await overpaid(world, 60_000_000n), await overpaid(world, 60_000_000n)];
     expect(await outcomes(world, first.request.id)).toEqual(['paid']);
@@ -96,7 +96,7 @@ describe('a refund', () => {
     expect(await outcomes(world, second.request.id)).toEqual(['paid']);
   });
 
-  it('of what is owed of one payment for two reasons is one transaction, unless the first has left', async () => {
+  it('owed of one payment for two reasons is one transaction, unless the first has left', async () => {
     for (const early of [false, true]) {
       const world = createPaymentWorld({ creates: 'never' });
       const { request, paid } = await overpaid(world, 50_000n);
@@ -130,7 +130,7 @@ describe('a refund', () => {
 });
 
 describe('after a loss', () => {
-  it('a refund whose own row is lost as well is looked for from its payment on, not from its repair', async () => {
+  it('a refund whose own row is lost as well is searched from its payment on, not from its repair', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const paidAt = world.state.now;
@@ -174,7 +174,7 @@ it.each([
   },
 );
 
-it('a refund that has ended is booked however many older ones still hang', async () => {
+it('an ended refund is booked even if many older ones are pending', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';
   const hanging = [];
@@ -242,7 +242,7 @@ describe('nothing is paid back', () => {
       'not paid: the recorded refund is larger than the payment',
     ],
     ['another payment', { signature: signature(77) }, 'not paid: the chain does not show this payment'],
-  ])('on the word of a row with %s than the chain shows', async (_name, forged, outcome) => {
+  ])('by a row with %s than the chain shows', async (_name, forged, outcome) => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     const [stored] = world.storage.exec('SELECT row FROM refunds WHERE signature = ?', paid);
@@ -264,7 +264,7 @@ describe('nothing is paid back', () => {
     expect(await outcomes(world, request.id)).toEqual(['paid']);
   });
 
-  it('for an id that nobody knows', async () => {
+  it('for an unknown id', async () => {
     expect(await createPaymentWorld().desk.commands.refund('nobody')).toMatchObject({ ok: false });
   });
 });

@@ -151,7 +151,7 @@ beforeEach(() => {
 });
 
 describe('the walk over the treasury', () => {
-  it('books every payment once, however often it runs', async () => {
+  it('books every payment once in any number of runs', async () => {
     for (const n of range(1, 55)) world.chain.unshift(payment(`s${n}`, n % 5 === 0 ? 100n : 7n));
     for (let round = 0; round < 4; round++) await world.runAll();
     expect(names(world.taken)).toEqual(
@@ -211,7 +211,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(taken);
   });
 
-  it('reads whatever is new above its head, however old the block time says it is', async () => {
+  it('reads everything new above its head, regardless of its block time', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
     world.chain.unshift(payment('s2', 100n, { blockTime: T0 - 3_600 }));
@@ -313,7 +313,7 @@ describe('the walk over the treasury', () => {
     expect(world.state.reads).toBe(n);
   });
 
-  it('goes on with an alarm after a node once listed a slot that does not exist', async () => {
+  it('continues with an alarm after a node once listed a slot that does not exist', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     world.state.invented = ['x9'];
@@ -366,7 +366,7 @@ describe('the walk over the treasury', () => {
 });
 
 describe('a transaction that cannot be read', () => {
-  it('holds up no other and is read when the nodes have it', async () => {
+  it('blocks no other and is read when the nodes have it', async () => {
     world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
     world.state.missing.add('s1');
     await world.runAll();

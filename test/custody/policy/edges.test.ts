@@ -94,7 +94,7 @@ describe('a compute budget', () => {
     ['units', 2, u32(1_400_000), 1_400_000n],
     ['price', 3, u64(0xffff_ffff_ffff_ffffn), 0xffff_ffff_ffff_ffffn],
     ['size', 4, u32(67_108_864), 67_108_864n],
-  ] as const)('takes %s up to what the chain takes', (field, opcode, value, read) => {
+  ] as const)("allows %s up to the chain's maximum", (field, opcode, value, read) => {
     expect(set(bytes(opcode, value))).toEqual([{ kind: 'budget', field, value: read }, [], 0]);
     expect(set(bytes(opcode, value, 0))).toBe('compute_malformed');
     expect(set(bytes(opcode, value.slice(1)))).toBe('compute_malformed');
@@ -102,14 +102,14 @@ describe('a compute budget', () => {
     if (opcode !== 3) expect(set(bytes(opcode, u32(Number(read) + 1)))).toBe('compute_range');
   });
 
-  it.each([0, 5, 255])('knows no setting %i', (opcode) => {
+  it.each([0, 5, 255])('refuses setting %i', (opcode) => {
     expect(set(bytes(opcode, u32(0)))).toBe('compute_unknown');
   });
 
   const cost = (...settings: ['heap' | 'units' | 'price' | 'size', bigint][]) =>
     priorityFee(settings.map(([field, value]) => ({ kind: 'budget', field, value })));
 
-  it('costs every begun lamport, for all units where none are asked for', () => {
+  it('costs every begun lamport, for the maximum units without a setting', () => {
     expect(cost()).toBe(0n);
     expect(cost(['units', 1_000_000n])).toBe(0n);
     expect(cost(['price', 1n])).toBe(2n);
@@ -120,7 +120,7 @@ describe('a compute budget', () => {
     expect(cost(['heap', 9n], ['size', 9n])).toBe(0n);
   });
 
-  it('that sets a thing twice has no cost that anybody could know', () => {
+  it('that sets a value twice has no defined cost', () => {
     expect(cost(['price', 1n], ['price', 1n])).toBeUndefined();
   });
 });
@@ -402,7 +402,7 @@ describe('the sums over all instructions', () => {
     else expect(verdict).toMatchObject({ ok: true, minimumSats: 120_000n });
   });
 
-  it.each([-1n, 1n])('are the amount, not %d lamport beside it', (off) => {
+  it.each([-1n, 1n])('are the amount, not %d lamport more', (off) => {
     const total = (draft: Draft) => {
       draft.instructions[LEG] = transfer(draft.deposit, draft.amount - draft.fee + off);
     };
@@ -438,7 +438,7 @@ describe('the sums over all instructions', () => {
     [{ recorded: 9n, current: null }, 'program_deploy_unread'],
     [{ recorded: null, current: null }, 'program_deploy_unread'],
     [undefined, 'program_deploy_unread'],
-  ])('run only programs that are the ones we know (%o: %s)', (deployment, reason) => {
+  ])('run only programs with the expected deployment (%o: %s)', (deployment, reason) => {
     const verdict = approved((draft) => {
       if (deployment) draft.deployments.set(SWAP_ENDPOINT_PROGRAM, deployment);
       else draft.deployments.delete(SWAP_ENDPOINT_PROGRAM);
@@ -577,7 +577,7 @@ describe('a simulation of a vault swap', () => {
   });
   const look = (inner: SimulationResult['inner'], spent = AMOUNT + FEES) => simulated(leg, { inner, spent });
 
-  it('pays the vault what was ordered, and its event account within the cap, to the lamport', () => {
+  it('pays the vault the ordered sum, and its event account within the cap, to the lamport', () => {
     const spent = AMOUNT + FEES + LIMITS.maxRent;
     expect(look([open(LIMITS.maxRent), pay(PAID)], spent)).toBe(spent);
     expect(look([open(LIMITS.maxRent), pay(PAID)], spent + 1n)).toBe('reserve_overspent');
@@ -634,7 +634,7 @@ describe('a landing', () => {
   });
 });
 
-describe('what must be unique for ever', () => {
+describe('permanently unique names', () => {
   const namesOf = async (draft: Draft) => {
     const verdict = await checkSwapPolicy(finish(draft));
     if (!verdict.ok) throw new Error(verdict.reason);
@@ -653,7 +653,7 @@ describe('what must be unique for ever', () => {
     expect(depositAddress).toBe(draft.deposit);
   });
 
-  it('is the seed of a vault swap, which pays no address of its own', async () => {
+  it('is the seed of a vault swap, which pays no deposit address', async () => {
     const draft = draftSwap('chainflip', 5);
     const seed = new Uint8Array(32).fill(0xa5);
     draft.instructions[LEG] = vaultSwap({
@@ -670,7 +670,7 @@ describe('what must be unique for ever', () => {
     expect(depositAddress).toBeNull();
   });
 
-  it('is the message as it came, whatever blockhash of ours is signed', async () => {
+  it('is the message as received, with any blockhash of ours', async () => {
     const draft = draftSwap('near', 5);
     const first = await namesOf(draft);
     draft.blockhash = wallet(77);

@@ -78,7 +78,7 @@ function start(p: { lamports?: bigint; at?: number } = {}) {
 }
 
 describe('a day', () => {
-  it('mints the difference once, however often the cron ticks, and says so', async () => {
+  it('mints the difference once for any number of cron ticks, and reports it', async () => {
     const w = start();
     await Promise.all([w.wake(), w.wake(), w.wake()]);
     expect(await w.report()).toEqual({ day: DAY, state: 'waiting', reason: null, ok: true });
@@ -120,7 +120,7 @@ describe('a day', () => {
     expect(await w.service.custody().listMints(10)).toEqual([]);
   });
 
-  it('with nothing to mint is over, and nobody is called', async () => {
+  it('with nothing to mint ends without an alarm', async () => {
     const w = start();
     await w.wake();
     await w.wait(DAY_MS);
@@ -152,7 +152,7 @@ describe('a day', () => {
 });
 
 describe('while something is wrong', () => {
-  it('an index that lies stops the mint until it is mended, on the same day', async () => {
+  it('an index that lies stops the mint until it is repaired, on the same day', async () => {
     const w = start();
     w.indexes[1].set({ kind: 'wrong', by: 1n });
     await w.wake();
@@ -169,7 +169,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n]);
   });
 
-  it('a day that ends without agreement has no mint; the next one holds it', async () => {
+  it('a day that ends without agreement has no mint; the next one includes it', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'down' });
     await w.wake();
@@ -215,7 +215,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n, 1_000n]);
   });
 
-  it('without SOL for the fees nothing begins and the report says why; a top-up is found at the next tick', async () => {
+  it('without SOL for the fees nothing begins and the report has the reason; the next tick finds added SOL', async () => {
     const w = start({ lamports: 1_000_000n });
     await w.wake();
     expect(await w.report()).toEqual({
@@ -259,7 +259,7 @@ describe('while something is wrong', () => {
 });
 
 describe('the dry run', () => {
-  it('shows what every source says and what would be minted, and mints nothing', async () => {
+  it("shows every source's figures and the possible mint, and mints nothing", async () => {
     const w = start();
     w.bitcoin.move(500n);
     w.mine(1);
@@ -282,7 +282,7 @@ describe('the dry run', () => {
     expect(await w.service.custody().listMints(10)).toEqual([]);
   });
 
-  it('says why it would wait, and that the day is done', async () => {
+  it('shows the reason to wait, and that the day is done', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'stale' });
     w.mine(3);

@@ -72,7 +72,7 @@ describe('the reserve at depth', () => {
     expect(both(seen, seen)).toMatchObject({ ok: true, sats: counted });
   });
 
-  it('a spend counts at once, whatever its depth', () => {
+  it('a spend counts at once, at any depth', () => {
     const seen = view({ young: [young(900, -300n), young(899, 200n)] });
     expect(both(seen, seen)).toMatchObject({ ok: true, sats: 800n });
   });
@@ -89,7 +89,7 @@ describe('the reserve at depth', () => {
     expect(both(behind, ahead)).toMatchObject({ ok: true, sats: 700n, tip: { height: 900 } });
   });
 
-  it('an income that only the index ahead has seen counts for neither', () => {
+  it('an income that only the leading index shows counts for neither', () => {
     const ahead = view({ tip: 902, confirmed: sats(1_500n), young: [young(902, 500n)] });
     expect(both(view({ tip: 900 }), ahead)).toMatchObject({ ok: true, sats: 1_000n });
   });
@@ -99,7 +99,7 @@ describe('the reserve at depth', () => {
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });
 
-  it('one sat of difference, or one index alone, is no agreement; of three none may differ', () => {
+  it('one sat of difference, or one index alone, is not an agreement; of three none may differ', () => {
     const other = view({ confirmed: sats(1_001n) });
     expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
     expect(agreeAtDepth([view(), view(), other], 3)).toEqual({ ok: false, reason: 'sources_disagree' });
@@ -341,7 +341,7 @@ function index(txs: BitcoinTx[], change: Partial<BitcoinIndex> = {}): BitcoinInd
 const read = (source: BitcoinIndex, depth = 3) => readReserveView(source, RESERVE_BTC, depth);
 
 describe('one view of the reserve', () => {
-  it('holds every transaction that the lower tip of another index may call young, and stops there', async () => {
+  it('holds every transaction that the lower tip of another index may treat as young, and stops there', async () => {
     // At tip 898, the lowest that agrees with 900, three confirmations begin at height 896.
     const source = index([paying(1, 900), paying(2, 898), paying(3, 897), paying(4, 896), paying(5, 400)]);
     const { young, tip } = await read(source);
@@ -356,7 +356,7 @@ describe('one view of the reserve', () => {
     await expect(read(index(many(300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
   });
 
-  it('is read again when a block comes in between, and given up when they keep coming', async () => {
+  it('is read again after a new block, and given up after several', async () => {
     const hashes = ['a', 'b', 'b', 'b'];
     const source = index([paying(1, 900), paying(2, 1)], { tipHash: async () => hashes.shift() ?? 'b' });
     expect((await read(source)).tip.hash).toBe('b');

@@ -117,7 +117,7 @@ describe('an hour', () => {
     expect(w.archive()).toEqual([proof]);
   });
 
-  it('is not over a millisecond early, however many ask', async () => {
+  it('does not end a millisecond early, for any number of calls', async () => {
     const w = start();
     await Promise.all(Array.from({ length: 100 }, () => w.custody().proof()));
     await w.tick(HOUR_MS - 1);
@@ -144,13 +144,13 @@ describe('an hour', () => {
     );
   });
 
-  it('a first proof is signed for whoever asks, without a cron', async () => {
+  it('any call signs the first proof, without a cron', async () => {
     const w = start();
     const proof = proofOf(await w.custody().proof());
     expect(w.archive()).toEqual([proof]);
   });
 
-  it('one that is overdue is signed for whoever asks', async () => {
+  it('any call signs an overdue proof', async () => {
     const w = start();
     await w.tick();
     w.clock.now += 3 * HOUR_MS;
@@ -176,7 +176,7 @@ describe('nothing is signed', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('while the tips differ, and the last proof stands', async () => {
+  it('while the tips differ, and the last proof stays', async () => {
     const w = start();
     await w.tick();
     w.indexes[0].set({ kind: 'stale' });
@@ -205,7 +205,7 @@ describe('nothing is signed', () => {
 });
 
 describe('the archive', () => {
-  it('hears of a proof later when D1 was down, and no proof is lost', async () => {
+  it('receives a proof later when D1 was unavailable, and no proof is lost', async () => {
     const w = start();
     await w.tick();
     w.service.mirror.down = true;
@@ -218,7 +218,7 @@ describe('the archive', () => {
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
   });
 
-  it('is where a journal without a proof goes on; while it cannot be read nothing is signed', async () => {
+  it('is the predecessor for a journal without a proof; while it cannot be read nothing is signed', async () => {
     const w = start();
     await w.tick();
     const [first] = w.archive();
@@ -246,7 +246,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
   }
   const watchOnly = () => start(null);
 
-  it('is said where no proof has been signed yet', async () => {
+  it('is reported when no proof has been signed yet', async () => {
     const w = watchOnly();
     await w.tick();
     expect(await w.custody().proof()).toMatchObject({
@@ -256,7 +256,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(w.archive()).toEqual([]);
   });
 
-  it('signs the draft, which stands until it is signed', async () => {
+  it('signs the draft, which stays the same until it is signed', async () => {
     const w = watchOnly();
     const message = await draftOf(w);
     w.clock.now += 6 * HOUR_MS;

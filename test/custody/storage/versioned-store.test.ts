@@ -186,12 +186,12 @@ describe('a storage of a newer version', () => {
     expect(answer.message).toContain(`version ${STORAGE_VERSION + 1}`);
   });
 
-  it('still answers for a swap that it knows', async () => {
+  it('still returns a swap that it has', async () => {
     const w = await rolledBack();
     expect(await w.start().findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
   });
 
-  it('goes on by its own alarm once the newer release runs again', async () => {
+  it('continues by its own alarm once the newer release runs again', async () => {
     const w = await rolledBack();
     await w.start().alarm();
     expect(w.storage.alarm).not.toBeNull();
@@ -202,9 +202,12 @@ describe('a storage of a newer version', () => {
     expect(w.journal.get('swap:key-a')?.state).toBe('settling');
   });
 
-  it.each(['3.5', 'two', '-1'])('includes a version that is no number of a release: %s', async (version) => {
-    const w = await rolledBack();
-    w.journal.setMeta('storage_version', version);
-    expect(await w.start().report()).toMatchObject({ frozen: 'storage_newer' });
-  });
+  it.each(['3.5', 'two', '-1'])(
+    'includes a version that is not a number of a release: %s',
+    async (version) => {
+      const w = await rolledBack();
+      w.journal.setMeta('storage_version', version);
+      expect(await w.start().report()).toMatchObject({ frozen: 'storage_newer' });
+    },
+  );
 });

@@ -45,12 +45,12 @@ describe('a refusal', () => {
     expect(isTooSmall(reason)).toBe(small);
   });
 
-  it('without liquidity says when to retry, and does not call the quote refused', () => {
+  it('without liquidity shows when to retry, and is not a refused quote', () => {
     expect(refusalOf('no_route')).toMatchObject({ retryAfterSeconds: 60, details: { reason: 'no_route' } });
     expect(refusalOf('no_route').message).toContain('liquidity');
   });
 
-  it('while swaps are stopped names why, and when to come back', () => {
+  it('while swaps are stopped has the reason and the time of the next try', () => {
     expect(stopped('unexpected_debit')).toMatchObject({
       retryAfterSeconds: 300,
       details: { reason: 'unexpected_debit' },
@@ -69,7 +69,7 @@ describe("a ledger's no", () => {
     availableAt,
   });
 
-  it('for a short balance tells what can be spent, never less than nothing', () => {
+  it('for a short balance shows the spendable sum, never less than nothing', () => {
     for (const [available, told] of [
       [5n, '5'],
       [0n, '0'],
@@ -83,7 +83,7 @@ describe("a ledger's no", () => {
     }
   });
 
-  it('for one operation tells its cap', () => {
+  it('for one operation shows its cap', () => {
     const refusal = limitRefusal({ ok: false, code: 'AMOUNT_TOO_LARGE', maximum: lamports(2n * SOL) }, NOW);
     expect(refusal).toMatchObject({
       details: { maxAmountLamports: '2000000000' },
@@ -97,7 +97,7 @@ describe("a ledger's no", () => {
     [NOW, 1],
     [NOW - 99_999, 1],
     [NOW + 10 * 86_400_000, 86_400],
-  ])('for a window tells the seconds to wait: at least one, at most a day', (availableAt, seconds) => {
+  ])('for a window shows the seconds to wait: at least one, at most a day', (availableAt, seconds) => {
     const refusal = limitRefusal(limit(availableAt), NOW);
     expect(refusal).toMatchObject({
       retryAfterSeconds: seconds,
@@ -140,7 +140,7 @@ describe('a swap as its caller sees it', () => {
     expect(swapView(closed())).toBeNull();
   });
 
-  it('tells the amount that was asked for even when nothing left in the end', () => {
+  it('shows the requested amount even when nothing left in the end', () => {
     const expired = signed({
       state: 'failed',
       amount: lamports(0n),
@@ -154,7 +154,7 @@ describe('a swap as its caller sees it', () => {
     });
   });
 
-  it('tells the sats that arrived, null until they have', () => {
+  it('shows the received sats, null before', () => {
     expect(swapView(settling())).toMatchObject({ btcSats: null, btcTxid: null });
     const paid = done({ outcome: { btcSats: '124500', btcTxid: 't' } });
     expect(swapView(paid)).toMatchObject({ btcSats: 124_500n, btcTxid: 't' });
@@ -162,7 +162,7 @@ describe('a swap as its caller sees it', () => {
 });
 
 describe('the answer to a create', () => {
-  it('is the same whatever has become of the swap since', () => {
+  it('is the same regardless of later changes of the swap', () => {
     for (const op of [
       signed(),
       settling({ detail: 'held', reason: 'held_unsettled' }),

@@ -27,7 +27,7 @@ const preview = (w: CustodianWorld, amount = SOL, client = '192.0.2.1') =>
   w.custody.previewSwap({ amountLamports: amount, client });
 
 describe('a dry run', () => {
-  it('says what would happen, opens no deposit address, reserves and stores nothing', async () => {
+  it('shows the expected result, opens no deposit address, reserves and stores nothing', async () => {
     const w = createCustodianWorld();
     expect(await preview(w)).toEqual({
       type: 'possible',
@@ -108,7 +108,7 @@ describe('a dry run', () => {
     expect(refusalOf(await create.custody.createSwap(request({ amountLamports: amount })))?.code).toBe(code);
   });
 
-  it('refuses while swaps are stopped, and asks nobody', async () => {
+  it('refuses without an upstream call while swaps are stopped', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect(refusalOf(await preview(w))).toMatchObject({
       code: 'SWAPS_PAUSED',
@@ -132,7 +132,7 @@ describe("the bridge's quota", () => {
     }
   });
 
-  it('leaves dry runs to others whatever one address, one /24 or one /48 has used', async () => {
+  it('leaves dry runs to others after one address, one /24 or one /48 has used its share', async () => {
     const w = rich();
     for (let host = 0; host < 100; host++) await preview(w, SOL, `192.0.2.${host}`);
     for (let subnet = 0x1000; subnet < 0x2000; subnet += 0x80)
@@ -142,7 +142,7 @@ describe("the bridge's quota", () => {
     expect((await preview(w, SOL, '198.51.100.1')).type).toBe('possible');
   });
 
-  it('gives 40 dry runs in all and 60 creates beside them', async () => {
+  it('allows 40 dry runs in total and 60 creates', async () => {
     const w = rich();
     for (let client = 0; client < 60; client++) await preview(w, SOL, `10.${client}.0.1`);
     expect(w.bridge.quotes).toHaveLength(40);
@@ -154,7 +154,7 @@ describe("the bridge's quota", () => {
     );
   });
 
-  it('comes back when its oldest call has left the window', async () => {
+  it('is available again when its oldest call has left the window', async () => {
     const w = rich();
     for (let call = 0; call < 5; call++) {
       await preview(w);
@@ -181,7 +181,7 @@ describe('an amount that was too small for the bridge', () => {
       amount < below ? { ok: false, reason: 'amount_too_low' } : nextQuote(amount, dry);
   };
 
-  it('is remembered for ten minutes, and for everything smaller, so that it costs one quote', async () => {
+  it('is remembered for ten minutes, and for all smaller amounts, so that it costs one quote', async () => {
     const w = rich();
     tooLow(w, SOL);
     const first = refusalOf(await w.custody.createSwap(small(0)));
@@ -200,7 +200,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(3);
   });
 
-  it('raises what is known, and a smaller one never lowers it', async () => {
+  it('raises the known minimum, and a smaller one never lowers it', async () => {
     const w = rich();
     tooLow(w, SOL);
     await w.custody.createSwap(request({ amountLamports: SOL / 2n, client: 'a' }));
@@ -263,7 +263,7 @@ describe('room for swaps', () => {
     expect((await w.custody.createSwap(request({ amountLamports: maximumLamports }))).type).toBe('created');
   });
 
-  it('is none while swaps are stopped, with the balance still told', async () => {
+  it('is zero while swaps are stopped, with the balance still shown', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect(await w.custody.swapRoom()).toMatchObject({
       balanceLamports: 10n * SOL,

@@ -27,7 +27,7 @@ function slowBalance(w: CustodianWorld) {
 }
 
 describe('one key', () => {
-  it('makes one swap however often it comes; repeats are marked and equal', async () => {
+  it('makes one swap for any number of repeats, which are marked and equal', async () => {
     const w = createCustodianWorld();
     const first = await w.custody.createSwap(keyed('a'));
     w.clock.now += 400 * 24 * 3_600_000;
@@ -71,7 +71,7 @@ describe('one key', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('keeps the refusal that came after the intent: a repeat asks the bridge for nothing', async () => {
+  it('keeps the refusal after the intent: a repeat makes no bridge call', async () => {
     const w = createCustodianWorld();
     w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_recipient' });
     const first = await w.custody.createSwap(keyed('a'));
@@ -104,7 +104,7 @@ describe('one key', () => {
     });
   });
 
-  it('whose swap takes longer than a caller may wait is told to come back, and is not begun twice', async () => {
+  it('whose swap takes longer than a caller may wait gets a time to retry, and is not begun twice', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({ type: 'refused', replayed: false });
@@ -123,7 +123,7 @@ describe('calls without a key', () => {
     expect(new Set(codes(answers)).size).toBe(2);
   });
 
-  it('20 at once never spend beyond the caps, and each refusal says which limit and when to come back', async () => {
+  it('20 at once never spend beyond the caps, and each refusal names the limit and the time', async () => {
     const w = createCustodianWorld();
     const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
     const answers = await Promise.all(calls);
@@ -147,7 +147,7 @@ describe('calls without a key', () => {
   });
 });
 
-describe('who may ask', () => {
+describe('limits per client', () => {
   it('six swaps an hour and client; the seventh waits until the first has left the hour', async () => {
     const w = createCustodianWorld({
       limits: {
@@ -183,7 +183,7 @@ describe('who may ask', () => {
     expect(answers.filter(({ type }) => type === 'created')).toHaveLength(6);
   });
 
-  it('a limit of zero lets nobody in', async () => {
+  it('a limit of zero allows no swap', async () => {
     const w = createCustodianWorld({ maxCreatesPerClientHour: 0 });
     expect(refusalOf(await w.custody.createSwap(request()))).toMatchObject({ code: 'RATE_LIMITED' });
     expect(w.signatures()).toBe(0);
@@ -242,7 +242,7 @@ describe('who may ask', () => {
 });
 
 describe('the balance', () => {
-  it('that cannot be read refuses the swap, with one read for all who asked at once', async () => {
+  it('that cannot be read refuses the swap, with one read for all concurrent calls', async () => {
     const w = createCustodianWorld();
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
     const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
@@ -288,7 +288,7 @@ describe('the balance', () => {
   });
 });
 
-it('an answer is a function of the row: a later failure does not change what a create was told', async () => {
+it('an answer is a function of the row: a later failure does not change the answer to a create', async () => {
   const w = createCustodianWorld();
   const first = await w.custody.createSwap(keyed('a'));
   const row = w.journal.get('swap:key-a');

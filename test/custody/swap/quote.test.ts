@@ -28,7 +28,7 @@ const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>
   quoteFor(oneSol, { minimumSats: sats(minimumSats), fixedFeeSats: sats(fixedFeeSats) });
 
 describe('priceQuote', () => {
-  it('holds the guaranteed output, not the expected one, against the fair price', () => {
+  it('compares the guaranteed output, not the expected one, with the fair price', () => {
     // 124,000 of 125,000 sats: 0.8 %.
     expect(priceQuote(withMinimum(124_000n), TWO, 200)).toEqual({
       ok: true,
@@ -47,7 +47,7 @@ describe('priceQuote', () => {
     expect(priceQuote(withMinimum(130_000n), TWO, 200)).toMatchObject({ ok: true, cost: 0n });
   });
 
-  it('one that fails only for its fixed fee says that a larger amount will pass', () => {
+  it('a quote that fails only for its fixed fee shows that a larger amount will pass', () => {
     expect(priceQuote(withMinimum(120_000n, 2_500n), TWO, 200)).toEqual({
       ok: false,
       reason: 'amount_below_cost',
@@ -70,7 +70,7 @@ describe('priceQuote', () => {
     expect(priceQuote(withMinimum(130_000n), prices, 200)).toEqual({ ok: false, reason });
   });
 
-  it('whatever passes loses at most the limit, counted another way', () => {
+  it('every accepted quote loses at most the limit, computed independently', () => {
     const price = fc.record({
       source: fc.constant('x'),
       btcUsd: fc.bigInt({ min: 10n ** 9n, max: 10n ** 12n }),
@@ -117,14 +117,14 @@ describe('quoteSwap', () => {
     ['declines', () => ({ ok: false as const, reason: 'quote_recipient' })],
     ['is too expensive', () => ({ ok: true as const, quote: withMinimum(1n) })],
     ['fails', () => Promise.reject(upstreamFailed('near-intents', 'timeout'))],
-  ])('goes on to the next when one %s', async (_name, nextQuote) => {
+  ])('continues with the next when one %s', async (_name, nextQuote) => {
     const [first, second] = [createFakeBridge(), createFakeBridge()];
     first.nextQuote = nextQuote;
     expect(await quoteSwap(createSwapPorts([first, second]), oneSol, false)).toMatchObject({ ok: true });
     expect(second.quotes).toHaveLength(1);
   });
 
-  it('tells why the last route was refused', async () => {
+  it("returns the last route's reason for its refusal", async () => {
     const bridge = createFakeBridge();
     bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });
     expect(await quoteSwap(createSwapPorts([bridge]), oneSol, false)).toEqual({
@@ -133,7 +133,7 @@ describe('quoteSwap', () => {
     });
   });
 
-  it('throws when every route failed, and says no_route when there is none', async () => {
+  it('throws when every route failed, and returns no_route when there is none', async () => {
     const bridge = createFakeBridge();
     bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'rate_limited'));
     await expect(quoteSwap(createSwapPorts([bridge]), oneSol, false)).rejects.toMatchObject({

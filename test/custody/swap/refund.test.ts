@@ -87,7 +87,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(pending('refunding'));
   });
 
-  it('from before the swap is none', async () => {
+  it('from before the swap does not count', async () => {
     const { settle, ports } = setUp(refunded(990_000_000n));
     credit(ports, 'old', 990_000_000n);
     credit(ports, 'signature-one', -SOL);
@@ -122,7 +122,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
-  it('is found behind any number of other transactions, a few at each look', async () => {
+  it('is found behind any number of other transactions, a few per check', async () => {
     const { settle, ports } = setUp(refunded(990_000_000n));
     for (let at = 0; at < 40; at++) credit(ports, `dust-${at}`, 1n);
     credit(ports, 'refund', 990_000_000n);

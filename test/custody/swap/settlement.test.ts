@@ -27,8 +27,8 @@ const paidBy = (txid: string, vout: number, sats: bigint) => ({
   claims: [`output:${txid}:${vout}`],
 });
 
-describe('what the bridge says is only where to look', () => {
-  it.each(['landed', 'settling'])('pending is told as %s', async (detail) => {
+describe('the bridge only indicates where to check', () => {
+  it.each(['landed', 'settling'])('pending is shown as %s', async (detail) => {
     const { settle, bridge } = setUp({ state: 'pending', detail });
     expect(await settle()).toEqual(pending(detail));
     expect(bridge.reports).toEqual(['deposit']);
@@ -39,7 +39,7 @@ describe('what the bridge says is only where to look', () => {
     expect(await setUp(delivered()).settle()).toEqual(pending('settling'));
   });
 
-  it('failed keeps the exposure: nothing is known to have come back', async () => {
+  it('failed keeps the exposure: no return is proven', async () => {
     const { settle } = setUp({ state: 'failed', reason: 'bridge_failed' });
     expect(await settle()).toEqual({
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
@@ -47,7 +47,7 @@ describe('what the bridge says is only where to look', () => {
     });
   });
 
-  it('a bridge that cannot be asked is an error, not an end', async () => {
+  it('an unavailable bridge is an error, not an end', async () => {
     const { settle, bridge } = setUp(delivered(TXID));
     bridge.nextReport = () => {
       throw upstreamFailed('near-intents', 'deposit_unknown');
@@ -63,7 +63,7 @@ describe('what the bridge says is only where to look', () => {
   });
 });
 
-describe('partial, in the words of the bridge', () => {
+describe('partial, as reported by the bridge', () => {
   const partial = (...txids: string[]): BridgeReport => ({ state: 'partial', txids });
   const incomplete = (arrived: boolean, outcome: object, claims: string[] = []) => ({
     settlement: { state: 'incomplete', reason: 'partial', arrived, outcome },
@@ -98,7 +98,7 @@ describe('delivery', () => {
     expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
   });
 
-  it('is found whichever of several transactions holds it', async () => {
+  it('is found in any of several transactions', async () => {
     const { settle, ports } = setUp(delivered(OTHER, TXID));
     ports.indexes = [(txid) => (txid === TXID ? bitcoinTx(TXID, [{ value: 124_500n }]) : null)];
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
@@ -128,13 +128,13 @@ describe('delivery', () => {
     ['unconfirmed', bitcoinTx(TXID, [{ value: 124_500n }], null)],
     ['to another address', bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
     ['to no address at all', bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
-  ])('an output %s is none', async (_name, tx) => {
+  ])('an output %s does not count', async (_name, tx) => {
     const { settle, ports } = setUp(delivered(TXID));
     ports.indexes = both(tx);
     expect(await settle()).toEqual(pending('settling'));
   });
 
-  it('an output that serves another swap is none', async () => {
+  it('an output that serves another swap does not count', async () => {
     const { settle, ports } = setUp(delivered(TXID), [`output:${TXID}:0`]);
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }]));
     expect(await settle()).toEqual(pending('settling'));
@@ -189,7 +189,7 @@ describe('delivery', () => {
     expect((await settle()).settlement.state).toBe('complete');
   });
 
-  it('names of transactions that are none are not looked up, nor more than a few', async () => {
+  it('malformed txids are not read, and only a few of the others', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
     const { settle, ports } = setUp(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
     const looked: string[] = [];

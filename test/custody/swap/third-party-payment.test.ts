@@ -105,7 +105,7 @@ function setUp(tool: Tool = 'near', seed = 3) {
 
 describe('a payment that a third party has built', () => {
   it.each(['near', 'chainflip'] as const)(
-    'by %s passes on what two nodes and the bridge say',
+    'by %s passes on the data of two nodes and the bridge',
     async (tool) => {
       const w = setUp(tool);
       const passed = await w.checkThirdParty();
@@ -216,7 +216,7 @@ describe('it is refused', () => {
   });
 });
 
-it('a deposit address that the bridge does not know yet is asked about again, a few times', async () => {
+it('a deposit address that the bridge does not have yet is requested again, a few times', async () => {
   const w = setUp();
   let times = 0;
   const known = w.ports.nearStatus;

@@ -82,7 +82,7 @@ describe('a quote with foreign bytes', () => {
   });
 
   it.each(['amount_too_low', 'amount_too_high', 'no_route'])(
-    'that a route does not have (%s) says nothing of a route that failed',
+    'a route without a quote (%s) does not hide the failure of another one',
     async (reason) => {
       const w = world(async () => approved());
       w.second.nextQuote = () => ({ ok: false, reason });
@@ -116,12 +116,12 @@ describe('a quote with foreign bytes', () => {
 describe('preparing it', () => {
   const intent = planSwap({ id: 'swap:k', bodyHash: null, amount: oneSol, now: NOW, overhead: OVERHEAD });
 
-  it('sets aside what the dearest route may take', () => {
+  it('reserves the cost of the most expensive route', () => {
     expect(intent.reserved).toBe(SOL + OVERHEAD);
     expect(swapDebit(oneSol, OVERHEAD)).toBe(SOL + OVERHEAD);
   });
 
-  it('signs the bytes that were approved, and takes their names for ever', async () => {
+  it('signs the approved bytes, and consumes their names permanently', async () => {
     const { ports } = world(async () => approved({ minimumSats: sats(124_000n) }));
     const prepared = await createSwapKind(ports).prepare(intent);
     expect(prepared).toMatchObject({

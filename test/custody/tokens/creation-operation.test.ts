@@ -56,7 +56,7 @@ it('a creation is signed by the key that only its invoice has', async () => {
   expect(signed).toEqual([['one', ready.message]]);
 });
 
-it('a creation gives its mint no more than was set aside for it, whatever a node says of rent', async () => {
+it("a creation gives its mint no more than the reserved rent, regardless of a node's figure", async () => {
   const most = RESERVED - CREATION_FEE;
   expect(await prepare(null, {}, most).prepared).toMatchObject({ ok: true });
   for (const rent of [most + 1n, 50_000_000_000n]) {
@@ -69,7 +69,7 @@ it('a creation gives its mint no more than was set aside for it, whatever a node
   }
 });
 
-it('lamports that somebody sent to the address of a mint are no mint of ours, and no sign of a stolen seed', async () => {
+it('lamports at the address of a mint are neither our mint nor a sign of a stolen seed', async () => {
   const funded = { owner: SYSTEM_PROGRAM_ADDRESS, supply: 0n, decimals: -1 };
   const { prepared, signed } = prepare(funded);
   expect(await prepared).toEqual({ ok: false, reason: 'mint_address_funded' });
@@ -99,7 +99,7 @@ describe('a mint that is there already', () => {
     ['of other decimals', mint({ decimals: 9 })],
     ['of more than anybody may have made', mint({ supply: 5_000_001n })],
     ['that is no mint', mint({ supply: 0n, decimals: -1 })],
-  ])('%s is foreign: the operator must look', async (_name, found) => {
+  ])('%s is foreign: the operator must check', async (_name, found) => {
     const { prepared, signed } = prepare(found);
     expect(await prepared).toEqual({ ok: false, reason: 'held_foreign_mint' });
     expect(signed).toEqual([]);
