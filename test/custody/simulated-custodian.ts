@@ -74,14 +74,12 @@ function faultsOf(random: Random, isWild: boolean, { crashing, failingSends, los
       balanced: false,
       lostAnswers: wild * random.pick([0, 0.1]),
     },
-    d1: lostWrites
-      ? {
-          failing: wild * random.pick([0, 0.02]),
-          outageMs: 2_000,
-          lostAnswers: wild * random.pick(lostWrites),
-          lateCommits: 0,
-        }
-      : CALM.d1,
+    d1: {
+      failing: wild * random.pick([0, 0.02]) * (lostWrites ? 1 : 0),
+      outageMs: 2_000,
+      lostAnswers: wild * random.pick(lostWrites ?? [0, 0]),
+      lateCommits: 0,
+    },
     host: {
       crash: ends,
       replace: ends,
