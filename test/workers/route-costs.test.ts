@@ -1,0 +1,206 @@
+import { env } from 'cloudflare:workers';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import page from '../../docs/scale.md?raw';
+import { createApp } from '../../src/app.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
+
+/** What one request used. Rows are those that D1 bills, from the `meta` of its results. */
+type Cost = Record<'statements' | 'read' | 'written' | 'kv' | 'custodian' | 'limiter' | 'upstream', number>;
+const NOTHING: Cost = { statements: 0, read: 0, written: 0, kv: 0, custodian: 0, limiter: 0, upstream: 0 };
+
+const WORDS: Readonly<Record<keyof Cost, string>> = {
+  statements: 'D1',
+  read: 'read',
+  written: 'written',
+  kv: 'KV',
+  custodian: 'custodian',
+  limiter: 'limiter',
+  upstream: 'upstream',
+};
+
+let cost: Cost = { ...NOTHING };
+
+const count = ({ meta }: D1Result): void => {
+  cost.statements += 1;
+  cost.read += meta.rows_read;
+  cost.written += meta.rows_written;
+};
+
+const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
+
+/** `first()` has no `meta`, so it is answered from `all()`. */
+function counted(statement: D1PreparedStatement): D1PreparedStatement {
+  const all = async <T>(): Promise<D1Result<T>> => {
+    const result = await statement.all<T>();
+    count(result);
+    return result;
+  };
+  const wrapped = {
+    bind: (...values: unknown[]) => counted(statement.bind(...values)),
+    all,
+    run: all,
+    first: async (column?: string) => {
+      const [row] = (await all<Record<string, unknown>>()).results;
+      return row === undefined ? null : column === undefined ? row : row[column];
+    },
+  } as Partial<D1PreparedStatement> as D1PreparedStatement;
+  originals.set(wrapped, statement);
+  return wrapped;
+}
+
+const DB = {
+  prepare: (query: string) => counted(env.DB.prepare(query)),
+  batch: async (statements: D1PreparedStatement[]) => {
+    const results = await env.DB.batch(statements.map((one) => originals.get(one) ?? one));
+    for (const result of results) count(result);
+    return results;
+  },
+} as Partial<D1Database> as D1Database;
+
+/** Counts each call of a method before it is made. */
+const counting = <T extends object>(target: T, key: 'kv' | 'limiter'): T =>
+  new Proxy(target, {
+    get: (_, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        cost[key] += 1;
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+
+/** A custodian that has nothing beyond what D1 shows. */
+const emptyCustodian = (): DurableObjectStub<never> =>
+  new Proxy({} as DurableObjectStub<never>, {
+    get: (_, verb) => async () => {
+      cost.custodian += 1;
+      return verb === 'listAsryEpochs' || verb === 'listMints' ? [] : null;
+    },
+  });
+
+const SEED = new Uint8Array(32).fill(7);
+const MINT = base58.encode(new Uint8Array(32).fill(9));
+const signature = (last: number): string => base58.encode(new Uint8Array(64).fill(5).with(63, last));
+const FINISHED = signature(1);
+const UNKNOWN = signature(0);
+
+const bindings = (): Env =>
+  ({
+    ...env,
+    DB,
+    KV: counting(env.KV, 'kv'),
+    LIMITER: counting(env.LIMITER, 'limiter'),
+    CUSTODIAN: { ...env.CUSTODIAN, getByName: emptyCustodian },
+    TREASURY_SOLANA_ADDRESS: MINT,
+    PUBLIC_BASE_URL: 'https://sluice.test',
+    SOLANA_PRIVATE_KEY: base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
+    RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    MINT_KEY_SEED: 'a'.repeat(64),
+    ASRY_MINT_ADDRESS: MINT,
+    ABSR_MINT_ADDRESS: MINT,
+  }) as unknown as Env;
+
+const ROWS = 1_000;
+const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)';
+
+/** Enough rows that a statement without an index shows. */
+async function fill(): Promise<void> {
+  const at = '2026-11-22T00:00:00.000Z';
+  const operation = (kind: string) =>
+    env.DB.prepare(
+      `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, amount_lamports, landed_slot, block_time,
+         expected_sats, btc_sats, btc_txid, created_at, updated_at, journal)
+       ${numbers} SELECT '${kind}:' || i, i + ?2, 1, '${kind}', 'finished', 'x', '${kind}' || i, '500000000', i, i, '120000', '120000',
+         printf('%064d', i), ?3, ?3,
+         '{"dueAt":null}' FROM n`,
+    );
+  await env.DB.batch([
+    operation('swap').bind(ROWS, 0, at),
+    operation('asry').bind(ROWS, ROWS, at),
+    env.DB.prepare(
+      `INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
+       ${numbers} SELECT 1700000000000 + i, '/page/' || (i % 40), '', '203.0.113.1', 'site' || (i % 20) || '.example', '2026-11-21',
+         '2026-11-21T10', 'v' || i FROM n`,
+    ).bind(ROWS),
+    env.DB.prepare(`UPDATE operations SET signature = ? WHERE id = 'swap:1'`).bind(FINISHED),
+  ]);
+}
+
+const app = createApp((all) => ({ ...apiDeps(all), log: () => undefined }));
+
+beforeAll(async () => {
+  vi.stubGlobal('fetch', async () => {
+    cost.upstream += 1;
+    throw new TypeError('no network here');
+  });
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  await fill();
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+const view = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"path":"/page/1"}',
+};
+const REQUESTS: readonly (readonly [
+  name: string,
+  path: string,
+  init?: { method: string; headers: Record<string, string>; body: string },
+])[] = [
+  ['GET /api/health', '/api/health'],
+  ['GET /api/swap/status/{id}, final', `/api/swap/status/${FINISHED}`],
+  ['GET /api/swap/status/{id}, unknown', `/api/swap/status/${UNKNOWN}`],
+  ['GET /api/exchanges/transactions', '/api/exchanges/transactions'],
+  ['GET /api/arbitrage/transactions', '/api/arbitrage/transactions'],
+  ['GET /api/invoices/{id}, unknown', `/api/invoices/${crypto.randomUUID()}`],
+  ['GET /api/tokens/{id}, unknown', '/api/tokens/7'],
+  ['GET /api/listings/search', '/api/listings/search?q=abc'],
+  ['GET /api/proof/history', '/api/proof/history'],
+  ['GET /api/asry/epoch', '/api/asry/epoch'],
+  ['GET /api/analytics/stats', '/api/analytics/stats'],
+  ['POST /api/analytics/pageview', '/api/analytics/pageview', view],
+];
+
+/** The cells of the table in docs/scale.md, by the first of each row. */
+const stated = new Map(
+  page
+    .split('\n')
+    .filter((line: string) => /^\| `(GET|POST) /.test(line))
+    .map((line: string) => {
+      const [name = '', ...cells] = line
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1);
+      return [name.replaceAll('`', ''), cells] as const;
+    }),
+);
+
+/** As the table has it: what was used, or 0. */
+const told = (used: Cost): string =>
+  Object.entries(used)
+    .filter(([, times]) => times > 0)
+    .map(([what, times]) => `${times} ${WORDS[what as keyof Cost]}`)
+    .join(', ') || '0';
+
+it.each(REQUESTS.map(([name, path, init = {}]) => [name, path, init] as const))(
+  '%s costs what docs/scale.md says, first and again',
+  async (name, path, init) => {
+    const all = bindings();
+    const measure = async (): Promise<string> => {
+      cost = { ...NOTHING };
+      const response = await app.request(path, init, all);
+      const text = await response.text();
+      expect(response.status, text).toBeLessThan(500);
+      return told(cost);
+    };
+    const [first, again] = [await measure(), await measure()];
+    expect([first, again]).toEqual(stated.get(name));
+  },
+);
