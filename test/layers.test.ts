@@ -85,6 +85,31 @@ it('only the composition imports the domains of custody', () => {
   expect(users.filter((file) => !file.startsWith('wiring/'))).toEqual([]);
 });
 
+/** Values that files beside `custodian.ts` take from a domain. Any of these files may take types. */
+const MAY_TAKE: Record<string, string[]> = {
+  'custody/api.ts': ['custody/asry/claim-view.ts'],
+  'custody/budgets.ts': ['custody/swap/limits.ts'],
+};
+
+it.each(files.filter((file) => /^custody\/[\w-]+\.ts$/.test(file) && file !== 'custody/custodian.ts'))(
+  '%s composes no domain',
+  (file) => {
+    const text = read(file).replaceAll(/^(?:import|export) type [^;]*;/gm, '');
+    const taken = [...text.matchAll(/from '\.\/(\w+\/[\w-]+\.ts)'/g)]
+      .map(([, path = '']) => `custody/${path}`)
+      .filter((target) => DOMAINS.includes(target.split('/')[1] ?? ''));
+    expect(taken.filter((target) => !(MAY_TAKE[file] ?? []).includes(target))).toEqual([]);
+  },
+);
+
+it('no room of custody holds more than 20 files', () => {
+  const rooms = files.filter((file) => file.startsWith('custody/')).map((file) => posix.dirname(file));
+  const sizes = [...new Set(rooms)].map(
+    (room) => [room, rooms.filter((one) => one === room).length] as const,
+  );
+  expect(sizes.filter(([, size]) => size > 20)).toEqual([]);
+});
+
 it.each(files.filter((file) => /^(core|chain)\//.test(file)))(
   '%s has no clock, chance, network or timer',
   (file) => {

@@ -196,6 +196,16 @@ describe('POST /api/swap/create', () => {
     expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
   });
 
+  it('a refused dry run answers with the code of the refusal and asks for no swap', async () => {
+    service.preview = { type: 'refused', refusal: { code: 'SWAP_LIMIT_REACHED', message: 'no room' } };
+    const response = await create('{"amountSol":0.5,"dry_run":true}');
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      { error_code: 'SWAP_LIMIT_REACHED' },
+    ]);
+    expect(service.asked).toEqual([]);
+  });
+
   it('without configuration is 503 and names the variable, no value', async () => {
     service.configured = false;
     const response = await create('{"amountSol":1}');

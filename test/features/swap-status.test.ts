@@ -1,9 +1,7 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
-import { lamports } from '../../src/core/amount.ts';
 import { refusalError } from '../../src/core/errors.ts';
 import type { SwapView } from '../../src/custody/api.ts';
-import { createSwap, previewSwap } from '../../src/features/swap/create-swap.ts';
 import { getSwapStatus } from '../../src/features/swap/get-swap-status.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 import { createCache } from '../../src/http/cached.ts';
@@ -112,31 +110,6 @@ describe('a create', () => {
     retryAfterSeconds: 9,
     details: { limit: 'day' },
   };
-  it('passes amount, client and key on, and no key without one', async () => {
-    const seen: unknown[] = [];
-    const custody = {
-      async createSwap(request: unknown) {
-        seen.push(request);
-        return { type: 'refused' as const, replayed: false, refusal };
-      },
-      async previewSwap(request: unknown) {
-        seen.push(request);
-        return { type: 'refused' as const, refusal };
-      },
-    };
-    const key = { keyHash: 'k', bodyHash: 'b' };
-    await createSwap({ custody }, { amount: lamports(5n), client: 'ip', key });
-    await createSwap({ custody }, { amount: lamports(5n), client: 'ip', key: undefined });
-    await expect(previewSwap({ custody }, { amount: lamports(5n), client: 'ip' })).rejects.toMatchObject({
-      code: 'SWAP_LIMIT_REACHED',
-    });
-    expect(seen).toEqual([
-      { amountLamports: 5n, client: 'ip', key },
-      { amountLamports: 5n, client: 'ip' },
-      { amountLamports: 5n, client: 'ip' },
-    ]);
-  });
-
   it('a refusal is thrown with its code, wait and details', () => {
     expect(refusalError(refusal)).toMatchObject({
       code: 'SWAP_LIMIT_REACHED',

@@ -1,12 +1,17 @@
 /**
- * The operator's commands. No command names a destination or an amount; each call leaves an audit row.
+ * What the operator sees and does: the status report and the commands. No command names a destination or an
+ * amount; each call leaves an audit row.
  * @module
  */
-import type { OpsAnswer, OpsCommand } from '../api.ts';
+import type { CustodyReport, OpsAnswer, OpsCommand } from '../api.ts';
 import type { Journal } from './journal.ts';
-import { isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
+import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
 import { isTerminal, type Operation } from './operation.ts';
+import type { Signer } from './ports.ts';
+import { recallDisagreement } from './quorum.ts';
 import type { Reconciled } from './reconcile.ts';
+import type { ChainPort } from './solana-view.ts';
+import { type Budget, limitsOf } from './spending-limits.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
@@ -92,3 +97,37 @@ const summary = (operation: Operation) => ({
   signature: operation.signing?.signature ?? null,
   createdAt: new Date(operation.createdAt).toISOString(),
 });
+
+/** Whether the custodian works, which operations are open, and how much of each cap is used. */
+export function custodyReport({
+  journal,
+  mint,
+  chain,
+  signer,
+  swapsDisabled,
+  budgets,
+  now,
+}: {
+  readonly chain: Pick<ChainPort, 'agreement'>;
+  readonly signer: Pick<Signer, 'address'>;
+  readonly swapsDisabled: boolean;
+  readonly now: () => number;
+  readonly budgets: readonly Budget[];
+  readonly journal: Journal;
+  readonly mint: CustodyReport['mint'];
+}): CustodyReport {
+  const entries = journal.counting(now());
+  const open = journal.open();
+  return {
+    reserveAddress: signer.address,
+    solana: recallDisagreement(journal, chain.agreement(), now()),
+    mint,
+    frozen: frozenReason(journal) ?? null,
+    // An operator's pause stops more than swaps, so it is reported first.
+    paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
+    openOperations: open.filter((operation) => !isTerminal(operation)).length,
+    heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
+    undeliveredSinceMs: journal.undeliveredSince() ?? null,
+    limits: budgets.flatMap((budget) => limitsOf(budget, entries, now())),
+  };
+}

@@ -3,6 +3,7 @@ import type { TypedResponse } from 'hono';
 import type { JSONParsed } from 'hono/utils/types';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { refusalError } from '../../core/errors.ts';
+import type { CustodianApi } from '../../custody/api.ts';
 import { clientKey } from '../../http/client.ts';
 import { csvList, wantsCsv } from '../../http/csv.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
@@ -10,7 +11,6 @@ import { keptBody, type Tagged, tagged } from '../../http/memoized-json.ts';
 import { decodeCursor, pageOf } from '../../http/page.ts';
 import { newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
-import { type CreateSwapDeps, createSwap, previewSwap } from './create-swap.ts';
 import { type EstimateDeps, getEstimate } from './get-estimate.ts';
 import { getMinimum } from './get-minimum.ts';
 import { getSwapStatus, type SwapStatusDeps } from './get-swap-status.ts';
@@ -24,8 +24,8 @@ import {
 import type { SwapRow, SwapStore } from './swap-store.ts';
 
 export type SwapDeps = EstimateDeps &
-  CreateSwapDeps &
   SwapStatusDeps & {
+    readonly custody: Pick<CustodianApi, 'createSwap' | 'previewSwap'>;
     readonly swaps: SwapStore;
     /** Final swaps and their bodies, by signature. */
     readonly finalSwaps: Map<string, { readonly swap: SwapRow; readonly body: Tagged }>;
@@ -109,9 +109,10 @@ export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
     const deps = c.var.deps.swap;
     deps.requireSwaps();
     const { amountSol: atoms, dry_run: dryRun } = c.req.valid('json');
-    const request = { amount: lamports(atoms), client: clientKey(c) };
+    const request = { amountLamports: lamports(atoms), client: clientKey(c) };
     if (dryRun) {
-      const preview = await previewSwap(deps, request);
+      const preview = await deps.custody.previewSwap(request);
+      if (preview.type === 'refused') throw refusalError(preview.refusal);
       return c.json(
         {
           initiated: false,
@@ -120,15 +121,15 @@ export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
           statusUrl: null,
           message: 'Dry run: this swap would pass now. Nothing was reserved or signed.',
           dry_run: true,
-          ...created(request.amount, preview),
+          ...created(request.amountLamports, preview),
         },
         200,
       );
     }
     const text = idempotencyKey(c);
-    const key =
-      text === undefined ? undefined : requestFingerprint('swap/create', text, { amount: request.amount });
-    const answer = await createSwap(deps, { ...request, key });
+    const amount = request.amountLamports;
+    const key = text === undefined ? {} : { key: requestFingerprint('swap/create', text, { amount }) };
+    const answer = await deps.custody.createSwap({ ...request, ...key });
     if (answer.replayed) c.header('Idempotency-Replayed', 'true');
     if (answer.type === 'refused') throw refusalError(answer.refusal);
     const { swap } = answer;
