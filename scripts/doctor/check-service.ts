@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
+import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { reserveOf } from '../../src/wiring/configured.ts';
 import { type Finding, note, problem, type Settings } from './finding.ts';

@@ -2,7 +2,7 @@
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
 import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
-import { decodeMint } from '../../src/chain/solana/mint.ts';
+import { decodeMint } from '../../src/chain/solana/token-program.ts';
 import { readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';

@@ -39,12 +39,10 @@ export const AREAS: readonly Area[] = [
   {
     name: 'screen',
     files: [
-      'src/custody/policy/associated-token.ts',
-      'src/custody/policy/chainflip-vault-swap.ts',
+      'src/custody/policy/bridge-programs.ts',
       'src/custody/policy/compute-budget.ts',
       'src/custody/policy/instruction.ts',
       'src/custody/policy/instructions.ts',
-      'src/custody/policy/lifi-tracker.ts',
       'src/custody/policy/lookup-tables.ts',
       'src/custody/policy/quote.ts',
       'src/custody/policy/policy.ts',

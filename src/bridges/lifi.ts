@@ -3,14 +3,14 @@
  * request; the transaction policy must pass its bytes before anything is signed.
  * @module
  */
-import { type Lamports, sats } from '../core/amount.ts';
+import { type Lamports, lamports, sats } from '../core/amount.ts';
 import { AppError } from '../core/errors.ts';
 import type { Lifi, LifiQuote } from '../providers/lifi.ts';
+import { BITCOIN_CHAIN_ID, type LifiStatus, SOL_TOKEN, SOLANA_CHAIN_ID } from '../providers/lifi.ts';
 import type { NearIntents } from '../providers/near-intents.ts';
 import { judgeLifiQuote, TOOLS } from './lifi-quote.ts';
-import { lifiReport } from './lifi-status.ts';
 import { nearReport } from './near-intents.ts';
-import type { QuoteVerdict, SwapRoute } from './route.ts';
+import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
 export const LIFI_SLIPPAGE_BPS = 50;
 /** Upper bound of all fee lines, as a share of the amount. */
@@ -86,4 +86,41 @@ function offered(quote: LifiQuote, amount: Lamports, askedAt: number): QuoteVerd
       thirdParty: { quote, slippageBps: LIFI_SLIPPAGE_BPS, askedAt },
     },
   };
+}
+
+/**
+ * Maps LI.FI's status and substatus to a bridge report. A refund or a partial payout is never reported as delivered.
+ * @param tool the tool of the quote; a status of another tool is ignored
+ * @see https://docs.li.fi/introduction/user-flows-and-examples/status-tracking
+ */
+export function lifiReport(status: LifiStatus, tool: string): BridgeReport {
+  if (status.tool && status.tool !== tool) return { state: 'pending', detail: 'unknown' };
+  const { receiving } = status;
+  const txids = receiving?.txHash ? [receiving.txHash.toLowerCase()] : [];
+  switch (status.status) {
+    case 'DONE':
+      if (status.substatus === 'COMPLETED' && receiving?.chainId === BITCOIN_CHAIN_ID) {
+        return { state: 'delivered', txids };
+      }
+      if (status.substatus === 'REFUNDED') return { state: 'refunded', amount: refundOf(receiving) };
+      if (status.substatus === 'PARTIAL') return { state: 'partial', txids };
+      return { state: 'pending', detail: 'unknown' };
+    case 'FAILED':
+      return status.substatus === 'REFUNDED'
+        ? { state: 'refunded', amount: refundOf(receiving) }
+        : { state: 'failed', reason: 'bridge_failed' };
+    case 'PENDING':
+      return {
+        state: 'pending',
+        detail: status.substatus === 'WAIT_SOURCE_CONFIRMATIONS' ? 'landed' : 'settling',
+      };
+    default:
+      // NOT_FOUND and INVALID are not final, since the index may be late. An undocumented status is not either.
+      return { state: 'pending', detail: 'unknown' };
+  }
+}
+
+function refundOf(receiving: LifiStatus['receiving']): Lamports | null {
+  const isSol = receiving?.token?.address === SOL_TOKEN && receiving.token.chainId === SOLANA_CHAIN_ID;
+  return isSol && receiving?.amount ? lamports(BigInt(receiving.amount)) : null;
 }

@@ -27,9 +27,8 @@ import { archivedProof, createProofs, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { createSwaps } from './swap/create-swap.ts';
 import { createSwapKind, type SwapPorts } from './swap/operation.ts';
-import { programMemory, trustPrograms } from './swap/program-memory.ts';
 import { recoveredSwap } from './swap/recovery.ts';
-import { createThirdPartyCheck } from './swap/third-party-payment.ts';
+import { createThirdPartyCheck, programMemory, trustPrograms } from './swap/third-party-payment.ts';
 import { openStorage } from './versioned-store.ts';
 
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */

@@ -7,7 +7,7 @@ import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
 import { depositTerms } from '../chain/solana/deposit.ts';
 import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
-import { decodeMint } from '../chain/solana/mint.ts';
+import { decodeMint } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';

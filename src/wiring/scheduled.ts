@@ -6,8 +6,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import { purgeAnalytics } from '../features/analytics/purge-analytics.ts';
-import { createExchangeStore } from '../features/exchange/exchange-store.ts';
-import { purgeExchange } from '../features/exchange/purge-exchange.ts';
+import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { alertUndercollateralized } from '../features/reserves/alert-undercollateralized.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -20,9 +19,8 @@ import { failedParts, getStatus, type StatusReport } from '../features/status/ge
 import { createHeartbeat } from '../features/status/heartbeat.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
-import { analyticsDatabase } from './analytics-database.ts';
 import { apiOf } from './api.ts';
-import { fetchFor } from './clients.ts';
+import { analyticsDatabase, fetchFor } from './clients.ts';
 import type { Wired } from './telemetry.ts';
 
 export function scheduledDeps(env: Env): ScheduledDeps {

@@ -1,8 +1,7 @@
 /** Deposits on the world's chain, and claims of them as a caller makes them. */
 
-import { decodeTokenAccount } from '../../src/chain/solana/token-account.ts';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
 import { createStage, type Stage } from '../chain/solana/deposit-scenes.ts';
 import type { SolanaKey } from '../world/keys.ts';

@@ -1,10 +1,13 @@
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeMint } from '../../src/chain/solana/mint.ts';
-import { decodeTokenAccount } from '../../src/chain/solana/token-account.ts';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { metadataInMint } from '../../src/chain/solana/token-metadata-read.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import {
+  decodeMint,
+  decodeTokenAccount,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../src/chain/solana/token-program.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;

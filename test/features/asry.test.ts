@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { canonicalSignature } from '../../src/chain/solana/address.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { ClaimAnswer } from '../../src/custody/api.ts';
-import { canonicalSignature } from '../../src/features/asry/signature.ts';
 import {
   asryApp,
   epoch,

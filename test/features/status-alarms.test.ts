@@ -6,9 +6,9 @@ import {
   alarmsOf,
   raiseAlarms,
 } from '../../src/features/status/check-alarms.ts';
+import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import type { StatusReport } from '../../src/features/status/get-status.ts';
 import { createHeartbeat, type TextStore } from '../../src/features/status/heartbeat.ts';
-import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();

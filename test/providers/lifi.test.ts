@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lifiReport } from '../../src/bridges/lifi-status.ts';
+import { lifiReport } from '../../src/bridges/lifi.ts';
 import { createLifi, type LifiStatus } from '../../src/providers/lifi.ts';
 import { type Recorded, replay } from './replay.ts';
 

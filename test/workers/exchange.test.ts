@@ -1,8 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
-import { createExchangeStore } from '../../src/features/exchange/exchange-store.ts';
-import { purgeExchange } from '../../src/features/exchange/purge-exchange.ts';
+import { createExchangeStore, purgeExchange } from '../../src/features/exchange/exchange-store.ts';
 import { createCache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';

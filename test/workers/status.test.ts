@@ -1,7 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { createDatabaseStore, TABLES } from '../../src/features/status/database-store.ts';
-import { schemaFingerprint } from '../../src/features/status/schema-fingerprint.ts';
+import { createDatabaseStore, schemaFingerprint, TABLES } from '../../src/features/status/database-store.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();

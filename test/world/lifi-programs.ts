@@ -10,8 +10,8 @@ import {
 } from '../../src/bridges/lifi-chainflip.ts';
 import { LOOKUP_TABLE_PROGRAM } from '../../src/chain/solana/lookup-table.ts';
 import { programDataAddress } from '../../src/chain/solana/program-deployment.ts';
+import { CLOCK_SYSVAR, TRACKER_PROGRAM } from '../../src/custody/policy/bridge-programs.ts';
 import { LIFI_COLLECTOR } from '../../src/custody/policy/instructions.ts';
-import { CLOCK_SYSVAR, TRACKER_PROGRAM } from '../../src/custody/policy/lifi-tracker.ts';
 import { createSolanaKey } from './keys.ts';
 import { tableData } from './lifi-transaction.ts';
 import {

@@ -5,7 +5,6 @@
  * @module
  */
 import type { NostrEvent } from './nip01.ts';
-import { webUrl } from './nip73.ts';
 
 export const COMMENT_KIND = 1111;
 
@@ -31,4 +30,14 @@ export function commentRoot({ tags }: NostrEvent): CommentRoot | undefined {
   const value = tag && first(tag);
   if (!tag || !value) return undefined;
   return { tag, value, kind: first('K') ?? null, url: (tag === 'I' && webUrl(value)) || null };
+}
+
+/** NIP-73: a URL is its own identifier. An http(s) URL without fragment and credentials, or undefined. Untrusted text becomes a link here. */
+export function webUrl(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  if ((url.protocol !== 'https:' && url.protocol !== 'http:') || url.username || url.password)
+    return undefined;
+  url.hash = '';
+  return url.href;
 }

@@ -6,8 +6,8 @@
  * @module
  */
 import { createByteReader } from './byte-reader.ts';
-import type { Mint } from './mint.ts';
 import { METADATA_POINTER, METADATA_V1, metadataInMint, TOKEN_METADATA } from './token-metadata-read.ts';
+import type { Mint } from './token-program.ts';
 
 /** Addresses; null if the authority was revoked permanently. */
 export type TokenAuthorities = {

@@ -7,8 +7,8 @@
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type ByteReader, createByteReader } from './byte-reader.ts';
-import type { Mint } from './mint.ts';
 import { addressSeed, programAddress } from './program-address.ts';
+import type { Mint } from './token-program.ts';
 
 export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 

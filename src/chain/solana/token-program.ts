@@ -40,3 +40,59 @@ export function tokenExtensions(
   }
   return extensions;
 }
+
+/** Owner, mint and balance. @see solana-program/token interface/src/state.rs (`Account`) */
+export type TokenAccount = { readonly mint: string; readonly owner: string; readonly atoms: bigint };
+
+/** State byte after the 36 bytes of the delegate; 0 means that the account was never initialized. */
+const STATE_OFFSET = 108;
+
+/**
+ * @param owner program that owns the account
+ * @returns undefined for anything except a live token account
+ */
+export function decodeTokenAccount(owner: string, data: Uint8Array): TokenAccount | undefined {
+  if (!tokenExtensions(owner, data, 'account') || data[STATE_OFFSET] === 0) return undefined;
+  const read = createByteReader(data);
+  return { mint: read.address(), owner: read.address(), atoms: read.u64() };
+}
+
+/** A mint: the supply of a token and its decimals. @see solana-program/token interface/src/state.rs (`Mint`) */
+export type Mint = {
+  /** The program that owns the mint. */
+  readonly program: string;
+  /** Mint authority; null if none. */
+  readonly mintAuthority: string | null;
+  /** Freeze authority; null if none. */
+  readonly freezeAuthority: string | null;
+  /** Atoms. */
+  readonly supply: bigint;
+  readonly decimals: number;
+  /** Values by type; empty under the classic program. */
+  readonly extensions: ReadonlyMap<number, Uint8Array>;
+};
+
+/**
+ * @param owner program that owns the account
+ * @returns undefined for anything except an initialized mint
+ */
+export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
+  const extensions = tokenExtensions(owner, data, 'mint');
+  if (!extensions) return undefined;
+  const read = createByteReader(data);
+  const hasAuthority = read.u32() === 1;
+  const authority = read.address();
+  const supply = read.u64();
+  const decimals = read.u8();
+  if (read.u8() === 0) return undefined;
+  const canFreeze = read.u32() === 1;
+  const freezer = read.address();
+  return {
+    program: owner,
+    mintAuthority: hasAuthority ? authority : null,
+    freezeAuthority: canFreeze ? freezer : null,
+    supply,
+    decimals,
+    extensions,
+  };
+}

@@ -3,9 +3,8 @@
  * @module
  */
 import type { DepositTerms } from '../../chain/solana/deposit.ts';
-import { decodeMint } from '../../chain/solana/mint.ts';
-import { decodeTokenAccount } from '../../chain/solana/token-account.ts';
 import { findAta } from '../../chain/solana/token-instructions.ts';
+import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import type { SolanaView } from '../kernel/solana-view.ts';
 import type { AsryPorts } from './claims.ts';
 import type { AsryProgram } from './epochs.ts';

@@ -9,16 +9,14 @@ import { addressSeed } from '../../chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Sats } from '../../core/amount.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken } from './associated-token.ts';
-import { judgeChainflip } from './chainflip-vault-swap.ts';
+import { judgeChainflip, judgeTracker, TRACKER_PROGRAM } from './bridge-programs.ts';
 import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compute-budget.ts';
 import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
-import { judgeTracker, TRACKER_PROGRAM } from './lifi-tracker.ts';
 import { resolveInstructions, type TableViews } from './lookup-tables.ts';
 import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
 import { judgeSystem, SYSTEM_PROGRAM } from './system.ts';
 import type { PolicyTerms, SwapOrder } from './terms.ts';
-import { judgeToken } from './token.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken, judgeToken } from './token.ts';
 
 /** The account that receives LI.FI's own fee. */
 export const LIFI_COLLECTOR = '34FKjAdVcTax2DHqV2XnbXa9J3zmyKcFuFKWbcmgxjgm';

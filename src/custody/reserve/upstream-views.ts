@@ -2,7 +2,7 @@
  * The reserve as shown by each upstream separately. The mint and the proof compare the views.
  * @module
  */
-import { decodeMint } from '../../chain/solana/mint.ts';
+import { decodeMint } from '../../chain/solana/token-program.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
 import type { ReserveView } from './agreement.ts';

@@ -10,6 +10,8 @@ import { deployedSlot, programDataAddress } from '../../chain/solana/program-dep
 import type { Lamports, Sats } from '../../core/amount.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { CustodyModule } from '../kernel/module.ts';
 import type { Facts, SignedAt } from '../kernel/operation.ts';
 import type { Log } from '../kernel/ports.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
@@ -203,3 +205,27 @@ export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory)
     };
   };
 }
+
+/** Key of the slot in which a program was last deployed when it was first trusted; a later deployment is refused. */
+const keyOf = (program: string): string => `deployed:${program}`;
+
+export function programMemory(journal: Pick<Journal, 'getMeta' | 'setMeta'>): ProgramMemory {
+  const recorded = (program: string): bigint | null => {
+    const text = journal.getMeta(keyOf(program));
+    return text ? BigInt(text) : null;
+  };
+  return {
+    recorded,
+    record(program, slot) {
+      if (recorded(program) !== slot) journal.setMeta(keyOf(program), slot.toString());
+    },
+  };
+}
+
+/** The operator's command: the next swap that passes stores each program's current deployment. */
+export const trustPrograms =
+  (journal: Pick<Journal, 'setMeta'>): NonNullable<CustodyModule['commands']>[string] =>
+  async () => {
+    for (const program of UPGRADEABLE) journal.setMeta(keyOf(program), '');
+    return { ok: true, message: 'The programs of the LI.FI route are trusted as currently deployed.' };
+  };

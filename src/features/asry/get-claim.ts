@@ -1,7 +1,7 @@
+import { canonicalSignature } from '../../chain/solana/address.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ClaimView, CustodianApi } from '../../custody/api.ts';
 import type { AsryMirror } from './asry-store.ts';
-import { canonicalSignature } from './signature.ts';
 
 export type GetClaimDeps = {
   readonly claims: Pick<AsryMirror, 'claim'>;

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
@@ -14,7 +15,6 @@ import { claimOf, recordOf } from './claim-record.ts';
 import { ASRY_ERRORS } from './errors.ts';
 import { type GetClaimDeps, getClaim } from './get-claim.ts';
 import { type ListEpochsDeps, listEpochs } from './list-epochs.ts';
-import { canonicalSignature } from './signature.ts';
 
 export type AsryDeps = ClaimFromDepositDeps &
   GetClaimDeps &

@@ -1,6 +1,6 @@
 import { databaseUnavailable } from '../../core/errors.ts';
 import { parseJson, stringifyJson } from '../../core/json.ts';
-import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
+import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './exchange-answer.ts';
 
@@ -112,3 +112,12 @@ async function reach<T>(statement: () => Promise<T>): Promise<T> {
     throw databaseUnavailable('The database does not answer.', cause);
   }
 }
+
+/** How long an Idempotency-Key is stored. */
+const KEPT_MS = 7 * DAY_MS;
+
+/** Deletes older creates and returns their number. Safe to repeat. */
+export const purgeExchange = (d: {
+  exchanges: Pick<ExchangeStore, 'purge'>;
+  now: () => number;
+}): Promise<number> => d.exchanges.purge(d.now() - KEPT_MS);

@@ -5,8 +5,7 @@ import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
 import { NOSTR_ERRORS } from './errors.ts';
-import { getFeed, MAX_FEED_LIMIT } from './get-feed.ts';
-import { getPosts, MAX_POSTS_LIMIT } from './get-posts.ts';
+import { getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
 import { endOfSecond, later, type Position } from './position.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';
 import {

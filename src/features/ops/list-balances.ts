@@ -1,6 +1,5 @@
-import { decodeMint } from '../../chain/solana/mint.ts';
-import { decodeTokenAccount } from '../../chain/solana/token-account.ts';
 import { findAta } from '../../chain/solana/token-instructions.ts';
+import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { OpsRow } from './ops-report.ts';

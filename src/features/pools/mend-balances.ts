@@ -1,4 +1,4 @@
-import { decodeTokenAccount } from '../../chain/solana/token-account.ts';
+import { decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { ChainAccount } from '../../providers/solana-rpc.ts';
 import { spliceJson } from './splice-json.ts';

@@ -1,10 +1,10 @@
-import { decodeMint, type Mint } from '../../chain/solana/mint.ts';
 import {
   decodeMetaplexMetadata,
   METAPLEX_PROGRAM,
   metadataInMint,
   metaplexAddress,
 } from '../../chain/solana/token-metadata-read.ts';
+import { decodeMint, type Mint } from '../../chain/solana/token-program.ts';
 import {
   decodeWhirlpool,
   hasAdaptiveFee,

@@ -1,10 +1,9 @@
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
-import { type DatabaseStore, STATUS_PERIOD_MS } from './database-store.ts';
+import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Release } from './release.ts';
-import { schemaFingerprint } from './schema-fingerprint.ts';
 
 /** One upstream's state from a probe. */
 export type UpstreamState = {

@@ -1,11 +1,10 @@
-import { decodeMint, type Mint } from '../../chain/solana/mint.ts';
 import {
   decodeMetaplexMetadata,
   METAPLEX_PROGRAM,
   metadataInMint,
   metaplexAddress,
 } from '../../chain/solana/token-metadata-read.ts';
-import { TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
+import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, textFault } from '../../chain/solana/token-text.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';

@@ -3,9 +3,10 @@
  * for many mints in one call. While the chain cannot be read, the last facts are returned with their time.
  * @module
  */
-import { decodeMint } from '../../chain/solana/mint.ts';
+
 import { type TokenAuthorities, tokenAuthorities } from '../../chain/solana/token-authorities.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../chain/solana/token-metadata-read.ts';
+import { decodeMint } from '../../chain/solana/token-program.ts';
 import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';
 

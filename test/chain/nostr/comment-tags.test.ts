@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NostrEvent } from '../../../src/chain/nostr/nip01.ts';
-import { commentRoot } from '../../../src/chain/nostr/nip22.ts';
+import { commentRoot, webUrl } from '../../../src/chain/nostr/nip22.ts';
 import { labelsOf } from '../../../src/chain/nostr/nip32.ts';
 import { contentWarning } from '../../../src/chain/nostr/nip36.ts';
-import { webUrl } from '../../../src/chain/nostr/nip73.ts';
 
 const noted = (...tags: string[][]): NostrEvent => ({
   id: '',

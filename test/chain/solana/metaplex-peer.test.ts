@@ -16,11 +16,11 @@ import {
 import { AccountRole } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Mint } from '../../../src/chain/solana/mint.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { tokenAuthorities } from '../../../src/chain/solana/token-authorities.ts';
 import { createMetaplexMetadata } from '../../../src/chain/solana/token-instructions.ts';
 import { decodeMetaplexMetadata, metaplexAddress } from '../../../src/chain/solana/token-metadata-read.ts';
+import type { Mint } from '../../../src/chain/solana/token-program.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { wallet } from '../../custody/addresses.ts';
 

@@ -1,9 +1,12 @@
 import { address, none, some } from '@solana/web3.js';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
 import { expect, it } from 'vitest';
-import { decodeMint } from '../../../src/chain/solana/mint.ts';
-import { decodeTokenAccount } from '../../../src/chain/solana/token-account.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import {
+  decodeMint,
+  decodeTokenAccount,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../../src/chain/solana/token-program.ts';
 import { extended } from './token-bytes.ts';
 
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';

@@ -1,6 +1,5 @@
 import { address, getProgramDerivedAddress } from '@solana/web3.js';
 import { expect, it } from 'vitest';
-import type { Mint } from '../../../src/chain/solana/mint.ts';
 import { addressSeed, programAddress } from '../../../src/chain/solana/program-address.ts';
 import {
   decodeMetaplexMetadata,
@@ -8,6 +7,7 @@ import {
   metadataInMint,
   metaplexAddress,
 } from '../../../src/chain/solana/token-metadata-read.ts';
+import type { Mint } from '../../../src/chain/solana/token-program.ts';
 import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { metadataPointer, metaplexMetadata, tokenMetadata } from './token-bytes.ts';
 

@@ -10,8 +10,12 @@ import type { DecodedTransaction } from '../../../src/chain/solana/message-decod
 import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
+import {
+  CLOCK_SYSVAR,
+  TRACKER_PROGRAM,
+  trackerAccount,
+} from '../../../src/custody/policy/bridge-programs.ts';
 import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
-import { CLOCK_SYSVAR, TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
 import type { AccountView } from '../../../src/custody/policy/lookup-tables.ts';
 import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
 import type { AccountState, SimulationResult } from '../../../src/custody/policy/simulation.ts';

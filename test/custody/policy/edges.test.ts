@@ -11,11 +11,10 @@ import type { DecodedTransaction } from '../../../src/chain/solana/message-decod
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { judgeAssociatedToken } from '../../../src/custody/policy/associated-token.ts';
+import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/policy/bridge-programs.ts';
 import { judgeComputeBudget, priorityFee } from '../../../src/custody/policy/compute-budget.ts';
 import type { Judgement, ResolvedKey } from '../../../src/custody/policy/instruction.ts';
 import { type ApprovedShape, LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
-import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/policy/lifi-tracker.ts';
 import { resolveInstructions } from '../../../src/custody/policy/lookup-tables.ts';
 import { checkBytes, checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
 import { checkQuote } from '../../../src/custody/policy/quote.ts';
@@ -26,7 +25,7 @@ import {
   type SimulationResult,
 } from '../../../src/custody/policy/simulation.ts';
 import { judgeSystem, SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
-import { judgeToken, WRAPPED_SOL } from '../../../src/custody/policy/token.ts';
+import { judgeAssociatedToken, judgeToken, WRAPPED_SOL } from '../../../src/custody/policy/token.ts';
 import { budget, tableData, u32, u64 } from '../../world/lifi-transaction.ts';
 import { type Draft, draftSwap, finish, OWN, RESERVE, THIEF, transfer, vaultSwap, wallet } from './draft.ts';
 import { LEG, TEMPORARY } from './families/family.ts';

@@ -1,8 +1,7 @@
 /** S11: associated accounts. */
 import { TOKEN_PROGRAM } from '../../../../src/chain/solana/token-program.ts';
-import { ASSOCIATED_TOKEN_PROGRAM } from '../../../../src/custody/policy/associated-token.ts';
 import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/system.ts';
-import { WRAPPED_SOL } from '../../../../src/custody/policy/token.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, WRAPPED_SOL } from '../../../../src/custody/policy/token.ts';
 import type { Account, Instruction } from '../../../world/lifi-transaction.ts';
 import { THIEF } from '../draft.ts';
 import { ABSR_MINT, also, at, collect, type Family, read, TEMPORARY, us } from './family.ts';

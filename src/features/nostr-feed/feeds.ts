@@ -1,3 +1,7 @@
+/**
+ * The two feeds: comments on a topic by all authors, and all comments of one author.
+ * @module
+ */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { COMMENT_KIND } from '../../chain/nostr/nip22.ts';
@@ -43,3 +47,27 @@ const sameTopics = (a: readonly string[], b: readonly string[]): boolean => cano
 /** Short, and without the characters of a caller's label. */
 const fingerprint = (topics: readonly string[]): string =>
   bytesToHex(sha256(utf8ToBytes(canonical(topics)))).slice(0, 32);
+
+/** The largest page of this feed. */
+export const MAX_POSTS_LIMIT = 500;
+const POSTS_MAX_BYTES = 1024 * 1024;
+
+/** Comments of one author, newest first, with any labels. The page begins after position `start`. */
+export const getPosts = (
+  { feeds }: FeedDeps,
+  pubkey: string,
+  start: Position | undefined,
+  limit: number,
+): Promise<FeedPage> =>
+  feeds.page(
+    {
+      key: `author:${pubkey}`,
+      isCommon: true,
+      filter: { kinds: [COMMENT_KIND], authors: [pubkey] },
+      accepts: (event) => event.kind === COMMENT_KIND && event.pubkey === pubkey,
+      target: MAX_POSTS_LIMIT,
+      maxBytes: POSTS_MAX_BYTES,
+    },
+    start,
+    limit,
+  );
