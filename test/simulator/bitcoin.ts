@@ -18,7 +18,7 @@ type Payment = {
 export type BitcoinFaults = {
   readonly failing: number;
   readonly lagMs: number;
-  /** Chance that the second index shows ten times the reserve. */
+  /** Chance that the index which lies shows ten times the reserve. */
   readonly lying: number;
 };
 
@@ -35,6 +35,8 @@ export function createBitcoin(p: {
   /** Unix milliseconds of a virtual time. */
   timeOf: (virtual: number) => number;
   startSats: bigint;
+  /** Place of the index that lies. */
+  liar: number;
   faults: () => BitcoinFaults;
 }) {
   const { scheduler, random, production, reserveAddress } = p;
@@ -96,7 +98,7 @@ export function createBitcoin(p: {
       balance: () =>
         ask('balance', (known) => {
           const truth = confirmed(known);
-          const isLie = index === 1 && random.chance(p.faults().lying);
+          const isLie = index === p.liar && random.chance(p.faults().lying);
           return {
             confirmed: sats(isLie ? truth * 10n : truth),
             confirmedTxs: [...payments.values()].filter((one) => one.confirmedAt <= known && paidBy(one) > 0n)

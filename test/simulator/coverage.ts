@@ -21,9 +21,18 @@ export const REQUIRED: readonly string[] = [
   ...['asry_payouts paid', 'asry_payouts owed'],
   ...['landings', 'landings that failed', 'transactions taken back by a fork'],
   ...['crashes', 'replacements', 'alarmsLost'],
-  ...['deploy', 'pause', 'resume', 'clock', 'fork', 'reorg', 'journal_lost', 'd1_restored', 'proof'].map(
-    (type) => `incident: ${type}`,
-  ),
+  ...[
+    'deploy',
+    'pause',
+    'resume',
+    'clock',
+    'fork',
+    'reorg',
+    'journal_lost',
+    'd1_restored',
+    'proof',
+    'refund',
+  ].map((type) => `incident: ${type}`),
   ...['dust', 'reference', 'requests', 'memo', 'fund_mint', 'close', 'forge', 'reuse'].map(
     (type) => `attack: ${type}`,
   ),

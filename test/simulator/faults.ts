@@ -107,12 +107,22 @@ const lagging = (wild: Faults): Faults => ({
   prices: 0,
 });
 
-/** Swaps arrive at once, so that nothing but the caps of an hour and a day bounds them. */
+/**
+ * Swaps arrive at once, so that nothing but the caps of an hour and a day bounds them; or the bridge keeps some of them, so
+ * that the cap on what has not arrived does.
+ */
 const delivering = (wild: Faults): Faults => ({
   ...wild,
   sends: { ...wild.sends, dropped: 0, late: 0, failing: 0, hidden: 0, forked: 0 },
   nodes: { ...wild.nodes, lags: [0, 1, 2] },
-  bridge: { ...wild.bridge, failing: 0, refusing: 0, dear: 0, fates: ['delivered'], slownessMs: 500 },
+  bridge: {
+    ...wild.bridge,
+    failing: 0,
+    refusing: 0,
+    dear: 0,
+    fates: wild.bridge.fates.includes('failed') ? ['delivered', 'failed', 'failed'] : ['delivered'],
+    slownessMs: 500,
+  },
   prices: 0,
 });
 

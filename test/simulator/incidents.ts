@@ -5,7 +5,10 @@
 import type { Random } from './random.ts';
 
 export type Incident =
-  | { readonly at: number; readonly type: 'deploy' | 'pause' | 'resume' | 'look' | 'income' | 'proof' }
+  | {
+      readonly at: number;
+      readonly type: 'deploy' | 'pause' | 'resume' | 'look' | 'income' | 'proof' | 'refund';
+    }
   | { readonly at: number; readonly type: 'clock'; readonly ms: number }
   | { readonly at: number; readonly type: 'fork' | 'reorg'; readonly depth: number }
   | { readonly at: number; readonly type: 'remember' }
@@ -16,7 +19,8 @@ export type Incident =
 
 const HOUR = 3_600_000;
 
-export function planIncidents(r: Random, spread: number): Incident[] {
+/** @param swapsAt when swaps are asked for */
+export function planIncidents(r: Random, spread: number, swapsAt: readonly number[]): Incident[] {
   const list: Incident[] = [];
   const at = () => r.between(0, spread);
   if (r.chance(0.2)) list.push({ at: at(), type: 'deploy' });
@@ -33,6 +37,15 @@ export function planIncidents(r: Random, spread: number): Incident[] {
     list.push({ at: at(), type: 'clock', ms: r.pick([-1, 1]) * r.pick([5_000, HOUR, 24 * HOUR]) });
   if (r.chance(0.1)) list.push(...losing(r, at() + r.between(0, 60_000)));
   if (r.chance(0.04)) list.push({ at: at(), type: 'd1_restored' });
+  // While a swap is being prepared.
+  if (swapsAt.length > 0 && r.chance(0.1)) {
+    const from = r.pick(swapsAt) + r.between(0, 5_000);
+    list.push({ at: from, type: 'pause' }, { at: from + r.between(1_000, 30_000), type: 'resume' });
+  }
+  // A refund that is on its way when the journal is lost is known to the chain alone.
+  const lost = list.find(({ type }) => type === 'journal_lost');
+  if (r.chance(lost ? 0.8 : 0.2))
+    list.push({ at: Math.max((lost?.at ?? at() + 30_000) - r.between(500, 15_000), 0), type: 'refund' });
   return list;
 }
 

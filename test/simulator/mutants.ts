@@ -358,6 +358,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `if (operation.id === '') {`,
       },
     ],
+    test: 'test/custody/payments/refund-operation.test.ts',
   },
   {
     name: 'a refund is begun twice',

@@ -51,7 +51,7 @@ export async function runScenario(
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
   const actors = startActors(world);
-  for (const incident of scenario.incidents) scheduler.at(incident.at, () => happen(world, incident));
+  for (const incident of scenario.incidents) scheduler.at(incident.at, () => happen(world, actors, incident));
   startCron(world);
 
   let isDone = false;
@@ -145,11 +145,15 @@ function calmDown(world: World, actors: Actors): void {
   if (scenario.seed % 2 === 0) {
     const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : 30_000;
     state.calmUntil = Math.max(state.calmUntil, scheduler.now() + wait);
-    scheduler.after(wait, () => {
-      for (const { request } of actors.orders.values())
-        void host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
-    });
+    scheduler.after(wait, () => payBack(world, actors));
   }
+}
+
+/** The operator pays back what is owed for each request, and says it twice. */
+function payBack({ host }: World, actors: Actors): void {
+  for (const { request } of actors.orders.values())
+    for (let time = 0; time < 2; time++)
+      void host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
 }
 
 /** An operator who gets no answer says it again. */
@@ -164,7 +168,7 @@ function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
     });
 }
 
-function happen(world: World, incident: Incident): void {
+function happen(world: World, actors: Actors, incident: Incident): void {
   const { host, state, trace, ledger, bitcoin, happened, d1 } = world;
   trace(() => `incident: ${JSON.stringify(incident)}`);
   happened[`incident: ${incident.type}`] = (happened[`incident: ${incident.type}`] ?? 0) + 1;
@@ -184,6 +188,8 @@ function happen(world: World, incident: Incident): void {
       return;
     case 'proof':
       return void host.event('proof', (custodian) => custodian.proof());
+    case 'refund':
+      return void payBack(world, actors);
     case 'income':
       return void bitcoin.pay([{ address: world.addresses.bitcoin, value: 1_234n }], 1_000);
     case 'clock':

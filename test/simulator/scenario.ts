@@ -103,7 +103,11 @@ export function scenarioOf(seed: number): Scenario {
     orders,
     deposits,
     attacks: planAttacks(random.fork(), spread, orders, deposits),
-    incidents: planIncidents(random.fork(), spread),
+    incidents: planIncidents(
+      random.fork(),
+      spread,
+      swaps.map(({ at }) => at),
+    ),
     calmAt: spread + 30_000,
     crashes: r.pick([0, 1, 2, 4]),
     replacements: r.pick([0, 0, 1, 2]),

@@ -255,6 +255,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     reserveAddress: ADDRESSES.bitcoin,
     timeOf: (virtual) => scenario.epoch + virtual,
     startSats: START_SATS,
+    liar: scenario.seed % 2,
     faults: () => faults().bitcoin,
   });
   let made = 0;
