@@ -15,7 +15,7 @@ import { type ChainTransaction, failureReason } from '../../providers/solana-rpc
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
+import { type AsryStore, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import {
   type ClaimFacts,
   type Deposit,
@@ -55,25 +55,13 @@ type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 const MAX_AHEAD_SECONDS = 86_400;
 const TURNS = 6;
 
-export type Claims = ReturnType<typeof createClaims>;
+type OnceOnly = ReturnType<typeof createSharedWork>;
 
-export function createClaims(
-  tools: ModuleTools,
-  p: AsryPorts & {
-    readonly mirror: Pick<Mirror, 'recordsAfter'>;
-    /** Reason why no operation may begin now. */
-    readonly stop: () => Promise<string | undefined>;
-    readonly within: Within;
-  },
-) {
-  const { journal, storage, now, log } = tools;
-  const { program } = p;
-  const store = openAsryStore(storage);
-  const payouts = createAsryPayouts(tools, store, p);
+/** Returns a function that opens the epochs that started before a Unix time in seconds. */
+function createEpochOpener({ journal, storage, now }: ModuleTools, store: AsryStore, program: AsryProgram) {
   const unixNow = (): number => Math.floor(now() / 1_000);
 
-  /** Opens the epochs that started before `until`. */
-  function openEpochs(until: number): void {
+  return function openEpochs(until: number): void {
     const [last] = store.epochs(1);
     if (last && last.endsAt > until) return;
     storage.transaction(() => {
@@ -82,9 +70,12 @@ export function createClaims(
         view.mirrorEpoch(journal, epoch, now());
       }
     });
-  }
+  };
+}
 
-  const once = createSharedWork();
+/** Reads deposits from the chain and decides whether they are claimable at all. */
+function createDepositReader({ now, log }: ModuleTools, p: AsryPorts, once: OnceOnly) {
+  const unixNow = (): number => Math.floor(now() / 1_000);
 
   /** The deposit with this signature on the chain. */
   async function readDeposit(
@@ -117,13 +108,41 @@ export function createClaims(
     return view.verdictRefusal(verdict);
   }
 
-  /** Refuses a request whose asset or amount differs from the deposit's. */
-  function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {
-    if (asset !== deposit.asset) return view.wrongAsset(asset, deposit.asset);
-    if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
-      return view.wrongAmount(expectedAtoms, deposit.credited);
-    return undefined;
-  }
+  return { readDeposit, heldBack };
+}
+
+/** Refuses a request whose asset or amount differs from the deposit's. */
+function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {
+  if (asset !== deposit.asset) return view.wrongAsset(asset, deposit.asset);
+  if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
+    return view.wrongAmount(expectedAtoms, deposit.credited);
+  return undefined;
+}
+
+const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
+  type: 'refused',
+  refusal,
+  claim,
+});
+
+const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
+  const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
+  return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
+};
+
+/** Takes the next part of a claim and begins its payout. */
+function createTaking(
+  { journal, storage, now, log }: ModuleTools,
+  p: AsryPorts & {
+    readonly store: AsryStore;
+    readonly payouts: ReturnType<typeof createAsryPayouts>;
+    readonly openEpochs: ReturnType<typeof createEpochOpener>;
+    readonly once: OnceOnly;
+    readonly within: Within;
+  },
+) {
+  const { program, store, payouts, openEpochs, once } = p;
+  const unixNow = (): number => Math.floor(now() / 1_000);
 
   /** The claim that a deposit would create now. Stores epochs that have started, and nothing else. */
   function opening(deposit: Deposit): Opened | Refused {
@@ -225,11 +244,29 @@ export function createClaims(
     }
   }
 
-  const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
-    type: 'refused',
-    refusal,
-    claim,
-  });
+  return { opening, earlier, claimPart };
+}
+
+export type Claims = ReturnType<typeof createClaims>;
+
+export function createClaims(
+  tools: ModuleTools,
+  p: AsryPorts & {
+    readonly mirror: Pick<Mirror, 'recordsAfter'>;
+    /** Reason why no operation may begin now. */
+    readonly stop: () => Promise<string | undefined>;
+    readonly within: Within;
+  },
+) {
+  const { journal, storage, now, log } = tools;
+  const { program } = p;
+  const store = openAsryStore(storage);
+  const payouts = createAsryPayouts(tools, store, p);
+  const unixNow = (): number => Math.floor(now() / 1_000);
+  const openEpochs = createEpochOpener(tools, store, program);
+  const once = createSharedWork();
+  const { readDeposit, heldBack } = createDepositReader(tools, p, once);
+  const { opening, earlier, claimPart } = createTaking(tools, { ...p, store, payouts, openEpochs, once });
 
   const record = (signature: string): ClaimView | null => view.storedClaim(store, journal, signature);
 
@@ -245,11 +282,6 @@ export function createClaims(
     if (payout.bodyHash !== request.key?.bodyHash) return refuse(view.keyReused());
     return claimed(payout.signature, payout.part, true);
   }
-
-  const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
-    const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
-    return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
-  };
 
   /**
    * The result of a claim with nothing left to take. Owed payouts are checked again, because the caller may

@@ -119,6 +119,226 @@ const text = (row: SqlRow | undefined, column: string): string | undefined => {
 const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
 const operationOf = (row: SqlRow): Operation => decodeOperation(text(row, 'row') ?? '{}');
 
+/** Reads of operations, and the time at which each is due. */
+const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => ({
+  get(id: string): Operation | undefined {
+    return exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
+  },
+
+  bySignature(signature: string): Operation | undefined {
+    return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
+  },
+
+  /** Operations of a kind created in the last day, in any state. */
+  recent(kind: Operation['kind'], now: number): Operation[] {
+    const since = now - DAY_MS;
+    return exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(operationOf);
+  },
+
+  /**
+   * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
+   */
+  counting: (now: number): Entry[] => [
+    ...olderSums(exec, now - DAY_MS),
+    ...recentEntries(exec, now - DAY_MS),
+    { ...NOTHING, releasedSlot: releasedSlot() },
+  ],
+
+  /** Rows that are due, or whose due time is so far ahead that it was set by a wrong clock. */
+  due(now: number, limit: number): Operation[] {
+    return exec(
+      'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
+      Math.floor(now),
+      Math.ceil(now + FARTHEST_CHECK_MS),
+      limit,
+    ).map(operationOf);
+  },
+
+  /** Puts off when an operation is next due, and changes nothing else of it. Its next change sets the time anew. */
+  postpone(id: string, until: number): void {
+    exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
+  },
+
+  /** Rows that can still change, oldest first. */
+  open(): Operation[] {
+    return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
+  },
+
+  /** Rows of a kind that are still open, and the newest one that has landed. */
+  openAndLanded(kind: Operation['kind']): Operation[] {
+    const open = exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
+    const landed = exec(
+      `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
+         ORDER BY seq DESC LIMIT 1`,
+      kind,
+    );
+    return [...open, ...landed].map(operationOf);
+  },
+
+  /** Newest first. */
+  ofKind(kind: Operation['kind'], limit: number): Operation[] {
+    return exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
+      operationOf,
+    );
+  },
+
+  latest(limit: number): Operation[] {
+    return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
+  },
+
+  /** Operations of a kind that wait to be signed. */
+  planned(kind: Operation['kind']): number {
+    const rows = exec(
+      `SELECT COUNT(*) AS n FROM operations
+         WHERE due_at IS NOT NULL AND +kind = ? AND json_extract(row, '$.state') = 'planned'`,
+      kind,
+    );
+    return integer(rows[0], 'n');
+  },
+
+  /** When an operation is next due. */
+  nextDue(now: number): number | undefined {
+    const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
+    if (row?.at === null || row?.at === undefined) return undefined;
+    const at = Number(row.at);
+    return at > now + FARTHEST_CHECK_MS ? now : at;
+  },
+
+  isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
+});
+
+/** Messages that a key service is asked to sign. */
+const unsignedMessages = (exec: Storage['exec']) => ({
+  /** Stores the message that a key service is asked to sign for an attempt, in place of any earlier one. */
+  storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
+    exec(
+      `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
+         ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, stored_at = excluded.stored_at, prepared = excluded.prepared`,
+      id,
+      attempt,
+      now,
+      prepared,
+    );
+  },
+
+  /** The message stored for this attempt between `since` and `now`. Unix milliseconds. */
+  unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
+    const found = exec(
+      'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
+      id,
+      attempt,
+      since,
+      now,
+    );
+    return text(found[0], 'prepared');
+  },
+});
+
+/** Calls of clients within the last day, for limits on calls. */
+const callRows = (exec: Storage['exec']) => ({
+  /** Times of a client's calls of one purpose since then, oldest first. */
+  calls(purpose: string, client: string, since: number): number[] {
+    return exec(
+      'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
+      purpose,
+      client,
+      since,
+    ).map((row) => integer(row, 'at'));
+  },
+
+  recordCall(purpose: string, client: string, at: number): void {
+    exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
+  },
+
+  /** Removes the client's latest call of a purpose. */
+  forgetCall(purpose: string, client: string): void {
+    exec(
+      'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
+      purpose,
+      client,
+    );
+  },
+
+  /** Deletes rows that no limit counts any more. */
+  purge(now: number): void {
+    exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
+  },
+});
+
+/** Changes that D1 does not have yet. */
+const outboxRows = (
+  exec: Storage['exec'],
+  p: {
+    /** Takes the next revision. Call inside a transaction. */
+    readonly takeRevision: () => number;
+    readonly revision: () => number;
+    readonly getMeta: (key: string) => string | undefined;
+    readonly setMeta: (key: string, value: string) => void;
+  },
+) => ({
+  /**
+   * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
+   *
+   * @param columns all of D1's columns except `id` and `revision`; `journal` holds the row itself
+   */
+  publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
+    exec(
+      `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
+      table,
+      id,
+      p.takeRevision(),
+      now,
+      JSON.stringify(columns),
+    );
+  },
+
+  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
+  offered: (): number => Number(p.getMeta('offered') ?? p.revision()),
+
+  /** Call before a revision is sent to the mirror, and make it durable first. */
+  offering(highest: number): void {
+    if (highest > Number(p.getMeta('offered') ?? 0)) p.setMeta('offered', String(highest));
+  },
+
+  /** Rows above a revision that are not in the mirror yet, oldest change first. */
+  outbox(limit: number, above = 0): MirrorRow[] {
+    return exec(
+      `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
+         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id
+         WHERE o.revision > ? ORDER BY o.revision LIMIT ?`,
+      above,
+      limit,
+    ).map((row) => {
+      const id = String(row.id);
+      if (row.entity !== 'operation') {
+        const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
+        return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
+      }
+      const operation = operationOf(row);
+      return { entity: 'operation', id, revision: operation.revision, operation };
+    });
+  },
+
+  /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
+  delivered(rows: readonly MirrorRow[]): void {
+    for (const row of rows) {
+      exec(
+        'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
+        row.entity,
+        row.id,
+        row.revision,
+      );
+    }
+  },
+
+  /** Unix milliseconds since which the oldest undelivered change waits. */
+  undeliveredSince(): number | undefined {
+    const row = exec('SELECT MIN(since) AS since FROM outbox')[0];
+    return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
+  },
+});
+
 /** @param onChange called when an operation begins, and when its state or detail has changed. Must not throw */
 export function openJournal(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
   const { exec } = storage;
@@ -247,144 +467,14 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
       if (mirrored > revision()) setMeta('revision', String(mirrored));
     },
 
-    get(id: string): Operation | undefined {
-      return exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
-    },
-
-    bySignature(signature: string): Operation | undefined {
-      return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
-    },
-
+    ...operationQueries(exec, releasedSlot),
+    ...unsignedMessages(exec),
+    ...callRows(exec),
+    ...outboxRows(exec, { takeRevision, revision, getMeta, setMeta }),
     releasedSlot,
-
-    /** Stores the message that a key service is asked to sign for an attempt, in place of any earlier one. */
-    storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
-      exec(
-        `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
-         ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, stored_at = excluded.stored_at, prepared = excluded.prepared`,
-        id,
-        attempt,
-        now,
-        prepared,
-      );
-    },
-
-    /** The message stored for this attempt between `since` and `now`. Unix milliseconds. */
-    unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
-      const found = exec(
-        'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
-        id,
-        attempt,
-        since,
-        now,
-      );
-      return text(found[0], 'prepared');
-    },
-
-    /** Operations of a kind created in the last day, in any state. */
-    recent(kind: Operation['kind'], now: number): Operation[] {
-      const since = now - DAY_MS;
-      return exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(
-        operationOf,
-      );
-    },
-
-    /**
-     * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
-     */
-    counting: (now: number): Entry[] => [
-      ...olderSums(exec, now - DAY_MS),
-      ...recentEntries(exec, now - DAY_MS),
-      { ...NOTHING, releasedSlot: releasedSlot() },
-    ],
-
-    /** Rows that are due, or whose due time is so far ahead that it was set by a wrong clock. */
-    due(now: number, limit: number): Operation[] {
-      return exec(
-        'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
-        Math.floor(now),
-        Math.ceil(now + FARTHEST_CHECK_MS),
-        limit,
-      ).map(operationOf);
-    },
-
-    /** Puts off when an operation is next due, and changes nothing else of it. Its next change sets the time anew. */
-    postpone(id: string, until: number): void {
-      exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
-    },
-
-    /** Rows that can still change, oldest first. */
-    open(): Operation[] {
-      return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
-    },
 
     audit(command: string, facts: string, now: number): void {
       exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
-    },
-
-    /** Rows of a kind that are still open, and the newest one that has landed. */
-    openAndLanded(kind: Operation['kind']): Operation[] {
-      const open = exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
-      const landed = exec(
-        `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
-         ORDER BY seq DESC LIMIT 1`,
-        kind,
-      );
-      return [...open, ...landed].map(operationOf);
-    },
-
-    /** Newest first. */
-    ofKind(kind: Operation['kind'], limit: number): Operation[] {
-      return exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
-        operationOf,
-      );
-    },
-
-    latest(limit: number): Operation[] {
-      return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
-    },
-
-    /** Operations of a kind that wait to be signed. */
-    planned(kind: Operation['kind']): number {
-      const rows = exec(
-        `SELECT COUNT(*) AS n FROM operations
-         WHERE due_at IS NOT NULL AND +kind = ? AND json_extract(row, '$.state') = 'planned'`,
-        kind,
-      );
-      return integer(rows[0], 'n');
-    },
-
-    /** When an operation is next due. */
-    nextDue(now: number): number | undefined {
-      const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
-      if (row?.at === null || row?.at === undefined) return undefined;
-      const at = Number(row.at);
-      return at > now + FARTHEST_CHECK_MS ? now : at;
-    },
-
-    isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
-
-    /** Times of a client's calls of one purpose since then, oldest first. */
-    calls(purpose: string, client: string, since: number): number[] {
-      return exec(
-        'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
-        purpose,
-        client,
-        since,
-      ).map((row) => integer(row, 'at'));
-    },
-
-    recordCall(purpose: string, client: string, at: number): void {
-      exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
-    },
-
-    /** Removes the client's latest call of a purpose. */
-    forgetCall(purpose: string, client: string): void {
-      exec(
-        'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
-        purpose,
-        client,
-      );
     },
 
     consumeOnce,
@@ -392,73 +482,6 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
     /** The purpose that consumed a name, if any. */
     consumerOf(name: string): string | undefined {
       return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
-    },
-
-    /**
-     * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
-     *
-     * @param columns all of D1's columns except `id` and `revision`; `journal` holds the row itself
-     */
-    publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
-      exec(
-        `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
-        table,
-        id,
-        takeRevision(),
-        now,
-        JSON.stringify(columns),
-      );
-    },
-
-    /** An upper bound of the revisions that this journal has ever sent to the mirror. */
-    offered: (): number => Number(getMeta('offered') ?? revision()),
-
-    /** Call before a revision is sent to the mirror, and make it durable first. */
-    offering(highest: number): void {
-      if (highest > Number(getMeta('offered') ?? 0)) setMeta('offered', String(highest));
-    },
-
-    /** Rows above a revision that are not in the mirror yet, oldest change first. */
-    outbox(limit: number, above = 0): MirrorRow[] {
-      return exec(
-        `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
-         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id
-         WHERE o.revision > ? ORDER BY o.revision LIMIT ?`,
-        above,
-        limit,
-      ).map((row) => {
-        const id = String(row.id);
-        if (row.entity !== 'operation') {
-          const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
-          return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
-        }
-        const operation = operationOf(row);
-        return { entity: 'operation', id, revision: operation.revision, operation };
-      });
-    },
-
-    /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
-    delivered(rows: readonly MirrorRow[]): void {
-      for (const row of rows) {
-        exec(
-          'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
-          row.entity,
-          row.id,
-          row.revision,
-        );
-      }
-    },
-
-    /** Unix milliseconds since which the oldest undelivered change waits. */
-    undeliveredSince(): number | undefined {
-      const row = exec('SELECT MIN(since) AS since FROM outbox')[0];
-      return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
-    },
-
-    /** Deletes rows that no limit counts any more. */
-    purge(now: number): void {
-      exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
     },
   };
 }
