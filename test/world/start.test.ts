@@ -25,7 +25,8 @@ interface Started {
 
 function start(env: Record<string, string> = {}): Started {
   const started = spawn(process.execPath, [START], {
-    env: { ...process.env, PORT: '0', TMPDIR: folder, ...env },
+    // npm on an old Node would add a line.
+    env: { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];

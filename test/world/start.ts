@@ -7,6 +7,7 @@ import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isUpstream } from './bindings.ts';
+import { nodeNote } from './node-note.ts';
 import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
 import { announceWorld } from './running-world.ts';
 import { CLUSTER_FINALITY } from './solana-clock.ts';
@@ -52,6 +53,9 @@ const settings = {
   vars: { ASRY_PRICE_USD: '0.25' },
   onLog: process.env.WORLD_LOG === '1' ? (line: string) => console.error(line) : () => undefined,
 };
+
+const note = nodeNote(process.env.npm_config_user_agent, process.version);
+if (note !== null) console.log(note);
 
 const missing = surfpoolMissing();
 if (missing !== null) fail(missing);

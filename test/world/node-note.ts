@@ -1,0 +1,13 @@
+/** First major version of Node whose npm prints no engine warning here. */
+const SUPPORTED_MAJOR = 22;
+
+/**
+ * One line when npm itself runs on a Node older than `engines` says: `npm ci` hides the warnings of the packages, because the
+ * project's own Node runs everything.
+ * @param userAgent what npm puts into `npm_config_user_agent`, such as `npm/11.19.1 node/v20.20.2 linux x64`
+ */
+export function nodeNote(userAgent: string | undefined, running: string): string | null {
+  const [, version, major] = /\bnode\/(v(\d+)\.\S+)/.exec(userAgent ?? '') ?? [];
+  if (version === undefined || Number(major) >= SUPPORTED_MAJOR) return null;
+  return `npm runs on Node ${version}, which is older than package.json asks for; Sluice runs on the project's own Node ${running}.`;
+}
