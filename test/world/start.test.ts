@@ -1,7 +1,7 @@
 /** @module-tag deep */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -23,8 +23,8 @@ interface Started {
   readonly ready: Promise<void>;
 }
 
-function start(env: Record<string, string> = {}): Started {
-  const started = spawn(process.execPath, [START], {
+function start(env: Record<string, string | undefined> = {}, options: string[] = []): Started {
+  const started = spawn(process.execPath, [START, ...options], {
     // npm on an old Node would add a line.
     env: { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -72,7 +72,7 @@ describe('npm start', () => {
 
   test('ends with its killed parent, leaving no file', async () => {
     const launch = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(START)}], { stdio: 'inherit' })`;
-    const env = { ...process.env, PORT: '0', TMPDIR: folder };
+    const env = { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder };
     const parent = spawn(process.execPath, ['-e', launch], { env, stdio: ['ignore', 'pipe', 'ignore'] });
     const lines: string[] = [];
     const output = createInterface(parent.stdout);
@@ -88,6 +88,20 @@ describe('npm start', () => {
     await closed;
     expect(readdirSync(folder)).toEqual([]);
     await expect(fetch(/http:\S+/.exec(lines[0] ?? '')?.[0] ?? '')).rejects.toThrow('fetch failed');
+  });
+
+  test('with --watch a change while it starts reloads the Worker', async () => {
+    // A bundle of its own: those of the test run belong to all worlds.
+    const started = start({ WORLD_BUNDLES: undefined }, ['--watch']);
+    while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const now = new Date();
+    utimesSync('src/worker.ts', now, now);
+    await started.ready;
+    while (!started.lines.some((line) => line.startsWith('reloaded at')))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const url = /http:\S+/.exec(started.lines[0] ?? '')?.[0] ?? '';
+    expect((await fetch(`${url}/api/health`)).status).toBe(200);
+    expect(await end(started, 'SIGTERM')).toBe(0);
   });
 
   test('can be ended while it starts', async () => {

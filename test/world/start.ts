@@ -96,8 +96,11 @@ function setFaults(world: World): void {
   }
 }
 
-/** Reloads after the files have been quiet for a moment; a change during a reload causes one more. */
-function reloadOnChange({ worker }: World): void {
+/**
+ * Reloads after the files have been quiet for a moment; a change during a reload causes one more. A change while the world
+ * starts is built once it is ready.
+ */
+function reloadOnChange(ready: Promise<World>): void {
   const root = join(import.meta.dirname, '../..');
   let timer: NodeJS.Timeout | undefined;
   let busy = false;
@@ -107,7 +110,7 @@ function reloadOnChange({ worker }: World): void {
     if (busy) return;
     busy = true;
     try {
-      await worker.reload();
+      await (await ready).worker.reload();
       console.log(`reloaded at ${new Date().toISOString()}`);
     } catch (error) {
       if (!stopping) console.error(`not reloaded: ${error instanceof Error ? error.message : error}`);
@@ -123,6 +126,8 @@ function reloadOnChange({ worker }: World): void {
     });
 }
 
+const ready = Promise.withResolvers<World>();
+if (options.watch) reloadOnChange(ready.promise);
 const starting = startWorld(settings);
 try {
   const world = await starting;
@@ -131,7 +136,6 @@ try {
   await world.control.cron().catch(() => undefined);
   if (!stopping) {
     forget = announceWorld(world);
-    if (options.watch) reloadOnChange(world);
     const { url, controlUrl } = world;
     console.log(`Sluice is ready on its offline world: ${url}
   curl ${url}/api/reserves
@@ -139,6 +143,7 @@ try {
   curl ${url}/api/swap/status/<id>
 MCP server for agents: ${url}/mcp
 World control: ${controlUrl}/info`);
+    ready.resolve(world);
   }
 } catch (error) {
   if (!stopping) console.error(error instanceof Error ? error.message : error);
