@@ -52,6 +52,8 @@ export function startActors(world: World): Actors {
   const deposits = new Map<number, string>();
   const most = new Map<SwapWish, bigint>();
   const asked = new Set<string>();
+  /** The part of its claim that a key was given. */
+  const parts = new Map<string, number>();
   let waiting = 0;
   let lastCameAt = 0;
 
@@ -269,6 +271,15 @@ export function startActors(world: World): Actors {
       }),
     );
     trace(() => `claim of ${signature.slice(0, 8)}: ${outcome.ok ? told(outcome.value) : outcome.error}`);
+    if (name !== null && outcome.ok && outcome.value.type === 'claimed') {
+      const answered = `${name} ${signature} ${microUsd}`;
+      const first = parts.get(answered);
+      parts.set(answered, outcome.value.part);
+      // What was never mirrored, a rebuilt journal cannot know.
+      if (first !== undefined && first !== outcome.value.part && !world.state.wasLost)
+        witness.broken('same_answer', `${name} was given part ${first}, then part ${outcome.value.part}`);
+      if (first === undefined) later(scheduler.now() + 3_000, () => claim(signature, wish, call, 0));
+    }
     const again =
       !outcome.ok ||
       (outcome.value.type === 'refused' && /NOT_FINAL|UPSTREAM|PAUSED/.test(outcome.value.refusal.code));

@@ -368,6 +368,11 @@ export const MUTANTS: readonly Mutant[] = [
         find: `refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null`,
         replace: `refund === undefined || refund.payer === null`,
       },
+      {
+        file: REFUNDS,
+        find: `refundId(refund.id, refund.operations + 1);\n    const begun`,
+        replace: `refundId(refund.id, (store.refund(refund.id)?.operations ?? 0) + 1);\n    const begun`,
+      },
     ],
   },
   {
