@@ -1,6 +1,6 @@
 /**
- * The areas of the API: which paths belong to each, and how its routes are loaded. An isolate builds the schemas of an
- * area at its first request for it, so that its start does not wait for routes that it may never serve.
+ * The areas of the API: the paths of each, and how its routes are loaded. An isolate builds an area's schemas
+ * at the first request for it, so that its start does not wait for routes that it may never serve.
  * @module
  */
 import { OPS_PATH } from './features/ops/errors.ts';
@@ -12,7 +12,7 @@ type Area = {
   readonly load: () => Promise<Mount>;
 };
 
-/** Takes every path that no other area has. */
+/** Takes every path that belongs to no other area. */
 const DOCUMENTS: Area = {
   parts: [],
   load: async () => {
@@ -110,7 +110,7 @@ export const AREAS: readonly Area[] = [
   DOCUMENTS,
 ];
 
-/** @param path as the router matches it, percent-decoded */
+/** @param path percent-decoded, in the form that the router matches */
 export function areaOf(path: string): Area {
   const part = /^\/api\/([^/]+)/.exec(path)?.[1];
   return AREAS.find(({ parts }) => part !== undefined && parts.includes(part)) ?? DOCUMENTS;

@@ -3,7 +3,7 @@ import { areaOf } from './areas.ts';
 import { custodianClass } from './custody/durable-object.ts';
 import { type App, mountedApp } from './mounted-app.ts';
 
-/** Its modules are evaluated in the isolate of the object only. */
+/** Its modules are evaluated only in the object's isolate. */
 export class Custodian extends custodianClass(async (storage, env) => {
   const [{ createCustodian }, { custodyDeps }] = await Promise.all([
     import('./custody/custodian.ts'),
@@ -12,7 +12,7 @@ export class Custodian extends custodianClass(async (storage, env) => {
   return createCustodian(storage, custodyDeps(env));
 }) {}
 
-/** The app of each area, made at the first request for it. */
+/** The app of each area, created at the first request for it. */
 const apps = new Map<ReturnType<typeof areaOf>, Promise<App>>();
 
 function appOf(request: Request): Promise<App> {

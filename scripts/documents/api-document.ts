@@ -140,7 +140,7 @@ export function apiDocument(
       if (isInline(response)) completeResponse(response, status, method, operation, errors);
     addExamples(operation, examples[operation.operationId ?? '']);
   }
-  return mended(document) as ApiDocument;
+  return corrected(document) as ApiDocument;
 }
 
 /**
@@ -261,15 +261,15 @@ function addExamples(operation: Operation, recorded: Examples[string] | undefine
  * `nullable` has no effect without `type`, and validators reject it there: a missing type does not allow null
  * by itself. A part of `allOf` with nothing else is dropped.
  */
-function mended(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(mended);
+function corrected(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(corrected);
   if (typeof value !== 'object' || value === null) return value;
   const untyped = !['type', '$ref', 'allOf', 'anyOf', 'oneOf'].some((name) => name in value);
   const entries = Object.entries(value)
     .filter(([name, member]) => !(name === 'nullable' && member === true && untyped))
-    .map(([name, member]) => [name, mended(member)] as const);
+    .map(([name, member]) => [name, corrected(member)] as const);
   if (!('allOf' in value)) return Object.fromEntries(entries);
-  const parts = list(mended(value.allOf)).filter((part) => !isEmpty(part));
+  const parts = list(corrected(value.allOf)).filter((part) => !isEmpty(part));
   const [only] = parts;
   return entries.length === 1 && parts.length === 1 ? only : { ...Object.fromEntries(entries), allOf: parts };
 }

@@ -1,6 +1,6 @@
 /**
- * Data points for Analytics Engine, made from the lines that are logged. No point has an id, an address of a caller or
- * any other text that a caller chose.
+ * Data points for Analytics Engine, created from log lines. A point contains no id, no address and no text
+ * chosen by a caller.
  * @module
  */
 
@@ -15,7 +15,7 @@ export const METRICS = {
 
 export type Metric = keyof typeof METRICS;
 
-/** What `writeDataPoint` of an Analytics Engine binding takes. */
+/** The argument of an Analytics Engine binding's `writeDataPoint`. */
 export type DataPoint = { readonly indexes: [Metric]; readonly blobs: string[]; readonly doubles: number[] };
 
 type Line = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ const NAME = /^[a-z][\w-]{0,30}$/i;
 /** A path pattern of the router. */
 const ROUTE = /^\/[\w/:{}.*-]{0,95}$/;
 
-/** Text that is not a name of the code becomes `other`, so no input from outside adds a value to a label. */
+/** Text that is not a name of the code becomes `other`, so external input adds no value to a label. */
 function label(field: string, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (field === 'method') return METHODS.includes(String(value)) ? String(value) : 'other';

@@ -286,7 +286,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   };
 }
 
-/** `ms` since the operation began. */
+/** `ms`: milliseconds since the operation began. */
 const changeLine = (op: Operation, now: number) => ({
   level: 'info',
   event: 'operation_changed',

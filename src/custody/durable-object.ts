@@ -34,7 +34,10 @@ const VERBS: Readonly<Record<keyof CustodianApi, true>> = {
 
 type Custodian = DurableObject<Env> & CustodianApi;
 
-/** @param load makes the custodian; until it has, no call reaches the object, and where it throws, the object is reset */
+/**
+ * @param load creates the custodian. Until it has finished, no call reaches the object; if it throws, the
+ * object is reset
+ */
 export function custodianClass(load: (storage: Storage, env: Env) => Promise<Custody>) {
   class CustodianObject extends DurableObject<Env> {
     #loaded: Custody | undefined;
@@ -47,7 +50,7 @@ export function custodianClass(load: (storage: Storage, env: Env) => Promise<Cus
     }
 
     get #custody(): Custody {
-      if (this.#loaded === undefined) throw new Error('the custodian was called before it was made');
+      if (this.#loaded === undefined) throw new Error('the custodian was called before it was created');
       return this.#loaded;
     }
 

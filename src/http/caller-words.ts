@@ -8,9 +8,9 @@ import type { z } from '@hono/zod-openapi';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { numberText } from '../core/json.ts';
 
-/** Characters of the caller's own input that one message repeats. */
+/** Maximum characters of the caller's own input in one message. */
 const MAX_SHOWN = 40;
-/** Characters of the same with quotes and escapes. */
+/** The same limit with quotes and escapes. */
 const MAX_QUOTED = 60;
 
 type RawIssue = Parameters<NonNullable<z.core.$ZodConfig['customError']>>[0];
@@ -74,7 +74,7 @@ export const tooManyBytes = (text: string, maximum: number): string =>
 const shortened = (text: string, maximum: number): string =>
   text.length > maximum ? `${text.slice(0, maximum).toWellFormed()}…` : text.toWellFormed();
 
-/** A value of a request as a message shows it: quoted, shortened, at most about 60 characters. */
+/** A request's value in the form of a message: quoted, shortened, at most about 60 characters. */
 function shown(value: unknown): string {
   // Escapes of control characters are up to six characters long.
   if (typeof value === 'string') return shortened(JSON.stringify(shortened(value, MAX_SHOWN)), MAX_QUOTED);
@@ -84,17 +84,20 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'a JSON object' : shortened(String(value), MAX_SHOWN);
 }
 
-/** Rules that already say what was given, or that nothing was given. */
+/** Rules whose text already contains the given value, or that no value was given. */
 const IS_COMPLETE =
   /^(?:is required$|must not be empty$|is [\d,]+ (?:bytes|characters) long; |Unknown member)/;
 
-/** A broken rule with what was given: `must be 1 to 100; "500" was given`. @param given undefined if it is missing */
+/**
+ * A broken rule with the given value: `must be 1 to 100; "500" was given`. @param given undefined if it is
+ * missing
+ */
 export function withGiven(rule: string, given: unknown): string {
   if (IS_COMPLETE.test(rule)) return rule;
   return given === undefined ? 'is required' : `${rule}; ${shown(given)} was given`;
 }
 
-/** The value at a path of the input; undefined where there is none. */
+/** The value at a path of the input; undefined if absent. */
 export const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (value, key) =>

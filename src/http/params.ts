@@ -46,7 +46,7 @@ export function amountParam({ decimals, minimum, excess, description, example }:
 const integerRule = (minimum: number, maximum: number): string =>
   `must be an integer from ${minimum} to ${maximum}`;
 
-/** Largest integer of 15 digits, so that every one is exact. */
+/** Largest integer of 15 digits, so that all are exact. */
 const MAX_QUERY_INTEGER = 999_999_999_999_999;
 
 /** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as text. */

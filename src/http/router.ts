@@ -12,7 +12,7 @@ export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
 /** Maximum issues in one answer, because a body may have thousands of invalid members. */
 const MAX_ISSUES = 10;
 
-/** What an issue without a path is about. */
+/** The subject of an issue without a path. */
 const WHOLE: Readonly<Record<string, string>> = { json: 'The body', query: 'The query' };
 
 z.config({ customError: inCallerWords });
@@ -21,7 +21,7 @@ export const newRouter = <Deps>() =>
   new OpenAPIHono<RouterEnv<Deps>>({
     defaultHook: (result) => {
       if (result.success) return;
-      // On a failure the validator passes the input that it was given.
+      // On a failure the validator passes its input on.
       const input: unknown = Reflect.get(result, 'data');
       const issues = result.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({
         in: result.target,

@@ -61,11 +61,11 @@ describe('the pool API answers', () => {
     plantPools();
     upstreams.answerWith(send(200, poolText('"0"', '"0"')));
     const response = await upstreams.service().get(PATH);
-    const mended = poolText('"123456789012345"', '"18446744073709551615"').replace(
+    const corrected = poolText('"123456789012345"', '"18446744073709551615"').replace(
       '"data" : {',
       '"data" : {"vault_balances_source":"chain_rpc",',
     );
-    expect(await response.text()).toBe(mended);
+    expect(await response.text()).toBe(corrected);
     expect(response.status).toBe(200);
     expect(upstreams.chainReads).toEqual([[...vaultsOf(FIXED_POOL)]]);
   });

@@ -172,13 +172,13 @@ export type Status = {
     createdAt: string;
     updatedAt: string;
   }> | null;
-  /** What the checks of the last day found, the oldest period first. A period without a check is absent; null when unread */
+  /** Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread */
   history: {
     /** Length of a period */
     periodSeconds: number;
     periods: Array<{
       startsAt: string;
-      /** Checks that ran: one a minute where the cron was on time */
+      /** Checks that ran: one per minute while the cron was on time */
       checks: number;
       failures: Array<{
         /** custody, backing, database, or the name of an upstream */

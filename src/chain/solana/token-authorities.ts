@@ -17,7 +17,7 @@ export type TokenAuthorities = {
   readonly updateAuthority: string | null;
 };
 
-const NOBODY = '11111111111111111111111111111111';
+const NO_KEY = '11111111111111111111111111111111';
 
 /**
  * @param address  of the mint
@@ -41,7 +41,7 @@ export function tokenAuthorities(
 function leadingKey(value: Uint8Array | undefined): string | null {
   if (value === undefined || value.length < 32) return null;
   const authority = createByteReader(value).address();
-  return authority === NOBODY ? null : authority;
+  return authority === NO_KEY ? null : authority;
 }
 
 /** Null when the account is marked as immutable. */

@@ -193,7 +193,7 @@ export function keyRefusal(
     : tooManyKeys(Math.max(Math.ceil((oldest + HOUR_MS - now) / 1_000), 1));
 }
 
-/** After this number of parts the next one is the whole remainder, whatever amount is requested. */
+/** After this number of parts the next one is the whole remainder, regardless of the requested amount. */
 const MAX_PARTIAL_PAYOUTS = 3;
 
 /** A part is at least this share of the whole, in percent. */

@@ -264,7 +264,10 @@ export function createAsryPayouts(
     }
   }
 
-  /** Puts off an owed payout whose retry threw, so that it holds up no other. One that began meanwhile is the executor's. */
+  /**
+   * Postpones an owed payout whose retry threw, so that it does not block others. If it has begun meanwhile,
+   * the executor handles it.
+   */
   function postpone({ signature, part, tries: before }: Payout, error: unknown): void {
     const stored = store.payouts(signature).find((each) => each.part === part);
     const tries = before + 1;

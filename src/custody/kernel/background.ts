@@ -57,7 +57,7 @@ export function createBackground(p: {
   /**
    * Runs one module's work; false when it failed. A failing module does not stop the others, and its stored
    * work runs again.
-   * @param failures of its work before this one, in a row
+   * @param failures consecutive failures of its work before this one
    */
   async function attempt(
     module: string,

@@ -69,7 +69,7 @@ export type Executor = ReturnType<typeof createExecutor>;
 export function createExecutor(p: ExecutorPorts) {
   const { journal, chain, now, log } = p;
   const running = new Map<string, Promise<void>>();
-  /** How often in a row each operation's drive has thrown. */
+  /** Consecutive exceptions of each operation's drive. */
   const failing = new Map<string, number>();
   /** Operations for which `history_too_short` was raised. */
   const undecidable = new Set<string>();
@@ -183,7 +183,10 @@ export function createExecutor(p: ExecutorPorts) {
     observe(op, kind, { type: 'sent', accepted });
   }
 
-  /** Alarms once per instance when too few nodes keep the history since a signing: the attempt can then not be decided. */
+  /**
+   * Raises an alarm once per instance when too few nodes keep the history since a signing: the outcome of the
+   * attempt then cannot be proven.
+   */
   function reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
     const nodes = prunedNodes(signing, views);
     if (nodes.length === 0 || views.length - nodes.length >= chain.quorum || undecidable.has(id)) return;
@@ -259,7 +262,7 @@ export function createExecutor(p: ExecutorPorts) {
     }
   }
 
-  /** Puts off an operation whose drive threw. @throws in an instance that was replaced */
+  /** Postpones an operation whose drive threw. @throws in an instance that was replaced */
   function postpone({ id }: Operation, error: unknown): void {
     const failures = (failing.get(id) ?? 0) + 1;
     failing.set(id, failures);
@@ -279,8 +282,8 @@ export function createExecutor(p: ExecutorPorts) {
     },
 
     /**
-     * Drives what is due, at most `limit` operations. One whose drive throws waits, so that it holds up neither the other
-     * operations nor the modules that run afterwards.
+     * Drives due operations, at most `limit` of them. An operation whose drive throws is postponed, so that
+     * it blocks neither the others nor the modules that run afterwards.
      */
     async driveDue(limit: number): Promise<void> {
       const due = journal.due(now(), limit);

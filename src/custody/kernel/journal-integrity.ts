@@ -24,7 +24,7 @@ export type JournalCheckPorts = {
   readonly now: () => number;
 };
 
-/** What the check reads of a transaction. */
+/** The members of a transaction that the check reads. */
 type Shown = Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'>;
 
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -132,7 +132,10 @@ function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
   return { ok: false, reason };
 }
 
-/** Why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed nothing. */
+/**
+ * Reason why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed
+ * nothing.
+ */
 async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
   const { history } = p;
   const quorum = quorumOf(history.nodes.length);
@@ -158,8 +161,9 @@ async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
 }
 
 /**
- * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before the
- * oldest transaction was zero. An empty list of a pruned node says nothing, unless the reserve is empty as well.
+ * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the
+ * balance before the oldest transaction was zero. An empty list of a pruned node proves nothing, unless the
+ * reserve is empty as well.
  */
 async function isWhole(
   p: JournalCheckPorts,

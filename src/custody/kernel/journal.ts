@@ -154,7 +154,7 @@ const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => 
     ).map(operationOf);
   },
 
-  /** Puts off when an operation is next due, and changes nothing else of it. Its next change sets the time anew. */
+  /** Postpones when an operation is next due, and changes nothing else. Its next change sets the time again. */
   postpone(id: string, until: number): void {
     exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
   },
@@ -339,7 +339,7 @@ const outboxRows = (
   },
 });
 
-/** @param onChange called when an operation begins, and when its state or detail has changed. Must not throw */
+/** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
 export function openJournal(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
   const { exec } = storage;
   storage.transaction(() => {

@@ -1,6 +1,6 @@
 /**
- * What the operator sees and does: the status report and the commands. No command names a destination or an
- * amount; each call leaves an audit row.
+ * The operator's view and commands. No command names a destination or an amount; each call leaves an audit
+ * row.
  * @module
  */
 import type { CustodyReport, OpsAnswer, OpsCommand } from '../api.ts';
@@ -55,11 +55,11 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
       const left = settlesIn(journal, p.now());
       if (left > 0) return { ok: false, message: tooEarly(left) };
-      const { restored, recovered, looked } = await p.reconcile();
+      const { restored, recovered, checked } = await p.reconcile();
       unfreeze(journal);
       return {
         ok: true,
-        message: `${restored} rows restored, ${recovered} recovered from ${looked} signatures; signing may go on.`,
+        message: `${restored} rows restored, ${recovered} recovered from ${checked} signatures; signing may continue.`,
       };
     }
     default:

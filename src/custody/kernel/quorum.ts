@@ -187,7 +187,10 @@ export function sameByKey<T>(
 
 const essences = new WeakMap<ChainTransaction, string>();
 
-/** Members of a finalized transaction that every node stores. Kept: a decision compares every pair of answers. */
+/**
+ * Members of a finalized transaction that every node stores. Cached, because a decision compares every pair
+ * of answers.
+ */
 function essence(transaction: ChainTransaction): string {
   const known = essences.get(transaction);
   if (known !== undefined) return known;
@@ -281,7 +284,7 @@ export type HistoryNode = {
   readonly name: string;
   /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
   signatures(page: HistoryPage): Promise<SignatureEntry[]>;
-  /** The oldest slot of its history; 0 of one that keeps all of it. @throws AppError UPSTREAM_FAILED */
+  /** The oldest slot of its history; 0 if it keeps all history. @throws AppError UPSTREAM_FAILED */
   firstAvailableBlock(): Promise<bigint>;
 };
 

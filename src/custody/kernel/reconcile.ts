@@ -52,7 +52,7 @@ export type Reconciled = {
   /** Reserve transactions without a row in the journal. */
   readonly recovered: number;
   /** Signatures checked on the chain. */
-  readonly looked: number;
+  readonly checked: number;
 };
 
 const MIRROR_PAGE = 200;
@@ -60,7 +60,7 @@ const CHAIN_PAGE = 100;
 /**
  * Entries read of each node's list, including other parties' payments. D1 received all older ones long ago.
  */
-const MAX_LOOKED = 1_000;
+const MAX_CHECKED = 1_000;
 
 /**
  * @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; a failed run can simply be repeated
@@ -76,13 +76,13 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   }
   for (const module of p.modules) restored += (await module.restore?.()) ?? 0;
   let recovered = 0;
-  let looked = 0;
+  let checked = 0;
   // One node may omit what another lists, so the lists of a quorum are combined.
   const { nodes, isAbsent } = p.history;
   const quorum = quorumOf(nodes.length);
   for (const entry of unionOf(await readLists(p.history, quorum, listOf))) {
     const { signature, memo } = entry;
-    looked++;
+    checked++;
     if (p.journal.bySignature(signature)) continue;
     const transaction = await orUnreadable(p.transaction(signature));
     if (transaction === 'unreadable' || (!transaction && (await isAbsent(entry)))) continue;
@@ -96,13 +96,13 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
     for (const module of p.modules) module.holdSuspect?.();
   }
   await p.storage.sync();
-  return { restored, recovered, looked };
+  return { restored, recovered, checked };
 }
 
 /** One node's list of the reserve's transactions, newest first, up to the limit of one run. */
 async function listOf(node: HistoryNode): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
-  while (listed.length < MAX_LOOKED) {
+  while (listed.length < MAX_CHECKED) {
     const before = listed.at(-1)?.signature;
     const page = await node.signatures({
       limit: CHAIN_PAGE,

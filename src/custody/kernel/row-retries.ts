@@ -1,16 +1,16 @@
 /**
- * Booking of single rows. A row whose booking throws waits and is reported, so that it holds up no other row.
+ * Books single rows. A row whose booking throws waits and is reported, so that it does not block other rows.
  * @module
  */
 import type { Log } from './ports.ts';
 
 const FIRST_MS = 2_000;
-/** Longest wait between two tries of the same work. */
+/** Longest wait between two retries of the same work. */
 export const RAREST_RETRY_MS = 6 * 60_000;
-/** Failures of one row or operation after which the operator is alarmed. */
+/** Failures of one row or operation after which the operator is alerted. */
 export const ALARM_FAILURES = 3;
 
-/** Milliseconds until the next try after so many failures. */
+/** Milliseconds until the next retry after this number of failures. */
 export const retryAfter = (failures: number): number =>
   Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 30), RAREST_RETRY_MS);
 
@@ -27,7 +27,7 @@ export function createRowRetries<T>(p: {
   const { now, idOf } = p;
   const failing = new Map<string, { readonly failures: number; readonly until: number }>();
 
-  /** Unix milliseconds before which a row is not tried; 0 when it may be tried now. */
+  /** Unix milliseconds before which a row is not retried; 0 when it may be booked now. */
   function waitsUntil(row: T): number {
     const until = failing.get(idOf(row))?.until ?? 0;
     // An end further away was set by a clock that has gone back since.
@@ -35,7 +35,7 @@ export function createRowRetries<T>(p: {
   }
 
   return {
-    /** Books each row that may be tried now, at most `limit`. */
+    /** Books each row that is due, at most `limit`. */
     run(limit: number, book: (row: T) => void): void {
       const rows = p.read(limit + failing.size).filter((row) => waitsUntil(row) === 0);
       for (const row of rows.slice(0, limit)) {

@@ -202,9 +202,9 @@ export const solText = (amount: bigint): string => `${formatAmount(amount, SOL_D
 const PASSED_MS = 60_000;
 
 /**
- * A kind that reserves its cost when it is sold, whatever the balance is then. Each operation is signed only while the
- * balance covers it beside the floor, everything signed, the reservations of other kinds, and the operations of this kind
- * that passed the check and are about to be signed.
+ * A kind that reserves its cost when it is sold, regardless of the balance. Each operation is signed only
+ * while the balance covers it in addition to four other sums. These are the floor, everything signed, the
+ * reservations of other kinds, and the operations of this kind that are about to be signed.
  */
 export function coveredKind(
   kind: OperationKind,
@@ -237,13 +237,15 @@ export function coveredKind(
     ...kind,
 
     /**
-     * @throws AppError UPSTREAM_FAILED `short_of_sol`, `balance_outdated`, or the name of the cap that is reached: it is
-     *         tried again
+     * @throws AppError UPSTREAM_FAILED `short_of_sol`, `balance_outdated`, or the name of the exhausted cap;
+     * the preparation
+     * is retried
      */
     async prepare(operation) {
       passed.delete(operation.id);
       const balance = await p.readBalance(journal.releasedSlot());
-      // A reservation may have been released while the balance was read: it does not show that outcome yet.
+      // A reservation may have been released during the read of the balance, which does not show that outcome
+      // yet.
       if (balance.slot < journal.releasedSlot()) throw upstreamFailed('reserve', 'balance_outdated');
       if (balance.lamports < committed(operation) + operation.reserved + budget.keeps())
         throw upstreamFailed('reserve', 'short_of_sol');

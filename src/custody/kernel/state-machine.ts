@@ -81,8 +81,8 @@ export function judgeAttempt(signing: Signing, views: readonly NodeView[], quoru
 }
 
 /**
- * Nodes that can no longer testify to an attempt: its time is over, and their history begins after the signing. That they
- * show no status says nothing.
+ * Nodes that can no longer testify to an attempt: it has expired, and their history begins after the signing.
+ * Their missing status proves nothing.
  */
 export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
   views.flatMap(({ node, firstAvailableSlot }) => {

@@ -207,7 +207,9 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     isReturned,
     settleEnded,
 
-    /** When the end of a refund's operation is next to be booked, Unix milliseconds; undefined when none waits for it. */
+    /**
+     * When the end of a refund's operation is next booked, Unix milliseconds; undefined when none is pending.
+     */
     nextAt: ended.nextAt,
 
     /** Pays the refunds of a request or of one payment. */

@@ -37,7 +37,7 @@ export function createRequestChanges(p: RequestChangesPorts) {
     createRowRetries({ ...p, name, read, idOf: ({ id }) => id });
   const ended = retries('creation_ended', store.creationsEnded);
   const missing = retries('creation_planned', store.creationsMissing);
-  /** Unix milliseconds before which a request must have closed to be ended. */
+  /** Requests that closed before this time may expire. Unix milliseconds. */
   let closedBefore = 0;
   const closed = retries('request_expired', (limit) => store.closed(closedBefore, limit));
 
@@ -119,7 +119,7 @@ export function createRequestChanges(p: RequestChangesPorts) {
       missing.run(limit, (request) => storage.transaction(() => p.planCreation(request)));
     },
 
-    /** When a creation is next to be booked or planned, Unix milliseconds; undefined when none waits for it. */
+    /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */
     nextAt(): number | undefined {
       const times = [ended.nextAt(), missing.nextAt()].filter((at) => at !== undefined);
       return times.length === 0 ? undefined : Math.min(...times);

@@ -123,13 +123,15 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     return { last, reached: 'since' in end && page.length < PAGE };
   }
 
-  /** Whether a node's history begins above an end, so that its list cannot show what lies between. */
+  /**
+   * Whether a node's history begins above an end, so that its list lacks the transactions between the two.
+   */
   const isPruned = async (node: TreasuryNode, end: Place): Promise<boolean> =>
     (await node.firstAvailableBlock()) > BigInt(end.slot);
 
   /**
-   * What a short page above its end means. `lost`: this node has pruned what is missing, and a quorum of nodes keeps it,
-   * so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
+   * The meaning of a short page above its end. `lost`: this node has pruned the missing part, and a quorum of
+   * nodes keeps it, so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
    */
   async function missing(node: TreasuryNode, end: End): Promise<'lost' | 'held' | 'late'> {
     if ('since' in end || !(await isPruned(node, end))) return 'late';

@@ -1,6 +1,6 @@
 /**
  * The transaction policy: the numbered checks of a third party's swap, in order. Anything unknown is refused,
- * and the signed bytes are written anew from the checked values.
+ * and the signed bytes are built again from the checked values.
  *
  * Some checks are elsewhere, because they do not concern bytes: caps and exposure (S22, S23) are in the
  * spending limits, in the same critical section as the intent. Uniqueness (S24) is where names are consumed.

@@ -3,7 +3,7 @@
  * are stored and monitored, so add new ones and never rename any.
  * @module
  */
-export const SCREEN_REASONS = {
+export const POLICY_REASONS = {
   data_not_one_text: 'S1',
   tx_base64: 'S1',
   tx_too_long: 'S1',
@@ -122,8 +122,8 @@ export const SCREEN_REASONS = {
   landing_tokens: 'S25',
 } as const;
 
-export type PolicyReason = keyof typeof SCREEN_REASONS;
-export type PolicyCheck = (typeof SCREEN_REASONS)[PolicyReason];
+export type PolicyReason = keyof typeof POLICY_REASONS;
+export type PolicyCheck = (typeof POLICY_REASONS)[PolicyReason];
 
 export type PolicyRefusal = {
   readonly ok: false;
@@ -136,6 +136,6 @@ export type PolicyRefusal = {
 
 export const refuse = (reason: PolicyReason): PolicyRefusal => ({
   ok: false,
-  check: SCREEN_REASONS[reason],
+  check: POLICY_REASONS[reason],
   reason,
 });

@@ -159,8 +159,9 @@ export async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMin
 
 export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
   /**
-   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. A clock that
-   * was set back begins an earlier day again; the block time of the last mint shows that this day is over.
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read.
+   * After a clock went back, an earlier day begins again; the block time of the last mint shows that this day
+   * is over.
    */
   function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(ports.now());

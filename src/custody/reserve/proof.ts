@@ -70,7 +70,10 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     return stored() ?? (await p.archived());
   }
 
-  /** A block that arrives between the reads of two indexes is seen by one of them only: both are read again. */
+  /**
+   * A block that arrives between the reads of two indexes is shown by only one of them, so both are read
+   * again.
+   */
   async function agreedReserve() {
     for (let attempt = 1; ; attempt += 1) {
       const agreed = agreeAtTip(await p.reserveViews(0), p.indexes);

@@ -12,7 +12,7 @@ export type OpenApiDeps = {
   /** `mailto:` or `https:` URL; undefined if not configured. */
   readonly securityContact: string | undefined;
   readonly now: () => number;
-  /** A text that the build made. @throws Error when the site does not have it */
+  /** A text created by the build. @throws Error when the site does not have it */
   readonly documents: (name: DocumentName) => Promise<Tagged>;
 };
 
@@ -123,7 +123,7 @@ const securityRoute = createRoute({
   },
 });
 
-/** Its documents are made by the build, not by the Worker; the descriptions only take their place in the document. */
+/** The build creates its documents, not the Worker; the descriptions only add them to the document. */
 const described = [
   documentRoute,
   document31Route,

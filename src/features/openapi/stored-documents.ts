@@ -1,7 +1,7 @@
 /**
- * The API document and the texts made from it. The build writes them below the site's files, once with a placeholder
- * where the service's origin belongs and once for a service without a configured origin. They are no part of the
- * Worker's script, which every isolate has to read before its first answer.
+ * The API document and the texts derived from it. The build writes them below the site's files: once with a
+ * placeholder for the service's origin, and once for a service without a configured origin. They are not part
+ * of the Worker's script, which every isolate must read before its first answer.
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -17,15 +17,15 @@ export const DOCUMENTS = [
 ] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 
-/** Below `/api/`, so that a public request for a file reaches the router, which knows no such path. */
+/** Below `/api/`, so that a public request for a file reaches the router, which has no such path. */
 export const DOCUMENTS_FOLDER = 'api/documents';
 export const ORIGIN_PLACEHOLDER = 'https://origin.invalid';
 export const folderOf = (hasOrigin: boolean): string =>
   `${DOCUMENTS_FOLDER}/${hasOrigin ? 'with-origin' : 'without-origin'}`;
 
 /**
- * Reads each document once and keeps it. A failed read is not kept.
- * @param origin of absolute links; empty where none is configured
+ * Reads each document once and caches it. A failed read is not cached.
+ * @param origin of absolute links; empty if not configured
  * @throws Error when the asset server does not have the document
  */
 export function documentReader(

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { Answer } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
-import { type ChainReads, mendBalances } from './mend-balances.ts';
+import { type ChainReads, correctBalances } from './correct-balances.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';
 import { hasZeroBalances, isJson, readUpstreamPool } from './upstream-pool.ts';
 
@@ -77,8 +77,8 @@ async function load(d: PoolDeps, address: string): Promise<Kept> {
     const pool = readUpstreamPool(upstream.text, address);
     if (pool) {
       if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, d.now());
-      const mended = await orLog(d, address, () => mendBalances(d, upstream.text, pool));
-      if (mended !== undefined) return kept({ text: mended, source: 'orca' }, d.now());
+      const corrected = await orLog(d, address, () => correctBalances(d, upstream.text, pool));
+      if (corrected !== undefined) return kept({ text: corrected, source: 'orca' }, d.now());
       throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: d.now() });
     }
   }

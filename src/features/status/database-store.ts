@@ -24,13 +24,13 @@ export type OperationLine = {
 
 /** Length of a period of the status history. */
 export const STATUS_PERIOD_MS = 30 * 60_000;
-/** Periods that are kept: a day, and the one under way. */
+/** Stored periods: a day, and the current one. */
 const STATUS_PERIODS = 49;
 
 export type StatusPeriod = {
   /** ISO 8601. */
   readonly startsAt: string;
-  /** Checks that ran: one a minute where the cron was on time. */
+  /** Checks that ran: one per minute while the cron was on time. */
   readonly checks: number;
   /** Only parts of the service that failed at least once. */
   readonly failures: { readonly name: string; readonly checks: number }[];

@@ -115,7 +115,7 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
   custody.heldOperations === 0 &&
   custody.mint?.ok !== false;
 
-/** Parts of the service that fail, by the names of the status history: three of our own, then upstreams. */
+/** Failing parts of the service, by the names of the status history: three of our own, then upstreams. */
 export const failedParts = ({
   custody,
   backing,

@@ -197,7 +197,7 @@ const status = createRoute({
                   checks: z
                     .number()
                     .int()
-                    .openapi({ description: 'Checks that ran: one a minute where the cron was on time' }),
+                    .openapi({ description: 'Checks that ran: one per minute while the cron was on time' }),
                   failures: z.array(
                     z.object({
                       name: z
@@ -212,7 +212,7 @@ const status = createRoute({
             .nullable()
             .openapi({
               description:
-                'What the checks of the last day found, the oldest period first. A period without a check is absent; null when unread',
+                "Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread",
             }),
           as_of: asOf,
           stale: z.boolean(),

@@ -156,7 +156,7 @@ describe('reserve transactions without any row', () => {
   it('that gave all to one account are a swap that is still owed', async () => {
     const w = setUp([], [transfer('s1')]);
     w.lose();
-    expect(await w.run()).toEqual({ restored: 0, recovered: 1, looked: 1 });
+    expect(await w.run()).toEqual({ restored: 0, recovered: 1, checked: 1 });
     expect(w.journal.get('swap:recovered:s1')).toMatchObject({
       state: 'settling',
       amount: SOL,
@@ -210,13 +210,13 @@ describe('reserve transactions without any row', () => {
       transfer(`dust-${at}`, { signers: ['x'], accounts: ['x', RESERVE, 's'] }),
     );
     const w = setUp([], [...dust, transfer('s1')]);
-    expect(await w.run()).toMatchObject({ recovered: 1, looked: 251 });
+    expect(await w.run()).toMatchObject({ recovered: 1, checked: 251 });
   });
 
   it('are not those of a version that we never sign, which no node shows', async () => {
     const w = setUp([], [transfer('newer'), transfer('s1')]);
     w.unreadable.add('newer');
-    expect(await w.run()).toMatchObject({ recovered: 1, looked: 2 });
+    expect(await w.run()).toMatchObject({ recovered: 1, checked: 2 });
     expect(w.journal.get('swap:recovered:s1')).toBeDefined();
   });
 

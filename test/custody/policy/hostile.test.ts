@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
-import { SCREEN_REASONS } from '../../../src/custody/policy/refusal.ts';
+import { POLICY_REASONS } from '../../../src/custody/policy/refusal.ts';
 import { checkLanding } from '../../../src/custody/policy/simulation.ts';
 import { finish } from './draft.ts';
 import { FAMILIES, hostileDraft } from './hostile-families.ts';
@@ -49,7 +49,7 @@ it('every reason has an attack that it stops', () => {
     ...FAMILIES.map(({ reason }) => reason),
     ...LANDINGS.map(([reason]) => reason),
   ]);
-  const idle = Object.keys(SCREEN_REASONS).filter((reason) => !attacked.has(reason));
+  const idle = Object.keys(POLICY_REASONS).filter((reason) => !attacked.has(reason));
   expect(idle).toEqual(ELSEWHERE);
 });
 

@@ -15,7 +15,7 @@ export type ChainReads = {
  * The upstream's text with both balances from the vaults, in atoms; all other bytes are unchanged.
  * @throws AppError UPSTREAM_FAILED when the vaults cannot be read
  */
-export async function mendBalances(d: ChainReads, text: string, pool: UpstreamPool): Promise<string> {
+export async function correctBalances(d: ChainReads, text: string, pool: UpstreamPool): Promise<string> {
   const { tokenVaultA, tokenVaultB } = pool;
   if (tokenVaultA === undefined || tokenVaultB === undefined) throw upstreamFailed('orca', 'no_vaults');
   const { accounts } = await d.readAccounts([tokenVaultA, tokenVaultB]);
