@@ -36,7 +36,7 @@ const note = (created_at: number, content: string, label: string, kind = 1111, n
 const COUNT = cases(2_000, 400);
 /** Posts under a label of their own, a quarter of them in one second; a third is on both relays. */
 const POSTS = Array.from({ length: COUNT }, (_, index) =>
-  note(index < COUNT / 4 ? BUSY : BUSY + 1_000 - index, `post ${index}`, 'walk'),
+  note(index < COUNT / 4 ? BUSY : BUSY + COUNT / 2 - index, `post ${index}`, 'walk'),
 );
 const idsInOrder = POSTS.toSorted((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1)).map(
   ({ id }) => id,

@@ -4,6 +4,8 @@ import type { BitcoinNode } from './bitcoin-node.ts';
 import type { BitcoinKey } from './keys.ts';
 
 const FEE_SATS = 2000n;
+/** More than an output's 31 virtual bytes: a block takes nothing below one sat for each. */
+const OUTPUT_FEE_SATS = 40n;
 const COINBASE_MATURITY = 100;
 
 export interface Payment {
@@ -41,7 +43,9 @@ export async function payBitcoin(
   key: BitcoinKey,
   payments: readonly Payment[],
 ): Promise<string> {
-  const total = payments.reduce((sum, { sats }) => sum + sats, FEE_SATS);
+  const outputFees = OUTPUT_FEE_SATS * BigInt(payments.length);
+  const fee = outputFees > FEE_SATS ? outputFees : FEE_SATS;
+  const total = payments.reduce((sum, { sats }) => sum + sats, fee);
   const coin = spendableCoins(node, hex.encode(key.script)).findLast(({ sats }) => sats >= total);
   if (coin === undefined) throw new Error('the world has no coin of that size left');
   const tx = new Transaction();
