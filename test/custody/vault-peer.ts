@@ -17,9 +17,10 @@ type Mode =
 
 export type VaultPeer = ReturnType<typeof createVaultPeer>;
 
-export function createVaultPeer(seed = 5) {
-  const secret = new Uint8Array(32).fill(seed);
-  const other = new Uint8Array(32).fill(seed + 1);
+/** @param key the key itself, 32 bytes, or the byte that fills one */
+export function createVaultPeer(key: number | Uint8Array = 5) {
+  const secret = typeof key === 'number' ? new Uint8Array(32).fill(key) : key;
+  const other = secret.map((byte) => byte + 1);
   const address = base58.encode(ed25519.getPublicKey(secret));
   const waiting: (() => void)[] = [];
   const peer = {
@@ -42,9 +43,9 @@ export function createVaultPeer(seed = 5) {
   };
 
   const signed = (message: Uint8Array, version: number): Response => {
-    const key = peer.mode === 'other key' ? other : (peer.versions[version - 1] ?? other);
+    const signing = peer.mode === 'other key' ? other : (peer.versions[version - 1] ?? other);
     const content = peer.mode === 'other message' ? Uint8Array.of(0, ...message) : message;
-    const text = peer.mode === 'no base64' ? '%%%' : base64.encode(ed25519.sign(content, key));
+    const text = peer.mode === 'no base64' ? '%%%' : base64.encode(ed25519.sign(content, signing));
     return Response.json({ data: { signature: `vault:v${version}:${text}`, key_version: version } });
   };
 

@@ -30,6 +30,8 @@ import { createWorkerProcess } from './worker-process.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
+type Vars = Readonly<Record<string, string | undefined>>;
+
 export interface WorldOptions {
   /** Port of the edge; 0 takes a free one. */
   readonly port?: number;
@@ -43,8 +45,8 @@ export interface WorldOptions {
   readonly settleDelayMs?: number;
   readonly reserveLamports?: bigint;
   readonly reserveSats?: bigint;
-  /** Bindings to add or replace; undefined removes one. */
-  readonly vars?: Readonly<Record<string, string | undefined>>;
+  /** Bindings to add or replace, or a function of this world's own; undefined removes one. */
+  readonly vars?: Vars | ((own: Readonly<Record<string, string>>) => Vars);
   /** Whether the scheduled handler is called by the clock. */
   readonly cron?: boolean;
   /** Whether the MCP server answers at /mcp. */
@@ -225,7 +227,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         secrets: { oneClickToken, changenowKey, lifiKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
       }),
     };
-    for (const [name, value] of Object.entries(options.vars ?? {})) {
+    const vars = typeof options.vars === 'function' ? options.vars(bindings) : options.vars;
+    for (const [name, value] of Object.entries(vars ?? {})) {
       if (value === undefined) delete bindings[name];
       else bindings[name] = value;
     }

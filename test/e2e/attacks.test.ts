@@ -1,0 +1,415 @@
+/**
+ * The attacks of the adversarial audit on one running world: of its two nodes the first lies when a case says so. Each
+ * case prints nothing; docs/threat-model.md has the figures.
+ */
+import { address } from '@solana/web3.js';
+import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { callRpc } from '../world/json-rpc.ts';
+import { landTransaction, transferSol } from '../world/solana-wallet.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { createAsryStage } from './asry-stage.ts';
+import { type LyingNode, startLyingNode } from './lying-node.ts';
+import { openSwapDesk, type SwapDesk } from './swap-desk.ts';
+import { type Body, createTokenDesk } from './token-desk.ts';
+
+const SOL = 1_000_000_000n;
+/** Up to 1,000 transactions and 500 calls: only a hanging test takes so long. */
+const DEEP = { tags: ['deep'], timeout: 1_200_000 };
+const FLOOR = SOL / 10n;
+
+let liar: LyingNode;
+let honest: LyingNode;
+let world: World;
+let desk: ReturnType<typeof createTokenDesk>;
+let stage: ReturnType<typeof createAsryStage>;
+let swaps: SwapDesk;
+
+beforeAll(async () => {
+  liar = await startLyingNode();
+  honest = await startLyingNode();
+  world = await startWorld({
+    cron: false,
+    blockMs: 500,
+    settleDelayMs: 500,
+    vars: {
+      SOLANA_RPC_URL: `${liar.url},${honest.url}`,
+      ABSR_MINT_ADDRESS: undefined,
+      ASRY_PRICE_USD: '0.25',
+      RESERVE_FLOOR_SOL: '0.1',
+      OPERATING_FLOAT_SOL: '0.04',
+      SWAP_MAX_SOL_HOUR: '100',
+      SWAP_MAX_SOL_DAY: '100',
+      SWAP_MAX_UNSETTLED_SOL: '100',
+      SWAP_MAX_COST_SOL_DAY: '10',
+      REFUND_MAX_SOL_DAY: '5',
+    },
+  });
+  liar.forwardTo(world.endpoints.rpc1);
+  honest.forwardTo(world.endpoints.rpc2);
+  desk = createTokenDesk(world);
+  stage = createAsryStage(world);
+  swaps = openSwapDesk(world);
+  await world.control.cron();
+});
+afterEach(() => {
+  liar.tell(undefined);
+  world.faults.clear();
+});
+afterAll(async () => {
+  await world?.stop();
+  await Promise.all([liar?.stop(), honest?.stop()]);
+});
+
+const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
+const completed = (body: Body) =>
+  desk.until(
+    async () => {
+      await world.control.cron();
+      return desk.read(body.invoice_id);
+    },
+    (answer) => answer.body.status === 'completed',
+  );
+const tokenOperations = async (): Promise<number> =>
+  (
+    (await world.worker.query("SELECT COUNT(*) AS n FROM operations WHERE kind = 'token'")) as { n: number }[]
+  )[0]?.n ?? 0;
+const logged = (event: string): number =>
+  world.worker.logs().filter((line) => line.includes(`"event":"${event}"`)).length;
+type Nodes = { disagreementAt: string | null };
+const nodesOf = async (): Promise<Nodes> =>
+  ((await desk.call('/api/status')).body.custody as { nodes: Nodes }).nodes;
+/** Confirms once and waits so many seconds at most. */
+const confirmOnce = async (body: Body, signature: string, wait?: number) => {
+  const isInvoice = body.invoice_id !== undefined;
+  const response = await world.fetch(isInvoice ? '/api/invoices/confirm' : '/api/listings/confirm', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(wait === undefined ? {} : { prefer: `wait=${wait}` }),
+    },
+    body: JSON.stringify(
+      isInvoice
+        ? { invoice_id: body.invoice_id, tx_signature: signature }
+        : { listing_request_id: body.listing_request_id, tx_signature: signature },
+    ),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+};
+
+type Shown = {
+  slot: number;
+  transaction: { signatures: string[]; message: { accountKeys: string[] } };
+  meta: { preBalances: number[]; postBalances: number[] };
+};
+
+/** The transaction as an honest node shows it, with so many lamports more from the payer to the treasury. */
+function enlarged(shown: Shown, more: number): Shown {
+  const copy = structuredClone(shown);
+  const at = copy.transaction.message.accountKeys.indexOf(world.treasury);
+  copy.meta.preBalances[0] = (copy.meta.preBalances[0] ?? 0) + more;
+  copy.meta.postBalances[at] = (copy.meta.postBalances[at] ?? 0) + more;
+  return copy;
+}
+
+/** The liar shows these, finalized, wherever it is asked. */
+function invent(shown: readonly Shown[]): void {
+  const bySignature = new Map(shown.map((tx) => [tx.transaction.signatures[0] ?? '', tx]));
+  const row = ({ slot, transaction }: Shown) => ({
+    signature: transaction.signatures[0],
+    slot,
+    err: null,
+    memo: null,
+    blockTime: Math.floor(Date.now() / 1_000),
+    confirmationStatus: 'finalized',
+  });
+  liar.tell((method, [first], result) => {
+    if (method === 'getTransaction') return bySignature.get(String(first)) ?? result;
+    if (method !== 'getSignaturesForAddress') return result;
+    const listed = result as { signature: string }[];
+    const fresh = shown.filter(
+      ({ transaction }) =>
+        transaction.message.accountKeys.includes(String(first)) &&
+        !listed.some(({ signature }) => signature === transaction.signatures[0]),
+    );
+    return [...fresh.map(row), ...listed];
+  });
+}
+
+async function shownBy(signature: string): Promise<Shown> {
+  await stage.finalized(signature);
+  const { result } = await callRpc(world.endpoints.rpc2, 'getTransaction', [
+    signature,
+    { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'finalized' },
+  ]);
+  return result as Shown;
+}
+
+describe('a node that lies beside an honest one', () => {
+  it('invents three payments: no token is made, and nothing is owed', async () => {
+    const model = await desk.invoice();
+    const paid = await desk.pay(model);
+    expect((await desk.confirm(model, paid)).status).toBe(200);
+    const shown = await shownBy(paid);
+    const operations = await tokenOperations();
+    const invoices = await Promise.all([1, 2, 3].map(() => desk.invoice()));
+    const forged = invoices.map((invoice, at) => {
+      const more = Number(lamportsOf(invoice) - lamportsOf(model));
+      const copy = enlarged(shown, more);
+      copy.transaction.signatures = [`${at + 2}${paid.slice(1, -1)}${at + 2}`];
+      copy.transaction.message.accountKeys = copy.transaction.message.accountKeys.map((key) =>
+        key === model.reference ? String(invoice.reference) : key,
+      );
+      return copy;
+    });
+    invent(forged);
+    const answers = await Promise.all(
+      invoices.map((invoice, at) => confirmOnce(invoice, forged[at]?.transaction.signatures[0] ?? '', 2)),
+    );
+    expect(answers.map(({ status }) => status)).not.toContain(200);
+    for (let runs = 0; runs < 3; runs++) {
+      await world.control.cron();
+      await desk.finality();
+    }
+    for (const { invoice_id } of invoices)
+      expect((await desk.read(invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
+    expect(await tokenOperations()).toBe(operations);
+  });
+
+  it('invents an overpayment of 0.3 SOL: nothing is refunded, the status shows it, and an alarm is raised', async () => {
+    const invoice = await desk.invoice();
+    const from = desk.user(1);
+    const paid = await desk.pay(invoice, { from });
+    invent([enlarged(await shownBy(paid), 300_000_000)]);
+    const before = await desk.balance(from.address);
+    expect((await confirmOnce(invoice, paid, 2)).status).not.toBe(200);
+    await world.control.cron();
+    await desk.until(nodesOf, ({ disagreementAt }) => disagreementAt !== null);
+    expect(logged('nodes_disagree')).toBeGreaterThan(0);
+    expect((await desk.read(invoice.invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
+    liar.tell(undefined);
+    expect((await desk.confirm(invoice, paid)).status).toBe(200);
+    expect((await desk.read(invoice.invoice_id)).body.refunds).toEqual([]);
+    expect(await desk.ops('refund', invoice.invoice_id)).toMatchObject({ ok: false });
+    expect(await desk.balance(from.address)).toBe(before);
+  });
+
+  it.each([60, 100, 140])(
+    'lowers lastValidBlockHeight by %i and hides statuses: nothing is paid twice, and no swap that landed is expired',
+    DEEP,
+    async (by) => {
+      const user = await stage.user();
+      const deposit = await stage.deposit(user, 20n);
+      const overpaid = await desk.invoice();
+      await desk.pay(overpaid, { lamports: lamportsOf(overpaid) + 30_000_000n, from: desk.user(1) });
+      await completed(overpaid);
+      const payments = swaps.payments().length;
+      world.faults.set('rpc1', { kind: 'dropSends' });
+      world.faults.set('rpc2', { kind: 'dropSends' });
+      liar.tell((method, _params, result) => {
+        if (method === 'getLatestBlockhash') {
+          const { value, context } = result as { context: unknown; value: { lastValidBlockHeight: number } };
+          return { context, value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight - by } };
+        }
+        if (method !== 'getSignatureStatuses') return result;
+        const { context, value } = result as { context: unknown; value: unknown[] };
+        return { context, value: value.map(() => null) };
+      });
+      const made = await swaps.create(0.3, { ip: `10.60.${by}.1` });
+      const claimed = await stage.claim(deposit);
+      await desk.ops('refund', overpaid.invoice_id);
+      expect([made.status, claimed.status]).toEqual([200, 200]);
+      const { clock } = world.solana.ledger;
+      await clock.reached(clock.slot('processed') + 80);
+      world.faults.clear();
+      await clock.reached(clock.slot('processed') + 60);
+      liar.tell(undefined);
+      const end = await swaps.settled(String(made.body.id));
+      await stage.paid(deposit);
+      const [refund] = await desk.until(
+        async () => (await desk.read(overpaid.invoice_id)).body.refunds as Body[],
+        ([row]) => row?.status === 'paid',
+      );
+      await desk.finality();
+      expect(stage.payoutsOf(deposit)).toHaveLength(1);
+      const landed = swaps
+        .payments()
+        .slice(payments)
+        .filter(({ lamports }) => lamports === 300_000_000n);
+      expect(landed.map(({ signature }) => signature)).toEqual(
+        end.reason === 'expired' ? [] : [made.body.id],
+      );
+      const memos = world.solana.ledger
+        .transactionsOf(world.reserve.solana)
+        .filter(({ err, memo }) => err === null && memo?.includes(`refund:${refund?.signature}:`));
+      expect(memos).toHaveLength(1);
+    },
+  );
+});
+
+it('a confirm that is called once, right after the payment, is answered 200 completed', async () => {
+  const invoice = await desk.invoice();
+  expect(await confirmOnce(invoice, await desk.pay(invoice))).toMatchObject({
+    status: 200,
+    body: { status: 'completed' },
+  });
+  const listing = await desk.listing(await desk.foreignMint('token', 'Once Coin', 'ONCE'));
+  expect((await confirmOnce(listing, await desk.pay(listing))).status).toBe(200);
+});
+
+it('an owner who closes the account between four partial payouts is paid its rent once', async () => {
+  const user = await stage.user();
+  const deposit = await stage.deposit(user, 200n);
+  const { ledger } = world.solana;
+  const at = findAta(user.address, world.mints.asry, TOKEN_PROGRAM);
+  let reasons: (string | null)[] = [];
+  for (let part = 1; part <= 4; part++) {
+    const { status, body } = await stage.claim(deposit, { rewardUsd: 1 });
+    expect(status).toBe(200);
+    reasons = [...reasons, body.reward.reason];
+    if (body.reward.status === 'owed') continue;
+    await stage.paid(deposit);
+    await landTransaction(ledger, user.signer, [
+      getBurnInstruction({
+        account: address(at),
+        mint: address(world.mints.asry),
+        authority: user.signer,
+        amount: await stage.asryOf(user.address),
+      }),
+      getCloseAccountInstruction({
+        account: address(at),
+        destination: user.signer.address,
+        owner: user.signer,
+      }),
+    ]);
+    await desk.finality();
+  }
+  expect(reasons).toEqual([null, ...Array(3).fill('recipient_account_closed')]);
+  expect(stage.payoutsOf(deposit)).toHaveLength(1);
+});
+
+describe('dust', () => {
+  /** Lands transfers of 0.001 SOL. */
+  async function dust(to: string, count: number): Promise<void> {
+    for (let sent = 0; sent < count; sent += 1)
+      await transferSol(world.solana.ledger, world.solana.bank.signer, to, 1_000_000n);
+  }
+
+  it('of 190 transfers with a confirm in between hides no payment without a reference', DEEP, async () => {
+    const hidden = await desk.invoice();
+    await desk.pay(hidden, { references: [] });
+    await dust(world.treasury, 95);
+    const other = await desk.invoice();
+    expect((await confirmOnce(other, await desk.pay(other))).status).toBe(200);
+    await dust(world.treasury, 95);
+    await desk.finality();
+    expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+  });
+});
+
+it("a bridge's return of USDC to a treasury that is also the reserve earns nothing", DEEP, async () => {
+  const shared = await startWorld({
+    cron: false,
+    settleDelayMs: 600_000,
+    vars: { TREASURY_SOLANA_ADDRESS: undefined, ABSR_MINT_ADDRESS: undefined },
+  });
+  try {
+    const own = createAsryStage(shared);
+    expect((await openSwapDesk(shared).create(0.3)).status).toBe(200);
+    const bridge = await own.user();
+    await own.land(shared.solana.bank.signer, own.openAccount(shared.reserve.solana, 'usdc'));
+    const signature = await own.land(bridge.signer, own.pay(bridge, shared.reserve.solana, 30_000_000n));
+    await own.finalized(signature);
+    const { status, body } = await own.claim(signature);
+    expect([status, body.error_code]).toEqual([503, 'CLAIMS_PAUSED']);
+    expect(own.payoutsOf(signature)).toHaveLength(0);
+  } finally {
+    await shared.stop();
+  }
+});
+
+describe('a reserve that runs out of SOL', () => {
+  it(
+    'twelve older requests that wait for SOL do not keep a token that was made from being booked',
+    DEEP,
+    async () => {
+      const { ledger, bank, reserve } = world.solana;
+      await transferSol(ledger, bank.signer, reserve.address, SOL);
+      await desk.finality();
+      const invoices: Body[] = [];
+      for (let at = 0; at < 13; at++) invoices.push(await desk.invoice());
+      const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
+      await transferSol(ledger, reserve.signer, bank.address, spare);
+      await desk.finality();
+      for (const invoice of invoices) await desk.pay(invoice);
+      const states = async () =>
+        Promise.all(invoices.map(async ({ invoice_id }) => (await desk.read(invoice_id)).body));
+      await desk.until(
+        async () => {
+          await world.control.cron();
+          return states();
+        },
+        (all) => all.every(({ reason }) => String(reason).includes('short_of_sol')),
+      );
+      const rows = (await world.worker.query(
+        "SELECT journal FROM operations WHERE kind = 'token' AND status = 'waiting'",
+      )) as { journal: string }[];
+      const cost = BigInt(String((JSON.parse(rows[0]?.journal ?? '{}') as Body).reserved));
+      await transferSol(ledger, bank.signer, reserve.address, cost);
+      const one = await desk.until(states, (all) => all.some(({ status }) => status === 'completed'));
+      expect(one.filter(({ status }) => status === 'completed')).toHaveLength(1);
+      await transferSol(ledger, bank.signer, reserve.address, SOL);
+      await desk.until(states, (all) => all.every(({ status }) => status === 'completed'));
+    },
+  );
+});
+
+describe('one client with many addresses', () => {
+  it('20 dry runs and 120 estimates of one address leave both to others', DEEP, async () => {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, bank.signer, reserve.address, 5n * SOL);
+    await desk.finality();
+    const greedy = { ip: '198.51.100.9', dryRun: true };
+    const dryRuns = [];
+    for (let at = 0; at < 20; at++) dryRuns.push((await swaps.create(0.3 + at / 1_000, greedy)).status);
+    world.resetStats();
+    const estimates = [];
+    for (let at = 0; at < 120; at++) {
+      const response = await world.fetch(`/api/swap/estimate?amountSol=${0.3 + at / 1_000}`, {
+        ip: '198.51.100.9',
+      });
+      estimates.push(response.status);
+    }
+    expect(dryRuns.filter((status) => status === 200).length).toBeLessThan(20);
+    for (const ip of ['203.0.113.1', '203.0.114.1', '203.0.115.1']) {
+      expect((await swaps.create(0.35, { ip, dryRun: true })).status).toBe(200);
+      expect((await world.fetch('/api/swap/estimate?amountSol=0.7', { ip })).status).toBe(200);
+    }
+  });
+
+  it('500 invoices from 50 IPv6 networks leave sales open to a newcomer', DEEP, async () => {
+    const statuses: number[] = [];
+    for (let round = 1; round <= 10; round++) {
+      const ips = Array.from({ length: 50 }, (_, at) => `2001:db8:${at.toString(16)}:1::${round}`);
+      const answers = await Promise.all(ips.map((ip) => desk.call('/api/invoices', INVOICE(), ip)));
+      statuses.push(...answers.map(({ status }) => status));
+    }
+    const opened = statuses.filter((status) => status === 200).length;
+    expect(opened).toBeGreaterThan(50);
+    expect(opened).toBeLessThan(500);
+    const newcomer = await desk.call('/api/invoices', INVOICE(), '192.0.2.77');
+    expect(newcomer.status).toBe(200);
+    await desk.pay(newcomer.body);
+    await completed(newcomer.body);
+  });
+});
+
+const INVOICE = (): Body => ({
+  name: 'Moon Cat',
+  symbol: 'MCAT',
+  decimals: 6,
+  supply: '5000000',
+  creator_address: desk.user().address,
+});

@@ -1,0 +1,170 @@
+/** The reserve's key is in a Vault, not in the Worker: everything that signs, while the Vault is honest and while it is not. */
+import { createServer } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { base58 } from '@scure/base';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
+import { listen } from '../world/fault-gate.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { createAsryStage } from './asry-stage.ts';
+import { openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { type Body, createTokenDesk } from './token-desk.ts';
+
+const DAILY = '5 0 * * *';
+const AMOUNT = 300_000_000n;
+
+let vault: Awaited<ReturnType<typeof listen>>;
+let peer: VaultPeer;
+let world: World;
+let desk: ReturnType<typeof createTokenDesk>;
+let stage: ReturnType<typeof createAsryStage>;
+let swaps: SwapDesk;
+let clients = 0;
+
+beforeAll(async () => {
+  const server = createServer(async (request, response) => {
+    try {
+      const body = await readText(request);
+      const { method = 'GET', headers } = request;
+      const init = { method, headers: { 'x-vault-token': String(headers['x-vault-token']) } };
+      const url = `http://vault.test${request.url}`;
+      const answer = await peer.fetch(url, body === '' ? init : { ...init, body });
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(await answer.text());
+    } catch {
+      request.socket.destroy();
+    }
+  });
+  vault = await listen(server);
+  world = await startWorld({
+    cron: false,
+    blockMs: 500,
+    settleDelayMs: 500,
+    // A blockhash lives for 30 s, longer than a stored message is requested again.
+    slotMs: 200,
+    vars: (own) => {
+      peer = createVaultPeer(base58.decode(String(own.SOLANA_PRIVATE_KEY)).slice(0, 32));
+      return {
+        SOLANA_PRIVATE_KEY: undefined,
+        RESERVE_SOLANA_ADDRESS: peer.address,
+        VAULT_URL: `http://127.0.0.1:${vault.port}`,
+        VAULT_TOKEN: peer.token,
+      };
+    },
+  });
+  desk = createTokenDesk(world);
+  stage = createAsryStage(world);
+  swaps = openSwapDesk(world);
+});
+afterAll(async () => {
+  peer?.release();
+  await world?.stop();
+  await vault?.stop();
+});
+
+/** Transactions that the reserve has signed and that have landed. */
+const signed = () =>
+  world.solana.ledger
+    .transactionsOf(world.reserve.solana)
+    .filter(({ accounts }) => accounts[0] === world.reserve.solana);
+
+const logged = (event: string): number =>
+  world.worker.logs().filter((line) => line.includes(`"event":"${event}"`)).length;
+
+/** A paid invoice, a deposit to claim, and a swap's key. */
+async function prepare() {
+  const deposit = await stage.deposit(await stage.user(), 20n);
+  const invoice = await desk.invoice();
+  return { deposit, invoice, key: crypto.randomUUID(), ip: `10.70.${++clients}.1` };
+}
+
+/** The swap's stored answer to its key: created, or refused for good. */
+const swapped = ({ key, ip }: { key: string; ip: string }) =>
+  until(
+    'the swap is decided',
+    async () => {
+      const answer = await swaps.create(0.3, { key, ip });
+      const isStored = answer.headers.get('idempotency-replayed') === 'true';
+      return answer.status === 200 || isStored ? answer : undefined;
+    },
+    300_000,
+  );
+
+/** Everything that was asked for happens once or, for a swap, not at all. */
+async function judge(asked: Awaited<ReturnType<typeof prepare>>, before: number, others = 0): Promise<void> {
+  const { body: swap, status } = await swapped(asked);
+  const end: Body = status === 200 ? await swaps.settled(String(swap.id)) : {};
+  await desk.until(
+    async () => {
+      await world.control.cron();
+      return desk.read(asked.invoice.invoice_id);
+    },
+    (answer) => answer.body.status === 'completed',
+  );
+  await stage.claim(asked.deposit);
+  await stage.paid(asked.deposit);
+  await desk.finality();
+  const fresh = signed().slice(0, signed().length - before);
+  expect(fresh.map(({ err }) => err)).toEqual(fresh.map(() => null));
+  const hasMoved = status === 200 && end.reason !== 'expired';
+  // A creation, a reward, and the swap where it was made.
+  expect(fresh).toHaveLength(2 + (hasMoved ? 1 : 0) + others);
+  expect(stage.payoutsOf(asked.deposit)).toHaveLength(1);
+  const paid = swaps.payments().filter(({ signature }) => signature === swap.id);
+  expect(paid.map(({ lamports }) => lamports)).toEqual(hasMoved ? [AMOUNT] : []);
+}
+
+it('signs a swap, a creation, a reward and a mint with the key in the Vault', async () => {
+  expect(world.bindings.SOLANA_PRIVATE_KEY).toBeUndefined();
+  const before = signed().length;
+  const asked = await prepare();
+  await world.control.cron(DAILY);
+  await desk.pay(asked.invoice);
+  const [made, claimed] = await Promise.all([swapped(asked), stage.claim(asked.deposit)]);
+  expect([made.status, claimed.status]).toEqual([200, 200]);
+  await until('the mint', async () => {
+    await world.control.cron();
+    const rows = (await world.worker.query("SELECT status FROM operations WHERE kind = 'absr'")) as Body[];
+    return rows[0]?.status === 'finished' ? true : undefined;
+  });
+  await judge(asked, before, 1);
+  expect(peer.messages.length).toBeGreaterThanOrEqual(4);
+});
+
+describe('a Vault that fails', () => {
+  it.each([
+    ['other message', 'key_service_wrong_signature'],
+    ['other key', 'key_service_wrong_signature'],
+    ['no base64', 'sign_failed'],
+    ['sealed', 'sign_failed'],
+    ['forbidden', 'sign_failed'],
+    ['unreachable', 'sign_failed'],
+    ['hanging', 'sign_failed'],
+  ] as const)(
+    'by %s moves no balance meanwhile, and afterwards each one once or not at all',
+    // A swap waits two minutes for its signature.
+    { tags: ['deep'], timeout: 600_000 },
+    async (mode, event) => {
+      const asked = await prepare();
+      const before = signed().length;
+      const seen = logged(event);
+      peer.mode = mode;
+      await desk.pay(asked.invoice);
+      const waiting = Promise.all([swaps.create(0.3, asked), stage.claim(asked.deposit)]);
+      await desk.until(
+        async () => {
+          await world.control.cron();
+          return (await desk.read(asked.invoice.invoice_id)).body;
+        },
+        ({ reason }) => String(reason).startsWith('upstream_'),
+      );
+      await until('the Vault has failed', () => (logged(event) >= seen + 3 ? true : undefined), 120_000);
+      expect(signed()).toHaveLength(before);
+      peer.mode = 'honest';
+      // Whatever hangs is answered now, late; what was asked for again meanwhile is answered twice.
+      peer.release();
+      await waiting;
+      await judge(asked, before);
+    },
+  );
+});
