@@ -18,7 +18,7 @@ const GROUPS: readonly (readonly [id: string, name: string, places: readonly Pla
     'reserve',
     'Reserve',
     [
-      ['/', 'Overview', 'SOL, BTC and ABSR now'],
+      ['/', 'Overview', 'SOL, BTC and ABSR at a glance'],
       ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
       ['/status', 'Status', 'Upstreams, limits, last operations'],
     ],

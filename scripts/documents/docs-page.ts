@@ -20,18 +20,21 @@ const escaped = (text: string): string => text.replace(/[&"<>]/g, (sign) => ESCA
 /** Escaped text whose `code` spans become elements. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
-const STYLE = `:root{color-scheme:light dark;--paper:#fafaf7;--ink:#12201e;--soft:#53615e;--line:#e0e3dd;--sunk:#f1f2ee;--accent:#0b5f66}
-@media (prefers-color-scheme:dark){:root{--paper:#0c1312;--ink:#e9efed;--soft:#a1b0ac;--line:#263432;--sunk:#1a2524;--accent:#6fd0cb}}
+const STYLE = `:root{color-scheme:light dark;--paper:#fafaf7;--ink:#12201e;--soft:#53615e;--line:#e0e3dd;--sunk:#f1f2ee;--accent:#0b5f66;--sol:#6b3fd4;--btc:#f0a33c;--absr:#0b6b70}
+@media (prefers-color-scheme:dark){:root{--paper:#0c1312;--ink:#e9efed;--soft:#a1b0ac;--line:#263432;--sunk:#1a2524;--accent:#6fd0cb;--sol:#b59bff;--btc:#d98a20;--absr:#62d2c9}}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
 a{color:var(--accent)}code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.875em;overflow-wrap:anywhere}
-.top{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;align-items:center;padding:1rem 1.25rem;border-bottom:1px solid var(--line)}
-.top a{color:inherit;text-decoration:none}.top .brand{font-weight:600;font-size:1.1875rem;margin-right:auto}
-main{max-width:60rem;margin:auto;padding:2rem 1.25rem 4rem}h1,h2{font-weight:500;letter-spacing:-.02em}h1{font-size:2.25rem}
+.top{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;align-items:center;min-height:4rem;box-sizing:border-box;padding:.5rem max(1.25rem,50vw - 36rem);border-bottom:1px solid var(--line)}
+.top a{color:inherit;text-decoration:none}.top .brand{display:inline-flex;align-items:center;gap:.625rem;font-weight:600;font-size:1.1875rem;margin-right:auto}
+main{box-sizing:border-box;max-width:calc(72rem + 2.5rem);margin:auto;padding:3rem 1.25rem 4rem}h1,h2{font-weight:500;letter-spacing:-.02em}h1{font-size:2.25rem}
 button{min-height:2.75rem;padding:0 1.125rem;border:1px solid var(--accent);border-radius:8px;background:none;color:var(--accent);font:500 1rem system-ui;cursor:pointer}
 details{border-top:1px solid var(--line)}summary{cursor:pointer;padding:.75rem 0}summary .soft{display:block}
 details>div{padding:0 0 1rem 1rem}.soft{color:var(--soft)}.method{display:inline-block;min-width:3.25rem;font-weight:600}
 dl{display:grid;grid-template-columns:minmax(8rem,max-content) minmax(0,1fr);gap:.375rem 1.25rem}dd{margin:0;overflow-wrap:anywhere}
 @media (width<34rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin-bottom:.5rem}}`;
+
+/** The mark of the other pages, in their colours. */
+const MARK = `<svg viewBox="0 0 32 32" width="30" height="30" aria-hidden="true"><path fill="var(--sol)" d="M1 13q3-2 6 0v15H3a2 2 0 0 1-2-2z"/><path fill="var(--btc)" d="M12 17q4-2 8 0v11h-8z"/><path fill="var(--absr)" d="M25 19q3-2 6 0v7a2 2 0 0 1-2 2h-4z"/><path fill="currentColor" d="M8 3h3v25H8zM21 3h3v25h-3z"/></svg>`;
 
 const PLACES = [
   ['/', 'Overview'],
@@ -88,7 +91,7 @@ export function docsPage(origin: string, document: ApiDocument): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<header class="top"><a class="brand" href="/">Sluice</a>${PLACES.map(([path, name]) => `<a href="${path}">${name}</a>`).join('')}</header>
+<header class="top"><a class="brand" href="/">${MARK}Sluice</a>${PLACES.map(([path, name]) => `<a href="${path}">${name}</a>`).join('')}</header>
 <main id="reference">
 <h1>API reference</h1>
 <p>Public JSON API; no request needs credentials. The whole contract for machines: <a href="/api/openapi.json">OpenAPI 3.0.3</a>.

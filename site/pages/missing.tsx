@@ -7,11 +7,19 @@ export const missing: Page = {
   Content: () => (
     <>
       <Title name="No page here">There is no page at this address. The link may be old or mistyped.</Title>
-      <p>
-        <a class="button" href="/">
-          To the overview
-        </a>
-      </p>
+      <ul class="doors narrow">
+        {[
+          ['/', 'Overview', 'SOL, BTC and ABSR at a glance'],
+          ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
+          ['/tokens', 'Tokens', 'Find, create or list a token'],
+          ['/docs', 'API reference', 'Every operation, with examples'],
+        ].map(([path, name, about]) => (
+          <li>
+            <a href={path}>{name}</a>
+            <span class="fine">{about}</span>
+          </li>
+        ))}
+      </ul>
     </>
   ),
 };

@@ -13,15 +13,20 @@ export const nostr: Page = {
         Posts from public relays, shown as plain text. Each signature was checked; the authors are not. No
         picture or link of a post is loaded.
       </Title>
-      <Live name="feed" json="/api/nostr/feed">
-        <NostrFeedView />
-      </Live>
-      <section>
-        <h2>Posts of this service</h2>
-        <Live name="own" json="/api/nostr/posts">
-          <OwnPosts />
-        </Live>
-      </section>
+      <div class="split">
+        <section>
+          <h2>From the relays</h2>
+          <Live name="feed" json="/api/nostr/feed">
+            <NostrFeedView />
+          </Live>
+        </section>
+        <section>
+          <h2>Posts of this service</h2>
+          <Live name="own" json="/api/nostr/posts">
+            <OwnPosts />
+          </Live>
+        </section>
+      </div>
     </>
   ),
 };

@@ -19,6 +19,14 @@ export const overview: Page = {
           Sluice swaps SOL into BTC, keeps the BTC at one public address, and mints one ABSR for each sat in
           the reserve.
         </p>
+        <p class="row">
+          <a class="button" href="/reserves#verify">
+            Verify it in your browser
+          </a>
+          <a class="button quiet" href="#how">
+            How it works
+          </a>
+        </p>
       </div>
       <Live name="flow" json="/api/reserves">
         <Flow />
@@ -41,7 +49,7 @@ export const overview: Page = {
           </Live>
         </section>
       </div>
-      <section>
+      <section id="how">
         <h2>How it works</h2>
         <ol class="ways">
           <li class="sol">

@@ -1,5 +1,5 @@
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
-import { sats } from './format.ts';
+import { grouped, sats } from './format.ts';
 import { Age } from './freshness.tsx';
 
 const WIDTH = 1000;
@@ -33,6 +33,13 @@ function sourcesText(bitcoin: Reserves['bitcoin'] | undefined): string {
   return bitcoin.agreed === false
     ? 'the Bitcoin sources differ; the lower value counts'
     : 'only one source responds';
+}
+
+/** Reserve over supply in percent, rounded down; a dash while no ABSR exists. */
+export function coverageRatio({ reserve, supply }: Covered): string {
+  if (supply === 0n) return '–';
+  const hundredths = (reserve * 10_000n) / supply;
+  return `${grouped((hundredths / 100n).toString())}.${(hundredths % 100n).toString().padStart(2, '0')} %`;
 }
 
 /** Reserve and supply as one bar, with the excess labelled. */

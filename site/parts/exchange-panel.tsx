@@ -151,7 +151,7 @@ export function ExchangePanel() {
 
   if (id !== null)
     return (
-      <div class="card stack">
+      <div class="card stack narrow">
         <Progress id={id} />
         <button
           type="button"

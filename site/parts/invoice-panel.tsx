@@ -164,21 +164,28 @@ export function InvoicePanel({ id }: { id: string }) {
           <Foreign text={invoice.symbol ?? ''} />
         </span>
       </p>
-      {open && sent === null ? <WhatToPay invoice={invoice} sent={setSent} /> : null}
-      {open && sent !== null ? (
-        <>
-          <p class="row">
-            <span class="mark good">sent</span> <SolanaTransaction signature={sent} />
-          </p>
-          <Waiting what="Your wallet has sent the payment. It counts once it is final." usualSeconds={30} />
-          <button type="button" class="quiet small start" onClick={() => setSent(null)}>
-            Show the payment options again
-          </button>
-        </>
-      ) : null}
-      <InvoiceNotice invoice={invoice} />
-      <div role="status">
-        <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
+      <div class="invoice">
+        <div class="stack">
+          {open && sent === null ? <WhatToPay invoice={invoice} sent={setSent} /> : null}
+          {open && sent !== null ? (
+            <>
+              <p class="row">
+                <span class="mark good">sent</span> <SolanaTransaction signature={sent} />
+              </p>
+              <Waiting
+                what="Your wallet has sent the payment. It counts once it is final."
+                usualSeconds={30}
+              />
+              <button type="button" class="quiet small start" onClick={() => setSent(null)}>
+                Show the payment options again
+              </button>
+            </>
+          ) : null}
+          <InvoiceNotice invoice={invoice} />
+        </div>
+        <div role="status">
+          <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
+        </div>
       </div>
       {invoice.refunds.length === 0 ? null : (
         <ul>

@@ -1,8 +1,9 @@
 import type { NostrFeed } from '../../packages/client/src/index.ts';
-import { CopyButton } from './copyable.tsx';
+import { CopyButton, Identifier } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
-import { fromUnixSeconds, shortened } from './format.ts';
-import { Moment } from './freshness.tsx';
+import { fromUnixSeconds } from './format.ts';
+import { Age } from './freshness.tsx';
+import { npubOf } from './nostr-key.ts';
 import { Foreign } from './token-text.tsx';
 
 export type Post = NostrFeed['posts'][number];
@@ -20,8 +21,8 @@ export const NostrPost = ({ post }: { post: Post }) => (
   <li>
     <article class="card stack post">
       <p class="row fine">
-        <code title={post.pubkey}>{shortened(post.pubkey, 8)}</code>
-        <Moment iso={fromUnixSeconds(post.created_at)} />
+        <Identifier text={npubOf(post.pubkey)} label="the author’s key" ends={9} />
+        <Age iso={fromUnixSeconds(post.created_at)} />
         {post.labels.map((label) => (
           <span class="mark">
             <Foreign text={label} />

@@ -8,7 +8,7 @@ import type {
 import type { Failure } from '../api/call.ts';
 import { announceChange, FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { Canal, type CanalView } from './canal.tsx';
-import { CoverageBar, coverageOf } from './coverage.tsx';
+import { CoverageBar, coverageOf, coverageRatio } from './coverage.tsx';
 import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
 import { fromUnixSeconds, sats, sol } from './format.ts';
 import { Age, AsOf } from './freshness.tsx';
@@ -204,9 +204,12 @@ export function Flow() {
         ) : (
           <CoverageBar covered={covered} bitcoin={bitcoin} proofAt={proof.value?.timestamp ?? null} />
         )}
-        <a class="button" href="/reserves#verify">
-          Verify the reserve
-        </a>
+        {covered === null ? null : (
+          <p class="ratio">
+            <strong class="number">{coverageRatio(covered)}</strong>
+            <span class="fine">of the supply is in the reserve</span>
+          </p>
+        )}
       </div>
       <AsOf {...together(reserves, absr)} />
     </>

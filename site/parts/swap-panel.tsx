@@ -165,7 +165,7 @@ export function SwapPanel() {
 
   if (id !== null)
     return (
-      <div class="card stack">
+      <div class="card stack narrow">
         <SwapProgress id={id} />
         <button
           type="button"
@@ -250,6 +250,13 @@ export function SwapPanel() {
       <div class="stack">
         <h2 class="minor">Limits</h2>
         <SwapBounds minimum={minimum.value} failure={minimum.failure} />
+        <h2 class="minor">What happens</h2>
+        <ol class="soft">
+          <li>The bridge signs a quote, which the service checks.</li>
+          <li>SOL of the reserve goes to a deposit address of that quote.</li>
+          <li>The bridge pays BTC to the address of the reserve.</li>
+          <li>The swap is finished when the BTC is confirmed there.</li>
+        </ol>
       </div>
     </div>
   );

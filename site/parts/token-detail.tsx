@@ -27,6 +27,21 @@ const Authority = ({
   return address === null ? <span>none</span> : <Identifier text={address} label={label} ends={8} />;
 };
 
+/** What the rights over a token mean for its holders. */
+export const holderFacts = ({
+  mint_authority: minter,
+  freeze_authority: freezer,
+  update_authority: editor,
+}: Token): string[] => [
+  minter === null
+    ? 'The supply is fixed: no key can create more.'
+    : 'The supply can grow: one address can create more.',
+  freezer === null ? 'No key can freeze your tokens.' : 'One address can freeze the tokens of any holder.',
+  editor === null
+    ? 'Name, symbol and picture can never change.'
+    : 'One address can change the name, symbol and picture.',
+];
+
 export function TokenFacts({ token }: { token: Token }) {
   return (
     <>
@@ -57,54 +72,71 @@ export function TokenFacts({ token }: { token: Token }) {
           <Foreign text={token.description} />
         </p>
       )}
-      <div class="card stack">
-        <dl class="facts">
-          <dt>Mint address</dt>
-          <dd>
-            <Identifier text={token.mint_address} label="mint address" ends={10} />
-          </dd>
-          <dt>Supply</dt>
-          <dd>
-            {grouped(token.supply_ui)} <Foreign text={token.symbol} />, {counted(token.decimals, 'decimal')}
-          </dd>
-          <dt>Creator</dt>
-          <dd>
-            {token.creator_address === null ? (
-              'not known'
+      <div class="split">
+        <div class="card stack">
+          <dl class="facts">
+            <dt>Mint address</dt>
+            <dd>
+              <Identifier text={token.mint_address} label="mint address" ends={10} />
+            </dd>
+            <dt>Supply</dt>
+            <dd>
+              {grouped(token.supply_ui)} <Foreign text={token.symbol} />, {counted(token.decimals, 'decimal')}
+            </dd>
+            <dt>Creator</dt>
+            <dd>
+              {token.creator_address === null ? (
+                'not known'
+              ) : (
+                <Identifier text={token.creator_address} label="creator" ends={8} />
+              )}
+            </dd>
+            <dt>May mint more</dt>
+            <dd>
+              <Authority address={token.mint_authority} asOf={token.as_of} label="mint authority" />
+            </dd>
+            <dt>May freeze accounts</dt>
+            <dd>
+              <Authority address={token.freeze_authority} asOf={token.as_of} label="freeze authority" />
+            </dd>
+            <dt>May change the name</dt>
+            <dd>
+              <Authority address={token.update_authority} asOf={token.as_of} label="update authority" />
+            </dd>
+            <dt>Created</dt>
+            <dd>
+              <Moment iso={token.created_at} />
+            </dd>
+            <dt>Listed</dt>
+            <dd>{token.listed_at === null ? 'not yet' : <Moment iso={token.listed_at} />}</dd>
+            <dt>Metadata</dt>
+            <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
+            <dt>Picture</dt>
+            <dd>{token.image === null ? 'none' : <Away href={token.image}>Open it at its own site</Away>}</dd>
+            <dt>Explorers</dt>
+            <dd class="row">
+              <Away href={solanaAddressUrl(token.mint_address)}>Solana Explorer</Away>
+              <Away href={solscanUrl(token.mint_address)}>Solscan</Away>
+              <Away href={orbUrl(token.mint_address)}>Orb</Away>
+            </dd>
+          </dl>
+          <AsOf at={token.as_of} />
+        </div>
+        <div class="stack">
+          <h2 class="minor">For holders</h2>
+          <ul class="holders">
+            {token.as_of === null ? (
+              <li>The rights over this token could not be read from the chain.</li>
             ) : (
-              <Identifier text={token.creator_address} label="creator" ends={8} />
+              holderFacts(token).map((fact) => <li>{fact}</li>)
             )}
-          </dd>
-          <dt>May mint more</dt>
-          <dd>
-            <Authority address={token.mint_authority} asOf={token.as_of} label="mint authority" />
-          </dd>
-          <dt>May freeze accounts</dt>
-          <dd>
-            <Authority address={token.freeze_authority} asOf={token.as_of} label="freeze authority" />
-          </dd>
-          <dt>May change the name</dt>
-          <dd>
-            <Authority address={token.update_authority} asOf={token.as_of} label="update authority" />
-          </dd>
-          <dt>Created</dt>
-          <dd>
-            <Moment iso={token.created_at} />
-          </dd>
-          <dt>Listed</dt>
-          <dd>{token.listed_at === null ? 'not yet' : <Moment iso={token.listed_at} />}</dd>
-          <dt>Metadata</dt>
-          <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
-          <dt>Picture</dt>
-          <dd>{token.image === null ? 'none' : <Away href={token.image}>Open it at its own site</Away>}</dd>
-          <dt>Explorers</dt>
-          <dd class="row">
-            <Away href={solanaAddressUrl(token.mint_address)}>Solana Explorer</Away>
-            <Away href={solscanUrl(token.mint_address)}>Solscan</Away>
-            <Away href={orbUrl(token.mint_address)}>Orb</Away>
-          </dd>
-        </dl>
-        <AsOf at={token.as_of} />
+          </ul>
+          {token.creator_address === null ? null : (
+            <p>
+              <a href={`/tokens?creator=${token.creator_address}`}>Tokens of this creator</a>
+            </p>
+          )}
+        </div>
       </div>
     </>
   );

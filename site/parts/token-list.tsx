@@ -1,7 +1,8 @@
-import { useState } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { grouped, instant, shortened } from './format.ts';
 import { Failed, Waiting } from './notice.tsx';
 import { Foreign, Initial } from './token-text.tsx';
@@ -57,7 +58,9 @@ export function TokenBrowser() {
     readonly next: string | null;
   } | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const newest = useAnswer('listTokens', {}, 15_000);
+  const [creator, setCreator] = useState<string | null>(null);
+  useEffect(() => setCreator(fromAddressBar('creator')), []);
+  const newest = useAnswer('listTokens', creator === null ? {} : { creator }, 15_000);
   const found = useAnswer('searchTokens', asked === '' ? null : { q: asked });
 
   const type = (typedText: string): void => {
@@ -93,6 +96,23 @@ export function TokenBrowser() {
           onInput={(event: Event) => type(event.target instanceof HTMLInputElement ? event.target.value : '')}
         />
       </div>
+      {creator === null || searching ? null : (
+        <p class="row">
+          <span>
+            Created by <code title={creator}>{shortened(creator, 8)}</code>
+          </span>
+          <button
+            type="button"
+            class="quiet small"
+            onClick={() => {
+              toAddressBar('creator', null);
+              setCreator(null);
+            }}
+          >
+            Show all tokens
+          </button>
+        </p>
+      )}
       {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
       {answer.value === null ? (
         answer.failure === null ? (
@@ -104,7 +124,9 @@ export function TokenBrowser() {
         <p class="empty" role="status">
           {searching
             ? 'No listed token matches. Only listed tokens are found by search.'
-            : 'No token has been created yet. Yours could be the first.'}
+            : creator === null
+              ? 'No token has been created yet. Yours could be the first.'
+              : 'No listed token of this creator.'}
         </p>
       ) : (
         <>

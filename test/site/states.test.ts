@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
-import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
+import { coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
+import { npubOf } from '../../site/parts/nostr-key.ts';
 import { levelsOf, together } from '../../site/parts/overview-flow.tsx';
 import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
+import { holderFacts } from '../../site/parts/token-detail.tsx';
 import { entitlementOf } from '../../src/custody/asry/reward-curve.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
@@ -138,6 +140,27 @@ it.each([
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 
+describe('what a token page tells holders', () => {
+  const none = { mint_authority: null, freeze_authority: null, update_authority: null };
+  const example = { ...copy('getToken'), ...none };
+  it.each([
+    ['mint_authority', 'can create more', 'The supply is fixed'],
+    ['freeze_authority', 'can freeze the tokens', 'No key can freeze'],
+    ['update_authority', 'can change the name', 'can never change'],
+  ] as const)('names the risk of %s only where an address has it', (right, risk, safe) => {
+    expect(holderFacts(example).join(' ')).toContain(safe);
+    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).toContain(risk);
+    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).not.toContain(safe);
+  });
+});
+
+it('shows an author’s key as Nostr clients do, and any other text as it is', () => {
+  expect(npubOf('7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e')).toBe(
+    'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg',
+  );
+  expect(npubOf('not a key')).toBe('not a key');
+});
+
 describe('the coverage of the overview', () => {
   const summary = (supply: string | null, gap: string | null, decimals = 0) => ({
     ...copy('getAbsrSummary'),
@@ -146,13 +169,14 @@ describe('the coverage of the overview', () => {
     absrDecimals: decimals,
   });
   it.each([
-    ['1000000', '61975', 'Every ABSR is covered, with 61,975 sats to spare.'],
-    ['1000000', '0', 'Every ABSR is covered by exactly one sat.'],
-    ['1000000', '-5', 'Not covered: 5 sats are missing.'],
-    ['0', '1000000', 'No ABSR exists yet, so nothing is owed.'],
-  ])('for a supply of %s with a gap of %s shows: %s', (supply, gap, text) => {
+    ['1000000', '61975', 'Every ABSR is covered, with 61,975 sats to spare.', '106.19 %'],
+    ['1000000', '0', 'Every ABSR is covered by exactly one sat.', '100.00 %'],
+    ['1000000', '-5', 'Not covered: 5 sats are missing.', '99.99 %'],
+    ['0', '1000000', 'No ABSR exists yet, so nothing is owed.', '–'],
+  ])('for a supply of %s with a gap of %s shows: %s', (supply, gap, text, ratio) => {
     const covered = coverageOf(summary(supply, gap));
     expect(covered && coverageText(covered)).toBe(text);
+    expect(covered && coverageRatio(covered)).toBe(ratio);
   });
 
   it('is unknown while either side is unknown', () => {

@@ -2,7 +2,15 @@ import { npubEncode } from 'nostr-tools/nip19';
 import { finalizeEvent, generateSecretKey, getPublicKey, type VerifiedEvent } from 'nostr-tools/pure';
 
 const COMMUNITY = 'https://clawstr.com/c/sluice';
-const TOPICS = ['reserve', 'proof', 'swap', 'ABSR supply', 'ASRY epoch', 'pool depth', 'block time'];
+const NOTES = [
+  'Checked the newest proof in my browser: both signatures hold, and two explorers show the same sats.',
+  'What happens to a swap whose bridge never pays? Found it in the API reference: it ends as failed.',
+  'The reserve has grown again since yesterday. I compare it with the ABSR supply once a day.',
+  'My agent estimates a swap every hour over MCP and writes the cost to a sheet.',
+  'Claimed my ASRY reward. The payout was final after about fifteen seconds.',
+  'The SAUSD pool is deep enough for what I trade. The price moved 0.02 % on my order.',
+  'Is there a way to get the proofs as a feed? I would archive them on my own server.',
+];
 const POSTS = 36;
 const SECONDS_BETWEEN = 600;
 
@@ -47,7 +55,7 @@ export function createNostrSeed(now: number): NostrSeed {
           kind: 1111,
           created_at: Math.floor(now / 1000) - (POSTS - count) * SECONDS_BETWEEN,
           tags: [['I', COMMUNITY], ['K', 'web'], ...scope, ...label],
-          content: `Note ${count + 1} on ${TOPICS[count % TOPICS.length] ?? 'the reserve'}.`,
+          content: NOTES[count % NOTES.length] ?? '',
         },
         author,
       ),
