@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { CheckLine } from '../../src/chain/bitcoin/proof-check.ts';
+import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
 import type { Sources } from '../build/host-files.ts';
 import { CopyButton } from './copyable.tsx';

@@ -7,13 +7,14 @@ import { netEffect } from '../../src/chain/bitcoin/net-effect.ts';
 import {
   type CheckLine,
   checkBitcoin,
-  checkProof,
+  checkFigures,
   checkSolana,
   type ExplorerReport,
   type PublishedProof,
-} from '../../src/chain/bitcoin/proof-check.ts';
+} from '../../src/chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import type { Sources } from '../build/host-files.ts';
+import { isSignedInBrowser } from './solana-signature.ts';
 
 const PATIENCE_MS = 20_000;
 /** Of about 25 transactions; a proof is an hour old, not a year. */
@@ -140,15 +141,14 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
 }
 
 /**
- * The two checks that need no network, each in a task of its own: curve arithmetic takes tens of milliseconds.
+ * The two checks that need no network.
  * @returns nothing when the message is not a proof
  */
 export async function checkSignatures(proof: PublishedProof): Promise<CheckLine[]> {
   try {
     const message = parseProofMessage(proof.message);
-    const bitcoin = checkBitcoin({ proof }, message);
-    await new Promise((next) => setTimeout(next));
-    return [bitcoin, checkSolana({ proof }, message)];
+    const isSigned = await isSignedInBrowser(proof.message, proof.solana);
+    return [checkBitcoin({ proof }, message), checkSolana({ proof }, message, isSigned)];
   } catch {
     return [];
   }
@@ -177,5 +177,10 @@ export async function verify(
     message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null,
   ]);
   tell('Checking both signatures.');
-  return checkProof({ proof, host: location.host, explorers, supply, now: Date.now() });
+  const isSigned = await isSignedInBrowser(proof.message, proof.solana);
+  return [
+    checkBitcoin({ proof }, message),
+    checkSolana({ proof }, message, isSigned),
+    ...checkFigures({ proof, host: location.host, explorers, supply, now: Date.now() }, message),
+  ];
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { netEffect } from '../chain/bitcoin/net-effect.ts';
-import type { ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-check.ts';
+import type { ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
 import type { ProofMessage } from '../chain/bitcoin/proof-message.ts';
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';

@@ -3,7 +3,8 @@
  * @module
  */
 import * as z from 'zod';
-import { checkProof, type ProofEvidence } from '../chain/bitcoin/proof-check.ts';
+import { checkProof } from '../chain/bitcoin/proof-check.ts';
+import type { ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
 import type { Api } from './api-client.ts';
 import { collectEvidence, type ProofSources } from './proof-evidence.ts';
