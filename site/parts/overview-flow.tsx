@@ -204,12 +204,12 @@ export function Flow() {
         ) : (
           <CoverageBar covered={covered} bitcoin={bitcoin} proofAt={proof.value?.timestamp ?? null} />
         )}
-        {covered === null ? null : (
-          <p class="ratio">
-            <strong class="number">{coverageRatio(covered)}</strong>
-            <span class="fine">of the supply is in the reserve</span>
-          </p>
-        )}
+        <p class="ratio">
+          <strong class="number">
+            {covered === null ? <span class="skeleton" aria-hidden="true" /> : coverageRatio(covered)}
+          </strong>
+          <span class="fine">of the supply is in the reserve</span>
+        </p>
       </div>
       <AsOf {...together(reserves, absr)} />
     </>
