@@ -12,7 +12,7 @@ import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 type D1 = Awaited<ReturnType<Awaited<ReturnType<typeof startRuntime>>['database']>>;
 
-type Behind = 'none' | 'kv' | 'd1' | 'do' | 'limiter' | 'upstream';
+type Behind = 'none' | 'large' | 'kv' | 'd1' | 'do' | 'limiter' | 'upstream';
 
 const ROUNDS = 7;
 const ROUND_MS = 120;
@@ -21,8 +21,13 @@ const ROUND_MS = 120;
  * call each time and have no limit to compare with.
  */
 const BEHIND: Readonly<Record<string, Behind>> = {
+  '/api/openapi.json': 'large',
+  '/api/openapi-3.1.json': 'large',
   '/api/swap/min': 'do',
   '/api/swap/estimate': 'limiter',
+  '/api/transactions/bitcoin': 'limiter',
+  '/api/transactions/solana': 'limiter',
+  '/api/tokens/quote': 'limiter',
   '/api/asry/epoch': 'd1',
   '/api/asry/claims/:signature': 'upstream',
   '/api/invoices/:id': 'd1',
@@ -97,8 +102,13 @@ export async function reads(): Promise<Row[]> {
   try {
     const [ours, limit] = [runtime.url('sluice'), runtime.url('limit')];
     const figures: Figure[] = [];
-    await addSwaps(await runtime.database());
+    let hasSwaps = false;
     for (const { route, path } of requests()) {
+      // Not before the custodian has begun: one with an empty journal signs nothing while D1 shows operations.
+      if (!hasSwaps && route.startsWith('/api/swap/status/')) {
+        await addSwaps(await runtime.database());
+        hasSwaps = true;
+      }
       const began = performance.now();
       const status = await client.get(`${ours}${path}`);
       const coldMs = performance.now() - began;
@@ -143,6 +153,7 @@ export async function reads(): Promise<Row[]> {
 
 const LIMITS: Readonly<Record<Behind, string>> = {
   none: 'bare route, Hono’s own middleware',
+  large: 'bare route with as many bytes, Hono’s own middleware',
   kv: 'the same with one KV read',
   d1: 'the same with one D1 read',
   do: 'the same with one Durable Object call',

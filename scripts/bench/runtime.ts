@@ -9,7 +9,13 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
+import {
+  convertV4MiniflareOptions,
+  Log,
+  LogLevel,
+  Miniflare,
+  Response as MiniflareResponse,
+} from 'miniflare';
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from 'wrangler';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -59,6 +65,16 @@ export async function ownBundle(name: 'limit' | 'search'): Promise<string> {
   return outfile;
 }
 
+const SITE = join(ROOT, 'site/dist');
+
+/** A file of the built site. */
+function siteFile(request: { readonly url: string }): MiniflareResponse {
+  const file = join(SITE, new URL(request.url).pathname);
+  return existsSync(file)
+    ? new MiniflareResponse(readFileSync(file))
+    : new MiniflareResponse(null, { status: 404 });
+}
+
 export async function startRuntime(
   bundles: Partial<Readonly<Record<WorkerName, string>>>,
   bindings: Readonly<Record<string, string>> = {},
@@ -76,6 +92,8 @@ export async function startRuntime(
     modulesRoot: dirname(path),
     modules: [{ type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') }],
     bindings: name === 'sluice' ? { ...config.vars, ...bindings } : {},
+    // The real binding would put the asset server's own Worker in front of this one's socket.
+    serviceBindings: { ASSETS: siteFile },
   }));
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({

@@ -29,12 +29,30 @@ function processes(): Process[] {
     });
 }
 
-/** Megabytes of every `workerd` that descends from this process. */
-export function workerMegabytes(): number {
+/** Every `workerd` that descends from this process. */
+function workers(): Process[] {
   const all = processes();
   const descends = (one: Process | undefined): boolean =>
     one !== undefined && (one.parent === process.pid || descends(all.find(({ pid }) => pid === one.parent)));
-  return all
-    .filter((one) => /bin\/workerd\0/.test(one.command) && descends(one))
-    .reduce((sum, { megabytes }) => sum + megabytes, 0);
+  return all.filter((one) => /bin\/workerd\0/.test(one.command) && descends(one));
 }
+
+/** Megabytes of every `workerd` that descends from this process. */
+export const workerMegabytes = (): number => workers().reduce((sum, { megabytes }) => sum + megabytes, 0);
+
+const NANOSECONDS = 1_000_000;
+
+/** Milliseconds of processor time that those processes have used. Unlike a clock, it leaves out what others use. */
+export const workerCpuMs = (): number =>
+  workers()
+    .flatMap(({ pid }) =>
+      readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/schedstat`),
+    )
+    .reduce((sum, file) => {
+      try {
+        return sum + Number(readFileSync(file, 'utf8').split(' ')[0]) / NANOSECONDS;
+      } catch {
+        // The thread has ended since it was listed.
+        return sum;
+      }
+    }, 0);
