@@ -32,6 +32,8 @@ const CHANGES = 'custody/payments/request-changes.ts';
 /** Why a sync before an answer is redundant, and what keeps it there. */
 const DURABLE = 'test/custody/durable-answers.test.ts';
 const WALK = 'custody/payments/treasury-walk.ts';
+const WALK_TEST = 'test/custody/payments/treasury-walk.test.ts';
+const LIMITS_TEST = 'test/custody/kernel/spending-limits.test.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -192,6 +194,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `    (most) => most,`,
       },
     ],
+    test: LIMITS_TEST,
   },
   {
     name: 'a key is not remembered',
@@ -374,6 +377,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `refundId(refund.id, (store.refund(refund.id)?.operations ?? 0) + 1);\n    const begun`,
       },
     ],
+    test: 'test/custody/payments/refunds.test.ts',
   },
   {
     name: 'a refund is paid without a look at the chain',
@@ -485,6 +489,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the cap of a day counts nothing',
     edits: [{ file: 'custody/swap/limits.ts', find: `moved('day', DAY_MS, limits.maxDay),`, replace: `` }],
+    test: LIMITS_TEST,
   },
   {
     name: 'the cap of one swap counts nothing',
@@ -495,6 +500,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `budget.maxAmount !== undefined && amount < 0n`,
       },
     ],
+    test: LIMITS_TEST,
   },
   {
     name: 'what is sent and has not arrived counts nothing',
@@ -529,6 +535,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `lamports(balance.lamports - (reservedLamports([]) + keeps));`,
       },
     ],
+    test: LIMITS_TEST,
   },
   {
     name: 'a creation reserves nothing',
@@ -615,6 +622,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `      if (reason === undefined || reason === 'absent') {\n        remember(signature);\n        return 'read';`,
       },
     ],
+    test: WALK_TEST,
   },
   {
     name: 'a full page of the treasury leaves no gap',
@@ -625,6 +633,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `gaps: walk.gaps });`,
       },
     ],
+    test: WALK_TEST,
   },
   {
     name: 'a payment that is known ends the walk',
