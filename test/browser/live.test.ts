@@ -1,0 +1,148 @@
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { formatAmount } from '../../src/core/amount.ts';
+import { startWorld } from '../world/world.ts';
+import { settled, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
+import { addWallet } from './wallet.ts';
+
+useBrowser();
+
+const open: Visit[] = [];
+afterEach(async () => {
+  for (const visited of open.splice(0)) await visited.close();
+});
+
+/** New figures appear within this time of the page's own clock. */
+const WITHIN_MS = 5_000;
+
+/** A page of a second visitor whose timers stand still until `pass`, so that the machine's speed decides nothing. */
+async function watch(url: string): Promise<{ page: Page; pass(): Promise<void> }> {
+  const visited = await visit(url, { reducedMotion: 'reduce' }, (page) => page.clock.install());
+  open.push(visited);
+  const { page } = visited;
+  await settled(page);
+  const underWay = new Set<unknown>();
+  page.on('request', (request) => underWay.add(request));
+  page.on('requestfinished', (request) => underWay.delete(request));
+  page.on('requestfailed', (request) => underWay.delete(request));
+  await page.clock.pauseAt(Date.now() + 60_000);
+  return {
+    page,
+    async pass() {
+      for (let second = 0; second < WITHIN_MS / 1000; second += 1) {
+        await page.clock.runFor(1000);
+        // By the answer of the page, the requests that its timers made are known here.
+        await page.evaluate('0');
+        await expect.poll(() => underWay.size).toBe(0);
+      }
+      // Time to draw what the last answers changed.
+      await page.clock.runFor(100);
+    },
+  };
+}
+
+const at = (path: string, origin = siteUrl): string => new URL(path, origin).href;
+
+async function read<T>(path: string, origin = siteUrl): Promise<T> {
+  // As a page does after a change: the service reads anew what is older than its last operation.
+  return (await (await fetch(at(path, origin), { headers: { 'cache-control': 'no-cache' } })).json()) as T;
+}
+
+/** Polls the API until it answers what is expected; the test's own limit ends a wait in vain. */
+async function untilApi<T>(path: string, isNew: (answer: T) => boolean, origin = siteUrl): Promise<T> {
+  for (;;) {
+    const answer = await read<T>(path, origin);
+    if (isNew(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+const thousands = (text: string): string => Number(text).toLocaleString('en-US');
+
+type Epochs = { readonly current: { readonly claims: number; readonly depositsAtomic: string } };
+type Reserves = {
+  readonly bitcoin: { readonly balanceSatoshis: string };
+  readonly solana: { readonly balanceLamports: string };
+};
+type Summary = { readonly absrTokenSupplyAtoms: string | null };
+
+describe('new figures appear within 5 seconds, for a visitor who did nothing', () => {
+  it('after a claim that a wallet made on another page', async () => {
+    const before = await read<Epochs>('/api/asry/epoch');
+    const { page, pass } = await watch('/asry');
+    const claimant = await visit('/asry', {}, (other) => addWallet(other));
+    open.push(claimant);
+    await claimant.page.getByLabel('Amount').fill('40');
+    await claimant.page.getByRole('button', { name: 'Connect a wallet' }).click();
+    await claimant.page.getByRole('button', { name: 'Deposit 40 USDC and claim' }).click();
+    const { current } = await untilApi<Epochs>(
+      '/api/asry/epoch',
+      (answer) => answer.current.claims > before.current.claims,
+    );
+    await pass();
+    const figures = `${current.claims} claim${current.claims === 1 ? '' : 's'}, ${formatAmount(BigInt(current.depositsAtomic), 6)} USD`;
+    await page.getByText(figures).waitFor();
+    await claimant.page.locator('[data-claim]').waitFor();
+    await claimant.page.getByText(figures).waitFor();
+  });
+
+  it('after a swap: the reserve of the overview, and the history', async () => {
+    const before = await read<Reserves>('/api/reserves');
+    const overview = await watch('/');
+    const history = await watch('/swap');
+    const created = await fetch(at('/api/swap/create'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': `live-${Date.now()}` },
+      body: JSON.stringify({ amountSol: 0.4 }),
+    });
+    expect(created.status).toBeLessThan(300);
+    const { id } = (await created.json()) as { id: string };
+    await untilApi<{ status: string }>(`/api/swap/status/${id}`, ({ status }) => status === 'finished');
+    const { bitcoin } = await untilApi<Reserves>(
+      '/api/reserves',
+      (answer) => answer.bitcoin.balanceSatoshis !== before.bitcoin.balanceSatoshis,
+    );
+    await overview.pass();
+    await overview.page.locator('.figure.btc .value').getByText(thousands(bitcoin.balanceSatoshis)).waitFor();
+    await history.pass();
+    const newest = history.page.getByRole('region', { name: 'Swaps that landed, newest first' });
+    const row = newest.getByRole('row').nth(1);
+    await row.locator(`a[href*="${id}"]`).waitFor();
+    await row.getByText('finished').waitFor();
+  });
+
+  it('after a mint', async () => {
+    // A world whose first mint waits for the test.
+    const world = await startWorld({ cron: false, slotMs: 150, blockMs: 0 });
+    try {
+      const { page, pass } = await watch(world.url);
+      expect(await page.locator('.figure.absr .value').innerText()).toMatch(/^0\s*ABSR$/);
+      await world.control.cron('5 0 * * *');
+      await untilApi<Summary>(
+        '/api/arbitrage/summary',
+        ({ absrTokenSupplyAtoms }) => absrTokenSupplyAtoms === '1000000',
+        world.url,
+      );
+      await pass();
+      await page.locator('.figure.absr .value').getByText('1,000,000').waitFor();
+      await page.locator('[data-island="events"]').getByText('ABSR minted').waitFor();
+    } finally {
+      for (const visited of open.splice(0)) await visited.close();
+      await world.stop();
+    }
+  });
+});
+
+const PAGES = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
+
+it.each(PAGES)(
+  '%s does not say "now" when its figures are 8 minutes old, and agrees in number',
+  async (path) => {
+    const visited = await visit(path, {}, (page) => page.clock.setFixedTime(Date.now() + 8 * 60_000));
+    open.push(visited);
+    await settled(visited.page);
+    const text = await visited.page.locator('main').innerText();
+    expect(text).not.toMatch(/\bnow\b/i);
+    expect(text).not.toMatch(/\b1 (?:days|hours|minutes|seconds|claims|posts|relays|decimals|operations)\b/);
+  },
+);
