@@ -115,7 +115,7 @@ it('one sat less at an explorer: the reserve is red', async () => {
   );
   expect(green).not.toContain('reserve');
   expect(green).toContain('bitcoin_signature');
-  expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('says');
+  expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('shows');
 });
 
 it('a supply beyond the reserve is red, with both figures', async () => {
