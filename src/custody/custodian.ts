@@ -254,8 +254,8 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
             const act = all.find(({ commands }) => commands?.[name])?.commands?.[name];
             return act && working(() => act(id));
           },
-          reconcile: async () => {
-            const done = await reconcile({
+          reconcile: () =>
+            reconcile({
               journal,
               storage,
               mirror: d.mirror,
@@ -266,10 +266,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
               provesItself: (kind) => kinds[kind]?.rules.provesItself === true,
               adopt: (transaction, now) => recoveredSwap(transaction, d.signer.address, now),
               now,
-            });
-            journal.adoptRevision(await d.mirror.highestRevision());
-            return done;
-          },
+            }),
         },
         command,
       );

@@ -15,6 +15,7 @@ import { HELD_RECONCILED } from '../kernel/state-machine.ts';
 import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
 import type { Epoch } from './epochs.ts';
 import { claimPurpose, encodePlan, payoutId } from './payout-operation.ts';
+import { mirrorClaim } from './view.ts';
 
 const NONE = lamports(0n);
 /** In SQLite a negative limit means no limit. */
@@ -106,7 +107,8 @@ export function holdSuspect(p: AsryRecoveryPorts): void {
 }
 
 /** Adds payouts to a claim that were made for it and that its row lacks. */
-function adopt({ store, journal, now }: AsryRecoveryPorts, signature: string): void {
+function adopt(p: AsryRecoveryPorts, signature: string): void {
+  const { store, journal, now } = p;
   for (;;) {
     const claim = store.claim(signature);
     const operation = claim && journal.get(payoutId(signature, claim.operations + 1));
@@ -115,29 +117,31 @@ function adopt({ store, journal, now }: AsryRecoveryPorts, signature: string): v
     const payouts = store.payouts(signature);
     const promised = payouts.find((payout) => payout.state === 'owed' && payout.atoms === atoms);
     const taken = promised ? 0n : atoms < claim.left ? atoms : claim.left;
-    store.putClaim({
-      ...claim,
-      operations: claim.operations + 1,
-      left: claim.left - taken,
-      changes: claim.changes + 1,
-    });
     const blank = { tries: 0, keyHash: null, bodyHash: null, createdAt: now() };
     const payout = promised ?? { ...blank, signature, part: payouts.length + 1, atoms };
-    store.putPayout({
-      ...payout,
-      state: 'begun',
-      reason: null,
-      operationId: operation.id,
-      rent: 0n,
-      rentAt: null,
-      dueAt: null,
-      paidAt: null,
-    });
+    const left = claim.left - taken;
+    attach(
+      p,
+      { ...claim, left },
+      { ...payout, operationId: operation.id, rent: 0n, rentAt: null, paidAt: null },
+    );
   }
 }
 
+/** A payout with its operation. */
+type Paid = Omit<Payout, 'state' | 'reason' | 'dueAt'>;
+
+/** Stores a payout that an operation pays, and its claim, and queues the D1 update. Call inside a transaction. */
+function attach({ store, journal, now }: AsryRecoveryPorts, claim: Claim, payout: Paid): void {
+  store.putPayout({ ...payout, state: 'begun', reason: null, dueAt: null });
+  const changed = { ...claim, operations: claim.operations + 1, changes: claim.changes + 1 };
+  store.putClaim(changed);
+  mirrorClaim(journal, store, changed, now());
+}
+
 /** Turns an owed payout into an operation that awaits the operator. */
-function hold({ store, journal, mint, decimals, now }: AsryRecoveryPorts, signature: string): void {
+function hold(p: AsryRecoveryPorts, signature: string): void {
+  const { store, journal, mint, decimals, now } = p;
   for (const payout of store.payouts(signature)) {
     const claim = store.claim(signature);
     if (!claim || payout.state !== 'owed') continue;
@@ -162,7 +166,6 @@ function hold({ store, journal, mint, decimals, now }: AsryRecoveryPorts, signat
       now: now(),
     });
     journal.insert({ ...intent, reason: HELD_RECONCILED });
-    store.putClaim({ ...claim, operations: claim.operations + 1, changes: claim.changes + 1 });
-    store.putPayout({ ...payout, state: 'begun', reason: null, operationId: id, dueAt: null });
+    attach(p, claim, { ...payout, operationId: id });
   }
 }

@@ -459,10 +459,7 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
       });
     },
 
-    /**
-     * Continues from the mirror's revision: rows of other tables have taken more revisions than operations
-     * have.
-     */
+    /** Continues from the mirror's highest revision. */
     adoptRevision(mirrored: number): void {
       if (mirrored > revision()) setMeta('revision', String(mirrored));
     },

@@ -66,6 +66,8 @@ const MAX_CHECKED = 1_000;
  * @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; a failed run can simply be repeated
  */
 export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
+  // The mirror ignores a row whose revision is not above its own, so every row written here takes a higher one.
+  p.journal.adoptRevision(await p.mirror.highestRevision());
   let restored = 0;
   for (let after = ''; ; ) {
     const rows = await p.mirror.operationsAfter(after, MIRROR_PAGE);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimAnswer } from '../../../src/custody/api.ts';
+import { decodeRow } from '../../../src/custody/asry/asry-store.ts';
 import { payoutOfMemo } from '../../../src/custody/asry/recovery.ts';
 import { depositSignature, wallet } from '../addresses.ts';
 import {
@@ -50,6 +51,15 @@ async function reconcile(run: Simulation): Promise<void> {
     await run.pass(MINUTE);
   }
 }
+
+/** Every claim with its payouts, as D1 has it and as the journal has it. */
+const inD1 = async (run: Simulation): Promise<unknown[]> =>
+  (await run.mirrored()).map(({ journal }) => decodeRow(String(journal)));
+const inJournal = (run: Simulation): unknown[] =>
+  run.claims().map((claim) => ({
+    claim,
+    payouts: run.payouts().filter(({ signature }) => signature === claim.signature),
+  }));
 
 const codeOf = (answer: ClaimAnswer | undefined): string =>
   answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'lost');
@@ -113,6 +123,8 @@ describe('an emptied journal', () => {
     await run.pass(MINUTE);
     run.loseJournal();
     await reconcile(run);
+    expect(run.payouts()).toMatchObject([{ state: 'begun' }]);
+    expect(await inD1(run)).toEqual(inJournal(run));
     open.add(one.sender);
     await run.ask({ signature: one.signature });
     await run.pass(2 * HOUR);
@@ -155,6 +167,8 @@ describe('a journal set back', () => {
     await run.forget(one.signature);
     run.loseJournal(older);
     await reconcile(run);
+    expect(run.payouts()).toHaveLength(2);
+    expect(await inD1(run)).toEqual(inJournal(run));
     const left = run.claims()[0]?.left;
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
