@@ -3,14 +3,12 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { PATIENCE_MS } from './test/patience.ts';
 
 const inWorkers = 'test/workers/**/*.test.ts';
 const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts'];
 // Node keeps what it has compiled, for the processes of the tests and those that they start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compile');
-
-/** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
-const PATIENCE_MS = 600_000;
 
 /** Files without a test for the suite that runs. Their tests would be skipped, but only after the import. */
 const otherSuite = globSync('test/**/*.test.ts').filter((file) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_MS } from '../patience.ts';
 import { scriptOf } from '../world/bitcoin-wallet.ts';
 import type { World } from '../world/world.ts';
 
@@ -46,11 +47,11 @@ export interface SwapDesk {
   rows(): Promise<readonly Body[]>;
 }
 
-/** Tries again until there is a value; the limit only ends a run that will never pass. */
+/** Retries until there is a value. @throws Error with the name of the wait after `WAIT_MS` */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
-  limitMs = 60_000,
+  limitMs = WAIT_MS,
 ): Promise<T> {
   for (const end = Date.now() + limitMs; Date.now() < end; await sleep(25)) {
     const found = await look();

@@ -14,6 +14,7 @@ import {
   tokenMetadata,
   u32,
 } from '../chain/solana/token-bytes.ts';
+import { WAIT_MS } from '../patience.ts';
 import type { SolanaKey } from '../world/keys.ts';
 import { landTransaction } from '../world/solana-wallet.ts';
 import { createTokenAccounts } from '../world/test-tokens.ts';
@@ -22,7 +23,6 @@ import type { World } from '../world/world.ts';
 export type Body = Readonly<Record<string, unknown>>;
 export type Answer = { readonly status: number; readonly body: Body };
 
-const LOOKS = 1_000;
 const LOOK_MS = 100;
 
 export function createTokenDesk(world: World) {
@@ -43,10 +43,10 @@ export function createTokenDesk(world: World) {
   const freshIp = (): string => `10.${++asked % 200}.${Math.floor(asked / 200)}.1`;
 
   async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
-    for (let tries = 0; ; tries++) {
+    for (const end = Date.now() + WAIT_MS; ; ) {
       const value = await read();
       if (done(value)) return value;
-      if (tries > LOOKS) {
+      if (Date.now() > end) {
         const said = world.worker.logs().filter((line) => /"level":"(warn|error|alarm)"/.test(line));
         throw new Error(`still ${JSON.stringify(value)}\n${said.slice(-12).join('\n')}`);
       }
