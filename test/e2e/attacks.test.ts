@@ -7,6 +7,7 @@ import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { callRpc } from '../world/json-rpc.ts';
 import { landTransaction, transferSol } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -16,9 +17,10 @@ import { openSwapDesk, type SwapDesk } from './swap-desk.ts';
 import { type Body, createTokenDesk } from './token-desk.ts';
 
 const SOL = 1_000_000_000n;
-/** Up to 1,000 transactions and 500 calls: only a hanging test takes so long. */
+/** Up to 190 transactions and 500 calls: only a hanging test takes so long. */
 const DEEP = { tags: ['deep'], timeout: 1_200_000 };
 const FLOOR = SOL / 10n;
+const FLOAT = SOL / 25n;
 
 let liar: LyingNode;
 let honest: LyingNode;
@@ -291,10 +293,18 @@ it('an owner who closes the account between four partial payouts is paid its ren
 });
 
 describe('dust', () => {
-  /** Lands transfers of 0.001 SOL. */
+  /** Few enough that the last one lands before the block hash of its batch expires. */
+  const BATCH = 20;
+
+  /** Lands transfers of 0.001 SOL, each a transaction of its own. */
   async function dust(to: string, count: number): Promise<void> {
-    for (let sent = 0; sent < count; sent += 1)
-      await transferSol(world.solana.ledger, world.solana.bank.signer, to, 1_000_000n);
+    const { ledger, bank } = world.solana;
+    for (let sent = 0; sent < count; sent += BATCH)
+      await Promise.all(
+        Array.from({ length: Math.min(BATCH, count - sent) }, () =>
+          transferSol(ledger, bank.signer, to, 1_000_000n),
+        ),
+      );
   }
 
   it('of 190 transfers with a confirm in between hides no payment without a reference', DEEP, async () => {
@@ -306,6 +316,15 @@ describe('dust', () => {
     await dust(world.treasury, 95);
     await desk.finality();
     expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+  });
+
+  it('of 120 transactions, 20 of them after the swap, hides no refund of the bridge', DEEP, async () => {
+    await dust(world.reserve.solana, 100);
+    world.faults.set('oneclick', { kind: 'settle', mode: 'refund' });
+    const made = await swaps.create(0.3, { ip: '10.61.0.1' });
+    expect(made.status).toBe(200);
+    await dust(world.reserve.solana, 20);
+    expect(await swaps.settled(String(made.body.id))).toMatchObject({ status: 'failed', reason: 'refunded' });
   });
 });
 
@@ -332,14 +351,72 @@ it("a bridge's return of USDC to a treasury that is also the reserve earns nothi
 
 describe('a reserve that runs out of SOL', () => {
   it(
+    'keeps floor and float from swaps, delivers what is sold, and sells no more than that',
+    DEEP,
+    async () => {
+      const sold = await desk.invoice();
+      const overpaid = await desk.invoice();
+      await desk.pay(overpaid, { lamports: lamportsOf(overpaid) + 10_000_000n, from: desk.user(1) });
+      await completed(overpaid);
+      const deposit = await stage.deposit(await stage.user(), 20n);
+      const smallest = Number((await swaps.get('/api/swap/min')).body.minAmountSol);
+      let client = 0;
+      const made: Body[] = [];
+      for (const amount of [2, 0.5, smallest])
+        await desk.until(
+          async () => {
+            // A swap in transit may still be reserved after the balance has fallen.
+            if (amount === smallest) for (const { id } of made.splice(0)) await swaps.settled(String(id));
+            const answer = await swaps.create(amount, { ip: `10.62.${++client}.1` });
+            if (answer.status === 200) made.push(answer.body);
+            return answer;
+          },
+          ({ body }) => body.error_code === 'INSUFFICIENT_BALANCE',
+        );
+      const drained = await swaps.lamports();
+      expect(drained).toBeGreaterThanOrEqual(FLOOR + FLOAT);
+      expect(drained).toBeLessThan(FLOOR + FLOAT + BigInt(Math.round(smallest * 1e9)) + TRANSFER_FEE);
+      // The rest above the float is removed as well: what follows has the float alone.
+      const { ledger, bank, reserve } = world.solana;
+      await transferSol(ledger, reserve.signer, bank.address, drained - FLOOR - FLOAT - TRANSFER_FEE);
+      await desk.finality();
+      await desk.pay(sold);
+      expect((await completed(sold)).body.refunds).toEqual([]);
+      await desk.ops('refund', overpaid.invoice_id);
+      await desk.until(
+        async () => (await desk.read(overpaid.invoice_id)).body.refunds as Body[],
+        ([row]) => row?.status === 'paid',
+      );
+      expect((await stage.claim(deposit)).body.reward.status).toBe('sent');
+      await stage.paid(deposit);
+      await desk.until(
+        async () => {
+          const answer = await desk.call('/api/invoices', INVOICE(), desk.freshIp());
+          if (answer.status !== 200) return answer.body;
+          await desk.pay(answer.body);
+          expect((await completed(answer.body)).body.refunds).toEqual([]);
+          return answer.body;
+        },
+        ({ details }) => (details as Body | undefined)?.limit === 'operating_float',
+      );
+      expect(await swaps.lamports()).toBeGreaterThanOrEqual(FLOOR);
+    },
+  );
+
+  it(
     'twelve older requests that wait for SOL do not keep a token that was made from being booked',
     DEEP,
     async () => {
       const { ledger, bank, reserve } = world.solana;
       await transferSol(ledger, bank.signer, reserve.address, SOL);
       await desk.finality();
-      const invoices: Body[] = [];
-      for (let at = 0; at < 13; at++) invoices.push(await desk.invoice());
+      // The custodian may still use a balance that it read up to a second ago.
+      const first = await desk.until(
+        () => desk.call('/api/invoices', INVOICE(), desk.freshIp()),
+        ({ status }) => status === 200,
+      );
+      const invoices: Body[] = [first.body];
+      while (invoices.length < 13) invoices.push(await desk.invoice());
       const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
       await transferSol(ledger, reserve.signer, bank.address, spare);
       await desk.finality();
