@@ -111,9 +111,12 @@ export function useAnswer<Name extends OperationName>(
       }
       asking = false;
     };
+    let isFirst = true;
     const poll = async (): Promise<void> => {
       const startedAt = Date.now();
-      await fetchOnce();
+      // A repeated request is validated by the service: the browser's copy could be older than an operation.
+      await fetchOnce(!isFirst);
+      isFirst = false;
       if (!signal.aborted && !final && pollMs !== undefined)
         timer = setTimeout(
           () => whenVisible(poll),

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatAmount } from '../../src/core/amount.ts';
+import { startWorld } from '../world/world.ts';
 import { settled, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
 import { addWallet } from './wallet.ts';
 
@@ -63,6 +64,7 @@ type Reserves = {
   readonly bitcoin: { readonly balanceSatoshis: string };
   readonly solana: { readonly balanceLamports: string };
 };
+type Summary = { readonly absrTokenSupplyAtoms: string | null };
 
 describe('new figures appear within 5 seconds, for a visitor who did nothing', () => {
   it('after a claim that a wallet made on another page', async () => {
@@ -107,6 +109,27 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
     const row = newest.getByRole('row').nth(1);
     await row.locator(`a[href*="${id}"]`).waitFor();
     await row.getByText('finished').waitFor();
+  });
+
+  it('after a mint', async () => {
+    // A world whose first mint waits for the test.
+    const world = await startWorld({ cron: false, slotMs: 150, blockMs: 0 });
+    try {
+      const { page, pass } = await watch(world.url);
+      expect(await page.locator('.figure.absr .value').innerText()).toMatch(/^0\s*ABSR$/);
+      await world.control.cron('5 0 * * *');
+      await untilApi<Summary>(
+        '/api/arbitrage/summary',
+        ({ absrTokenSupplyAtoms }) => absrTokenSupplyAtoms === '1000000',
+        world.url,
+      );
+      await pass();
+      await page.locator('.figure.absr .value').getByText('1,000,000').waitFor();
+      await page.locator('[data-island="events"]').getByText('ABSR minted').waitFor();
+    } finally {
+      for (const visited of open.splice(0)) await visited.close();
+      await world.stop();
+    }
   });
 });
 

@@ -108,7 +108,7 @@ it('an answer lost after the provider acted: one exchange exists, the caller get
       action: 'retry_with_new_key',
       retryable: false,
     });
-    expect(body.error).toMatch(/pay nothing.*new Idempotency-Key/);
+    expect(body.error).toMatch(/Do not pay.*new Idempotency-Key/);
   }
   expect(answers.map(({ replayed }) => replayed)).toEqual([null, 'true', 'true']);
   const rows = await world.worker.query(

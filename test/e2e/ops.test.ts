@@ -91,7 +91,7 @@ describe('mint --dry-run', () => {
   it('shows a possible mint and its figures, and mints nothing', async () => {
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect(code).toBe(0);
-    expect(stdout).toContain('a mint now would make 300000 atoms. Nothing was minted.');
+    expect(stdout).toContain('a mint now would create 300000 atoms. Nothing was minted.');
     expect(stdout).toMatch(/esplora-1[\s\S]*esplora-2[\s\S]*solana-rpc-1/);
     const kinds = await world.worker.query("SELECT id FROM operations WHERE kind = 'absr'");
     expect(kinds).toEqual([]);

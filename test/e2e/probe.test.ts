@@ -226,7 +226,9 @@ it.each([
 
 it('stops before any request when a setting is wrong', async () => {
   world.resetStats();
-  const args = ['scripts/probe.ts', '--settings', join(folder, 'none'), '--out', join(folder, 'unused')];
+  const settings = join(folder, 'none');
+  writeFileSync(settings, '');
+  const args = ['scripts/probe.ts', '--settings', settings, '--out', join(folder, 'unused')];
   const failed = run(process.execPath, args, { env: { ...process.env, SWAP_MAX_SOL: '2 SOL' } });
   await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('SWAP_MAX_SOL') });
 });

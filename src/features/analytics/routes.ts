@@ -43,7 +43,7 @@ const pageview = createRoute({
   summary: 'Count a page view',
   description:
     'Logs and counts a page view. At most about 600 views a minute from one IPv4 address or one IPv6 /64, counted per location; then 429 until the ' +
-    'minute is over. Unknown members are ignored. The view is logged with its time and the client’s' +
+    'minute is over. Unknown members are ignored. The view is logged with its time and the client’s ' +
     'address, which is deleted after the operator’s retention time and never shown in full.',
   middleware: [rateLimit('pageview'), jsonBody] as const,
   request: { body: jsonRequest(PageviewBody) },

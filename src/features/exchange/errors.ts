@@ -37,7 +37,7 @@ export const EXCHANGE_ERRORS = {
     action: 'retry_with_new_key',
     retryable: false,
     meaning:
-      'The provider may have created an exchange, but its pay-in address never arrived. No money moved; pay nothing. The' +
+      'The provider may have created an exchange, but its pay-in address never arrived. No money moved; pay nothing. The ' +
       'exchange expires unpaid. It is not retried with this Idempotency-Key: create again with a new one.',
   },
 } as const satisfies ErrorTable;

@@ -86,8 +86,8 @@ export function exchangeAnswer(
     message: [
       `Send exactly ${payin} ${order.fromCode} to payinAddress`,
       created.payinExtraId === null ? '' : ` with the memo ${created.payinExtraId}, else the deposit is lost`,
-      ', from a wallet of your own. The rate is not locked. ChangeNOW runs the exchange, not this service. It may hold',
-      'a deposit until it has checked your identity or the source of the funds (status pending, hold true). It',
+      ', from a wallet of your own. The rate is not locked. ChangeNOW runs the exchange, not this service. It may hold ',
+      'a deposit until it has checked your identity or the source of the funds (status pending, hold true). It ',
       order.refundAddress
         ? 'sends refunds to refundAddress.'
         : 'asks you for an address before a refund, since no refundAddress was given.',

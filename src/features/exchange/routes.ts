@@ -54,8 +54,8 @@ const create = createRoute({
   tags: ['exchange'],
   summary: 'Open an exchange',
   description:
-    'Opens an exchange: pay in at the returned address, receive at payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second' +
-    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry. At' +
+    'Opens an exchange: pay in at the returned address, receive at payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
+    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry. At ' +
     'most 100 exchanges per hour from one IPv4 address or one IPv6 /64.',
   middleware: [createLimit, jsonBody] as const,
   request: {
@@ -132,7 +132,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
     if (result.outcome === 'created') return c.json(result.answer, 200);
     throw new AppError(
       'EXCHANGE_OUTCOME_UNKNOWN',
-      'The provider did not confirm this exchange. It may exist there, but its pay-in address is unknown: nothing' +
+      'The provider did not confirm this exchange. It may exist there, but its pay-in address is unknown: nothing ' +
         'was paid and nothing is owed. Do not pay. To continue, create again with a new Idempotency-Key.',
     );
   })

@@ -78,7 +78,7 @@ const poolRoute = createRoute({
   tags: ['pools'],
   summary: 'Get a pool',
   description:
-    'A pool from the pool API, or from the chain if the API does not have it. The body of the pool API is unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale' +
+    'A pool from the pool API, or from the chain if the API does not have it. The body of the pool API is unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
     'show where and when it was read. An error status of the pool API is passed on with its body.',
   middleware: [rateLimit('pools')] as const,
   request: {

@@ -21,7 +21,7 @@ const asryClaim = tool({
   name: 'asry_claim',
   title: 'Claim ASRY for a deposit',
   description:
-    'SPENDS MONEY: sends the ASRY reward of a USDC or USDT deposit to the sender shown by the chain; no other recipient is' +
+    'SPENDS MONEY: sends the ASRY reward of a USDC or USDT deposit to the sender shown by the chain; no other recipient is ' +
     'possible. Call it with dry_run: true first. It waits up to 20 seconds for the deposit to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({

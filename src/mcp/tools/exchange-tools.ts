@@ -63,7 +63,7 @@ const exchangeCreate = tool({
   name: 'exchange_create',
   title: 'Open an exchange',
   description:
-    'Opens an exchange at the provider and returns the address to pay in at. The call itself moves no money; a payment there is' +
+    'Opens an exchange at the provider and returns the address to pay in at. The call itself moves no money; a payment there is ' +
     'paid out at payoutAddress, so check that address with the user. Call it with dry_run: true first, which only estimates and ' +
     'returns an idempotencyKey for the real call. Poll exchange_status after the payment.',
   annotations: CREATES,

@@ -5,7 +5,7 @@ export const getReserves = tool({
   name: 'get_reserves',
   title: 'Reserve balances',
   description:
-    'Addresses and balances of the reserve: confirmed BTC and finalized SOL. Use it to see the holdings; null means that a source' +
+    'Addresses and balances of the reserve: confirmed BTC and finalized SOL. Use it to see the holdings; null means that a source ' +
     'could not be read, never zero. Takes no arguments.',
   annotations: READS,
   input: z.strictObject({}),

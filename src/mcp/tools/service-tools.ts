@@ -12,7 +12,7 @@ const poolGet = tool({
   name: 'pool_get',
   title: 'Read a liquidity pool',
   description:
-    "A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of this service's pools. source tells whether the" +
+    "A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of this service's pools. source tells whether the " +
     'pool API or the chain was read, and as_of when.',
   annotations: READS,
   input: z.strictObject({
@@ -46,7 +46,7 @@ const serviceStatus = tool({
   name: 'service_status',
   title: 'State of the service',
   description:
-    'Whether the service works: upstreams, used and remaining caps, pauses, backing of ABSR, the newest operations. Call it when another tool' +
+    'Whether the service works: upstreams, used and remaining caps, pauses, backing of ABSR, the newest operations. Call it when another tool ' +
     'fails and the cause is not clear. Takes no arguments.',
   annotations: READS,
   input: z.strictObject({}),

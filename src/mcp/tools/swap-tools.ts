@@ -7,7 +7,7 @@ const swapMin = tool({
   name: 'swap_min',
   title: 'Bounds of a swap',
   description:
-    'The smallest and largest SOL amount of one swap now, whether a swap can start at all, and if not, the reason and the next time.' +
+    'The smallest and largest SOL amount of one swap now, whether a swap can start at all, and if not, the reason and the next time. ' +
     'Call it before swap_estimate. Takes no arguments.',
   annotations: READS,
   input: z.strictObject({}),
@@ -49,9 +49,9 @@ const swapCreate = tool({
   name: 'swap_create',
   title: 'Swap SOL of the reserve into BTC',
   description:
-    "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours." +
-    'Call it with dry_run: true first: it checks everything, moves nothing and returns an idempotencyKey for the real call.' +
-    'When the outcome is unknown, repeat the call with the same key: the swap happens at most once. Then poll swap_status' +
+    "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
+    'Call it with dry_run: true first: it checks everything, moves nothing and returns an idempotencyKey for the real call. ' +
+    'When the outcome is unknown, repeat the call with the same key: the swap happens at most once. Then poll swap_status ' +
     'with the id.',
   // A repeat without the same key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -96,7 +96,7 @@ const swapStatus = tool({
   name: 'swap_status',
   title: 'State of a swap',
   description:
-    "Whether a swap is waiting, finished or failed. Only finished means that the BTC is at the reserve's address; `detail` is" +
+    "Whether a swap is waiting, finished or failed. Only finished means that the BTC is at the reserve's address; `detail` is " +
     'more precise (settling, refunded, partial, held ...). Repeat after nextPollSeconds while it is waiting.',
   annotations: READS,
   input: z.strictObject({ id: recordId.describe('The id from swap_create: a Solana signature') }),

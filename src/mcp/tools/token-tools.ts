@@ -126,7 +126,7 @@ const tokenInvoiceStatus = tool({
   name: 'token_invoice_status',
   title: 'State of a token invoice',
   description:
-    'Whether an invoice is paid and its token exists. Payments are found without a further call; poll every few seconds until status is' +
+    'Whether an invoice is paid and its token exists. Payments are found without a further call; poll every few seconds until status is ' +
     'completed, or until detail is expired or refund_due.',
   annotations: READS,
   input: z.strictObject({

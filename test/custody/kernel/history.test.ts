@@ -133,7 +133,7 @@ describe('a reconciliation', () => {
     ['in a past slot', [INVENTS, HONEST, HONEST]],
     ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
   ])('skips a transaction that one of three nodes invents %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).rebuild()).toMatchObject({ recovered: 1, looked: 2 });
+    expect(await setUp(...nodes).rebuild()).toMatchObject({ recovered: 1, checked: 2 });
   });
 
   it.each<[string, Fake[]]>([
