@@ -64,6 +64,7 @@ type Reserves = {
   readonly bitcoin: { readonly balanceSatoshis: string };
   readonly solana: { readonly balanceLamports: string };
 };
+type Events = { readonly transactions: readonly unknown[] };
 type Summary = { readonly absrTokenSupplyAtoms: string | null };
 
 describe('new figures appear within 5 seconds, for a visitor who did nothing', () => {
@@ -121,6 +122,12 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
       await untilApi<Summary>(
         '/api/arbitrage/summary',
         ({ absrTokenSupplyAtoms }) => absrTokenSupplyAtoms === '1000000',
+        world.url,
+      );
+      // Its row follows when the operation has ended, a moment after the chain has the tokens.
+      await untilApi<Events>(
+        '/api/arbitrage/transactions',
+        ({ transactions }) => transactions.length > 0,
         world.url,
       );
       await pass();
