@@ -208,7 +208,9 @@ export function Flow() {
           <strong class="number">
             {covered === null ? <span class="skeleton" aria-hidden="true" /> : coverageRatio(covered)}
           </strong>
-          <span class="fine">of the supply is in the reserve</span>
+          <span class="fine">
+            {covered?.supply === 0n ? 'no ABSR exists yet' : 'of the supply is in the reserve'}
+          </span>
         </p>
       </div>
       <AsOf {...together(reserves, absr)} />
