@@ -5,6 +5,7 @@
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
+import { firstDue } from '../kernel/row-retries.ts';
 import type { Epoch } from './epochs.ts';
 
 const SCHEMA = [
@@ -221,17 +222,24 @@ export function openAsryStore(storage: Storage) {
       );
     },
 
-    owedDue(now: number, limit: number): Payout[] {
+    /** @param longest the longest wait for a check, in milliseconds */
+    owedDue(now: number, longest: number, limit: number): Payout[] {
       return exec(
-        `SELECT row FROM asry_payouts WHERE state = 'owed' AND due_at <= ? ORDER BY due_at LIMIT ?`,
+        `SELECT row FROM asry_payouts WHERE state = 'owed' AND (due_at <= ? OR due_at > ?) ORDER BY due_at LIMIT ?`,
         now,
+        now + longest,
         limit,
       ).map(rowOf<Payout>);
     },
 
     /** When the next owed payout is due for a check. */
-    nextDue: (): number | undefined =>
-      numberOf(`SELECT MIN(due_at) AS n FROM asry_payouts WHERE state = 'owed'`),
+    nextDue(now: number, longest: number): number | undefined {
+      const times = exec(
+        `SELECT (SELECT MIN(due_at) FROM asry_payouts WHERE state = 'owed') AS first,
+           (SELECT MAX(due_at) FROM asry_payouts WHERE state = 'owed') AS last`,
+      );
+      return firstDue(times[0], longest, now);
+    },
 
     /** Payouts whose operation has ended, with success or failure. */
     ended(limit: number): Payout[] {

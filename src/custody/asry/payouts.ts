@@ -284,10 +284,10 @@ export function createAsryPayouts(
     settleEnded,
     lookNow: (payouts: readonly Payout[]): Promise<void> => look(payouts, true),
     nextAt(): number | undefined {
-      const times = [ended.nextAt(), store.nextDue()].filter((at) => at !== undefined);
+      const times = [ended.nextAt(), store.nextDue(now(), RAREST_LOOK_MS)].filter((at) => at !== undefined);
       return times.length === 0 ? undefined : Math.min(...times);
     },
-    sweep: (): Promise<void> => look(store.owedDue(now(), SWEEP), false),
+    sweep: (): Promise<void> => look(store.owedDue(now(), RAREST_LOOK_MS, SWEEP), false),
   };
 }
 

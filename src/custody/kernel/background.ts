@@ -11,7 +11,7 @@ import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import { rememberDisagreement } from './quorum.ts';
-import { ALARM_FAILURES, RAREST_RETRY_MS, retryAfter } from './row-retries.ts';
+import { ALARM_FAILURES, dueTime, RAREST_RETRY_MS, retryAfter } from './row-retries.ts';
 import type { SigningGate } from './signing-gate.ts';
 import type { ChainPort } from './solana-view.ts';
 
@@ -76,9 +76,7 @@ export function createBackground(p: {
   }
 
   function nextRunAt(name: string, module: CustodyModule): number {
-    const { until } = failing.get(name) ?? { until: 0 };
-    // A later time than this was set before the clock went back.
-    const held = until > now() + RAREST_RETRY_MS ? 0 : until;
+    const held = dueTime(failing.get(name)?.until ?? 0, RAREST_RETRY_MS, now());
     return Math.max(module.nextRunAt?.() ?? Number.POSITIVE_INFINITY, held);
   }
 

@@ -8,6 +8,7 @@ import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { decodeOperation, encodeOperation, namesConsumedBy, type Operation } from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
+import { firstDue } from './row-retries.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
 
@@ -198,10 +199,11 @@ const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => 
 
   /** When an operation is next due. */
   nextDue(now: number): number | undefined {
-    const row = exec('SELECT MIN(due_at) AS at FROM operations WHERE due_at IS NOT NULL')[0];
-    if (row?.at === null || row?.at === undefined) return undefined;
-    const at = Number(row.at);
-    return at > now + FARTHEST_CHECK_MS ? now : at;
+    const times = exec(
+      `SELECT (SELECT MIN(due_at) FROM operations WHERE due_at IS NOT NULL) AS first,
+         (SELECT MAX(due_at) FROM operations WHERE due_at IS NOT NULL) AS last`,
+    );
+    return firstDue(times[0], FARTHEST_CHECK_MS, now);
   },
 
   isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,

@@ -70,6 +70,8 @@ export function createQuorum<N extends { readonly name: string }>(p: {
     const at = now();
     const entry = waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
     entry.askedAt = at;
+    // A later start was noted before the clock went back.
+    entry.since = Math.min(entry.since, at);
     if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
       entry.alarmed = true;
       const failed = nodes.map(({ name }) => name).filter((name) => !given.includes(name));

@@ -1,8 +1,8 @@
 /**
- * Books single rows. A row whose booking throws waits and is reported, so that it does not block other rows.
+ * Due times that survive a clock that goes back, and the booking of single rows. A row whose booking throws waits and is reported, so that it does not block other rows.
  * @module
  */
-import type { Log } from './ports.ts';
+import type { Log, SqlRow } from './ports.ts';
 
 const FIRST_MS = 2_000;
 /** Longest wait between two retries of the same work. */
@@ -13,6 +13,25 @@ export const ALARM_FAILURES = 3;
 /** Milliseconds until the next retry after this number of failures. */
 export const retryAfter = (failures: number): number =>
   Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 30), RAREST_RETRY_MS);
+
+/**
+ * When stored work is due, in Unix milliseconds. A time further ahead than the longest wait was set before the
+ * clock went back; that work is due now.
+ *
+ * @param at      the stored time
+ * @param longest the longest wait that is ever stored, in milliseconds
+ */
+export const dueTime = (at: number, longest: number, now: number): number => (at > now + longest ? now : at);
+
+/** Whether stored work is due; see {@link dueTime}. */
+export const isTimeOver = (at: number, longest: number, now: number): boolean =>
+  dueTime(at, longest, now) <= now;
+
+/** When the first of stored rows is due. @param times `first` and `last` stored time; null without rows */
+export function firstDue(times: SqlRow | undefined, longest: number, now: number): number | undefined {
+  if (times?.first === null || times?.first === undefined) return undefined;
+  return Math.min(dueTime(Number(times.first), longest, now), dueTime(Number(times.last), longest, now));
+}
 
 export type RowRetries<T> = ReturnType<typeof createRowRetries<T>>;
 
@@ -30,8 +49,7 @@ export function createRowRetries<T>(p: {
   /** Unix milliseconds before which a row is not retried; 0 when it may be booked now. */
   function waitsUntil(row: T): number {
     const until = failing.get(idOf(row))?.until ?? 0;
-    // An end further away was set by a clock that has gone back since.
-    return until <= now() || until > now() + RAREST_RETRY_MS ? 0 : until;
+    return isTimeOver(until, RAREST_RETRY_MS, now()) ? 0 : until;
   }
 
   return {

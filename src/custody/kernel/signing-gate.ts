@@ -52,7 +52,9 @@ export function createSigningGate(p: {
     const why = stop(kind)?.slice('stopped_'.length);
     if (why) return why;
     const since = journal.undeliveredSince();
-    return since !== undefined && now() - since > MIRROR_PATIENCE_MS ? 'database_unavailable' : undefined;
+    // Also when the clock went back by more: the true wait is then unknown.
+    const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
+    return isLate ? 'database_unavailable' : undefined;
   }
 
   return { isNewerStorage: p.isNewerStorage, isVerified, verify, stop, stopBeginning };

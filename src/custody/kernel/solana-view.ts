@@ -26,6 +26,7 @@ import {
   sameByKey,
   transactionsDiffer,
 } from './quorum.ts';
+import { isTimeOver } from './row-retries.ts';
 import type { Balance } from './spending-limits.ts';
 import { expiryHeight, type NodeView } from './state-machine.ts';
 
@@ -273,7 +274,7 @@ const FRESH_MS = 1_000;
 export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {
   let latest: { at: number; balance: Promise<Balance> } | undefined;
   return async (minSlot) => {
-    if (latest && now() - latest.at < FRESH_MS) {
+    if (latest && !isTimeOver(latest.at + FRESH_MS, FRESH_MS, now())) {
       // A failure is shared as well, so an outage does not cause one call per caller.
       const shared = await latest.balance;
       if (shared.slot >= minSlot) return shared;

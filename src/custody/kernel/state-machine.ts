@@ -9,6 +9,7 @@
  */
 import { lamports } from '../../core/amount.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
+import { isTimeOver } from './row-retries.ts';
 
 /** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
 export type NodeView = {
@@ -219,7 +220,7 @@ const NONE = lamports(0n);
 export const FARTHEST_CHECK_MS = 2 * OUTSTANDING_MS;
 
 export const isDue = ({ dueAt }: Operation, now: number): boolean =>
-  dueAt !== null && (dueAt <= now || dueAt > now + FARTHEST_CHECK_MS);
+  dueAt !== null && isTimeOver(dueAt, FARTHEST_CHECK_MS, now);
 
 /** The effect that an operation's row asks for. After a crash the row is the only input. */
 export function effectOf(operation: Operation): Effect {

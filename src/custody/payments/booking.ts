@@ -31,6 +31,7 @@ const MAX_UNREAD = 1_000;
 /** Signatures remembered as read, so that a transaction in several nodes' lists is read once. */
 const REMEMBERED = 5_000;
 const FIRST_RETRY_MS = 2_000;
+const RAREST_RETRY_MS = HOUR_MS;
 /** An unread transaction is reported once it has been retried for about four minutes. */
 const ALARM_TRIES = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
@@ -103,7 +104,7 @@ export function createBooking(p: BookingPorts) {
     const isLasting = reason === 'unreadable' || reason.startsWith('unbooked');
     if (tries === (isLasting ? 1 : ALARM_TRIES))
       p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
-    const dueAt = now() + Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), HOUR_MS);
+    const dueAt = now() + Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), RAREST_RETRY_MS);
     payments.putUnread({ signature, source, reason, tries, firstAt, dueAt });
   }
 
@@ -136,7 +137,7 @@ export function createBooking(p: BookingPorts) {
 
     /** Retries unread transactions that are due. */
     async retry(limit: number): Promise<void> {
-      for (const { signature, source } of payments.unreadDue(now(), limit)) {
+      for (const { signature, source } of payments.unreadDue(now(), RAREST_RETRY_MS, limit)) {
         const reason = await attempt(signature);
         if (reason === undefined) payments.deleteUnread(signature);
         else postpone(signature, source, reason);

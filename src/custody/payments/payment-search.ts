@@ -6,6 +6,7 @@
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
+import { dueTime } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
 import { createReferenceChecks } from './reference-checks.ts';
 import type { ReferenceStore } from './reference-store.ts';
@@ -72,11 +73,15 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   }
 
   const after = (interval: number | undefined): number | undefined =>
-    interval === undefined ? undefined : lastRun + interval;
+    interval === undefined ? undefined : dueTime(lastRun + interval, interval, now());
 
   return {
     /** Unix milliseconds up to which every payment has been read. */
-    readUntil: (): number => Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS),
+    readUntil(): number {
+      // A later time was taken before the clock went back: no time of this clock is known to be read.
+      if (lastRead > now()) lastRead = 0;
+      return Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS);
+    },
 
     /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */
     nextRunAt: (): number | undefined => after(alarmInterval()),

@@ -5,6 +5,7 @@
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Log } from '../kernel/ports.ts';
+import { isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { PaymentRequest } from './request-store.ts';
@@ -51,7 +52,8 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
   /** When each of these requests was last checked, in Unix milliseconds. */
   const checkedAt = new Map<string, number>();
 
-  const isDue = (id: string): boolean => now() - (checkedAt.get(id) ?? 0) >= ASKED_CHECK_MS;
+  const isDue = (id: string): boolean =>
+    isTimeOver((checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, now());
 
   /** Reads one node's list for a reference; the next check uses the next node. */
   async function check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
@@ -83,8 +85,10 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
       if (!request) asked.delete(id);
       else if (isDue(id)) found.set(id, request);
     }
-    for (const request of references.overdue(now(), OVERDUE_PER_RUN[by])) found.set(request.id, request);
-    for (const request of references.newest(now(), NEWEST_PER_RUN)) found.set(request.id, request);
+    for (const request of references.overdue(now(), RAREST_CHECK_MS, OVERDUE_PER_RUN[by]))
+      found.set(request.id, request);
+    for (const request of references.newest(now(), RAREST_CHECK_MS, NEWEST_PER_RUN))
+      found.set(request.id, request);
     return found;
   }
 
@@ -96,7 +100,7 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
       if (checkedAt.size <= MAX_ASKED) break;
       checkedAt.delete(old);
     }
-    const wait = Math.min(FIRST_CHECK_MS + (now() - createdAt) / 8, RAREST_CHECK_MS);
+    const wait = Math.min(FIRST_CHECK_MS + Math.max(now() - createdAt, 0) / 8, RAREST_CHECK_MS);
     references.checkAt(id, Math.ceil(now() + wait));
   }
 

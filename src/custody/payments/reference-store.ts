@@ -15,22 +15,27 @@ export function openReferenceStore({ exec }: Storage) {
   exec(SCHEMA);
 
   return {
-    /** Open requests whose reference is due for a check, the most overdue first. */
-    overdue(now: number, limit: number): PaymentRequest[] {
+    /**
+     * Open requests whose reference is due for a check, the most overdue first.
+     * @param longest the longest wait for a check, in milliseconds
+     */
+    overdue(now: number, longest: number, limit: number): PaymentRequest[] {
       return exec(
         `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
-         WHERE r.state = 'open' AND COALESCE(c.due_at, 0) <= ? ORDER BY COALESCE(c.due_at, 0), r.created_at LIMIT ?`,
+         WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY COALESCE(c.due_at, 0), r.created_at LIMIT ?`,
         now,
+        now + longest,
         limit,
       ).map(requestOf);
     },
 
-    /** Open requests whose reference is due for a check, the newest request first. */
-    newest(now: number, limit: number): PaymentRequest[] {
+    /** The same, the newest request first. */
+    newest(now: number, longest: number, limit: number): PaymentRequest[] {
       return exec(
         `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
-         WHERE r.state = 'open' AND COALESCE(c.due_at, 0) <= ? ORDER BY r.created_at DESC LIMIT ?`,
+         WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY r.created_at DESC LIMIT ?`,
         now,
+        now + longest,
         limit,
       ).map(requestOf);
     },

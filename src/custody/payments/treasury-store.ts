@@ -101,11 +101,12 @@ export function openTreasuryStore({ exec, transaction }: Storage) {
       return exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
     },
 
-    /** Oldest first. */
-    unreadDue(now: number, limit: number): UnreadTransaction[] {
+    /** Oldest first. @param longest the longest wait for a retry, in milliseconds */
+    unreadDue(now: number, longest: number, limit: number): UnreadTransaction[] {
       return exec(
-        'SELECT * FROM unread_transactions WHERE due_at <= ? ORDER BY due_at LIMIT ?',
+        'SELECT * FROM unread_transactions WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
         now,
+        now + longest,
         limit,
       ).map(unreadOf);
     },

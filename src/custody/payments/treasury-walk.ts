@@ -10,6 +10,7 @@ import { failureReason, type SignatureEntry } from '../../providers/solana-rpc.t
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import { quorumOf } from '../kernel/quorum.ts';
+import { isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
 
 /**
@@ -75,6 +76,19 @@ type Walk = {
   readonly behindSince: number | null;
 };
 
+/**
+ * A walk whose times are not ahead of the clock. A time ahead was taken before the clock went back: what
+ * lasted since then lasts since now, and the time of the head is unknown.
+ */
+function asOf(now: number, { headAt, retreatedSince, behindSince, ...walk }: Walk): Walk {
+  return {
+    ...walk,
+    ...(headAt === undefined || headAt > now ? {} : { headAt }),
+    ...(retreatedSince === undefined ? {} : { retreatedSince: Math.min(retreatedSince, now) }),
+    behindSince: behindSince === null ? null : Math.min(behindSince, now),
+  };
+}
+
 const NEW_WALK: Walk = { head: null, gaps: [], behindSince: null };
 
 /** Transactions that one run may still read. */
@@ -86,7 +100,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
   const key = (node: TreasuryNode): string => `treasury_walk:${node.name}`;
   const load = (node: TreasuryNode): Walk => {
     const text = p.journal.getMeta(key(node));
-    return text === undefined ? NEW_WALK : (JSON.parse(text) as Walk);
+    return text === undefined ? NEW_WALK : asOf(p.now(), JSON.parse(text) as Walk);
   };
   const alarmedAt = new Map<string, number>();
   let turns = 0;
@@ -98,7 +112,8 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
 
   function alarm(node: TreasuryNode, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
     const name = `${event} ${node.name}`;
-    if (p.now() - (alarmedAt.get(name) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return;
+    const known = alarmedAt.get(name);
+    if (known !== undefined && !isTimeOver(known + HOUR_MS, HOUR_MS, p.now())) return;
     alarmedAt.set(name, p.now());
     p.log({ level: 'alarm', event, node: node.name, ...facts });
   }

@@ -16,6 +16,7 @@ import { failureReason } from '../../providers/solana-rpc.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
+import { isTimeOver } from '../kernel/row-retries.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './agreement.ts';
 
@@ -177,7 +178,7 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
       const known = stored() ?? (await p.archived().catch(() => undefined));
       if (known && (!signer.holdsBitcoinKey || !isDue(known))) return { type: 'proof', proof: known };
       const why = p.stop();
-      if (signer.holdsBitcoinKey && !why && retryAt <= now()) await signOnce();
+      if (signer.holdsBitcoinKey && !why && isTimeOver(retryAt, RETRY_MS, now())) await signOnce();
       const proof = stored() ?? known;
       if (proof) return { type: 'proof', proof };
       if (!signer.holdsBitcoinKey) return refuse(WATCH_ONLY);

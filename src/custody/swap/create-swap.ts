@@ -5,13 +5,14 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
-import { CALL_LIMITS, HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import { CALL_LIMITS, DAY_MS, HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import type { Executor } from '../kernel/executor.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
+import { isTimeOver } from '../kernel/row-retries.ts';
 import type { BalanceReader } from '../kernel/solana-view.ts';
 import {
   type Balance,
@@ -58,10 +59,16 @@ const IN_PROGRESS: Refusal = {
   retryAfterSeconds: 5,
 };
 
+/** An amount that is refused until a time in Unix milliseconds. */
+type KnownRefusal = { readonly until: number; readonly amount: bigint };
+
 export function createSwaps(p: SwapCreationPorts) {
   const { journal, now, readBalance } = p;
-  let small: { until: number; amount: bigint } | undefined;
-  let costly: { until: number; amount: bigint } | undefined;
+  let small: KnownRefusal | undefined;
+  let costly: KnownRefusal | undefined;
+
+  const isCurrent = (known: KnownRefusal | undefined, longest: number): known is KnownRefusal =>
+    known !== undefined && !isTimeOver(known.until, longest, now());
 
   /** The refusal of a full window; it names the time when its oldest call leaves it. */
   function quotaRefusal(
@@ -164,19 +171,19 @@ export function createSwaps(p: SwapCreationPorts) {
 
   /** The refusal that is already known for an amount, so that no quote is spent on it. */
   function knownRefusal(amount: bigint): Refusal | undefined {
-    if (small && small.until > now() && amount <= small.amount) return refusalOf('amount_below_cost');
-    if (!costly || costly.until <= now() || amount < costly.amount) return undefined;
+    if (isCurrent(small, SMALL_KNOWN_MS) && amount <= small.amount) return refusalOf('amount_below_cost');
+    if (!isCurrent(costly, DAY_MS) || amount < costly.amount) return undefined;
     return costDayRefusal(costly.until, now());
   }
 
   function learn(op: Operation): void {
     const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
     if (isTooSmall(op.reason)) {
-      const more = small && small.until > now() && small.amount > amount;
+      const more = isCurrent(small, SMALL_KNOWN_MS) && small.amount > amount;
       if (!more) small = { until: now() + SMALL_KNOWN_MS, amount };
     }
     if (op.reason === `limit_${COST_DAY}`) {
-      const less = costly && costly.until > now() && costly.amount < amount;
+      const less = isCurrent(costly, DAY_MS) && costly.amount < amount;
       if (!less) costly = { until: Number(op.outcome.availableAt), amount };
     }
   }

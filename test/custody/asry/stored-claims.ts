@@ -26,7 +26,12 @@ export const CLAIM = {
 export function createStoredClaims() {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
-  const now = () => Number(PROGRAM.startsAt) * 1_000 + 3_600_000;
+  const state = {
+    now: Number(PROGRAM.startsAt) * 1_000 + 3_600_000,
+    /** No node shows the receivers. */
+    unread: false,
+  };
+  const now = () => state.now;
   const begin: Begin = async (kind, id, decide) =>
     storage.transaction(() => {
       const known = journal.get(id);
@@ -48,18 +53,20 @@ export function createStoredClaims() {
       terms,
       program: PROGRAM,
       transaction: async () => transactionOf(DEPOSIT),
-      readPayees: async (receivers) =>
-        receivers.map((accountOwner) => ({
+      readPayees: async (receivers) => {
+        if (state.unread) throw new Error('the nodes are down');
+        return receivers.map((accountOwner) => ({
           program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
           decimals: 9,
           accountOwner,
           reserveAtoms: 10n ** 18n,
-        })),
+        }));
+      },
       latestBlockhash: () => Promise.reject(new Error('not asked')),
       mirror: { recordsAfter: async () => [] },
       stop: async () => undefined,
       within: (work) => work,
     },
   );
-  return { desk, storage, journal, now };
+  return { desk, storage, journal, now, state };
 }

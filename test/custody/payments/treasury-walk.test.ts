@@ -333,6 +333,39 @@ describe('the walk over the treasury', () => {
     ]);
   });
 
+  it('reads everything above such a slot although the clock was set back by a day since', async () => {
+    world.state.now += 86_400_000;
+    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    world.state.invented = ['x9'];
+    world.state.inventedSlot = 10n ** 15n;
+    await world.run();
+    world.state.invented = [];
+    world.state.now -= 86_400_000;
+    for (let minute = 0; minute < 15; minute++) {
+      world.state.now += 60_000;
+      const n = 31 + minute;
+      world.chain.unshift(payment(`s${n}`, 100n, { blockTime: Math.floor(world.state.now / 1_000) }));
+      await world.run();
+    }
+    await world.runAll();
+    expect(world.taken).toHaveLength(45);
+  });
+
+  it('raises an alarm when it is behind for more than ten minutes after the clock was set back', async () => {
+    for (const n of range(1, 500)) world.chain.unshift(payment(`s${n}`, 1n));
+    await world.run();
+    const alarms = () => world.state.said.filter(({ event }) => event === 'treasury_walk_behind').length;
+    world.state.now += 601_000;
+    await world.run();
+    world.state.now -= 86_400_000;
+    await world.run();
+    expect([world.behind(), alarms()]).toEqual([world.state.now, 1]);
+    world.state.now += 601_000;
+    await world.run();
+    expect(alarms()).toBe(2);
+  });
+
   it('raises an alarm when it is behind for more than ten minutes', async () => {
     for (const n of range(1, 500)) world.chain.unshift(payment(`s${n}`, 1n));
     await world.run();
@@ -376,6 +409,16 @@ describe('a transaction that cannot be read', () => {
     await world.booking.retry(5);
     expect(names(world.taken)).toEqual(['s1', 's2']);
     expect(world.payments.unread('s1')).toBeUndefined();
+  });
+
+  it('is tried again at once when the clock was set back', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    world.state.missing.add('s1');
+    await world.runAll();
+    world.state.missing.clear();
+    world.state.now -= 86_400_000;
+    await world.booking.retry(5);
+    expect(names(world.taken)).toEqual(['s1']);
   });
 
   it('is tried again less and less often, and dropped after a day in which no node had it', async () => {

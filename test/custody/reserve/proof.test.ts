@@ -88,6 +88,18 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
+  it('has a proof at once although the clock was set back by a day after a failure', async () => {
+    const w = start();
+    w.clock.now += 24 * 60 * MINUTE;
+    w.indexes[0].set({ kind: 'stale' });
+    w.bitcoin.mine(w.clock.now);
+    expect((await w.custody().proof()).type).toBe('refused');
+    w.indexes[0].set(null);
+    expect((await w.custody().proof()).type).toBe('refused');
+    w.clock.now -= 24 * 60 * MINUTE;
+    expect((await w.custody().proof()).type).toBe('proof');
+  });
+
   it('has one proof, signed by both keys over the figures of both chains', async () => {
     const w = start();
     await w.tick();

@@ -200,6 +200,15 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(3);
   });
 
+  it('is not remembered after the clock was set back by a day', async () => {
+    const w = rich();
+    tooLow(w, SOL);
+    await w.custody.createSwap(small(0));
+    w.clock.now -= 24 * 60 * MINUTE;
+    await w.custody.createSwap(small(1));
+    expect(w.bridge.quotes).toHaveLength(2);
+  });
+
   it('raises the known minimum, and a smaller one never lowers it', async () => {
     const w = rich();
     tooLow(w, SOL);

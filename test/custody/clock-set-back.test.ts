@@ -1,0 +1,138 @@
+/** Work that waits for a time which a clock, set back since, is far from. */
+import { describe, expect, it } from 'vitest';
+import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
+import { createQuorum } from '../../src/custody/kernel/quorum.ts';
+import { dueTime } from '../../src/custody/kernel/row-retries.ts';
+import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
+import { openReferenceStore } from '../../src/custody/payments/reference-store.ts';
+import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { createCustodianWorld, keyed, request } from './custodian-world.ts';
+import { createPaymentWorld } from './payments/payment-world.ts';
+import { NOW } from './sample-operations.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE = 60_000;
+
+it('a stored time is moved to now only when it is further ahead than the longest wait', () => {
+  const times = [-DAY_MS, 0, 5_000, 5_001, DAY_MS].map((ms) => dueTime(NOW + ms, 5_000, NOW) - NOW);
+  expect(times).toEqual([-DAY_MS, 0, 5_000, 0, 0]);
+});
+
+describe('after the clock went back by a day', () => {
+  it('a payout whose receiver was unread is read at once, also behind another that is due later', async () => {
+    const w = createStoredClaims();
+    const store = openAsryStore(w.storage);
+    w.state.unread = true;
+    await w.desk.claim(CLAIM);
+    w.state.unread = false;
+    w.state.now -= DAY_MS;
+    const [payout] = store.payouts(DEPOSIT.signature);
+    if (!payout) throw new Error('no payout');
+    store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
+    expect(w.desk.nextRunAt()).toBe(w.now());
+    await w.desk.run();
+    expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
+    expect(w.desk.nextRunAt()).toBe(w.now() + MINUTE);
+  });
+
+  it('alarm and cron search for payments at once', async () => {
+    const world = createPaymentWorld();
+    const { id, reference, feeLamports } = world.open();
+    await world.desk.onCron();
+    world.pay(BigInt(feeLamports), [reference]);
+    world.state.now -= DAY_MS;
+    expect(world.desk.nextRunAt()).toBe(world.state.now);
+    await world.desk.onCron();
+    expect(world.desk.find(id)?.receivedLamports).toBe(feeLamports);
+  });
+
+  it('the reference of a request is checked at once', () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    const references = openReferenceStore(world.storage);
+    const found = (now: number): number[] => [
+      references.overdue(now, MINUTE, 9).length,
+      references.newest(now, MINUTE, 9).length,
+    ];
+    references.checkAt(id, NOW + MINUTE);
+    expect(found(NOW)).toEqual([0, 0]);
+    expect(found(NOW - 1)).toEqual([1, 1]);
+  });
+
+  it('a request that a caller reads has its reference checked early', async () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    await world.desk.onCron();
+    world.state.now -= DAY_MS;
+    expect(world.desk.askFor(id)).toBe(true);
+  });
+
+  it('no request expires before the chain is read again', async () => {
+    const world = createPaymentWorld();
+    world.state.now += DAY_MS;
+    world.open();
+    await world.desk.onCron();
+    world.state.now -= DAY_MS;
+    const [node] = world.ports.nodes;
+    if (!node) throw new Error('no node');
+    const { signatures } = node;
+    Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
+    const { id } = world.open();
+    world.state.now += 41 * MINUTE;
+    await world.desk.onCron();
+    expect(world.desk.find(id)?.detail).toBe('awaiting_payment');
+    Object.assign(node, { signatures });
+    world.state.now += MINUTE;
+    await world.desk.onCron();
+    expect(world.desk.find(id)?.detail).toBe('expired');
+  });
+
+  it('a balance that was read before is read again', async () => {
+    const clock = { now: NOW };
+    let reads = 0;
+    const balance = async () => ({ lamports: BigInt(++reads) as never, slot: 1n });
+    const read = createBalanceReader({ balance }, () => clock.now);
+    await read(1n);
+    clock.now += 999;
+    await read(1n);
+    expect(reads).toBe(1);
+    clock.now -= DAY_MS;
+    expect((await read(1n)).lamports).toBe(2n);
+  });
+
+  it('nothing new begins while changes wait for D1 since an unknown time', async () => {
+    const w = createCustodianWorld();
+    await w.custody.wake();
+    w.mirror.state = 'down';
+    await w.custody.createSwap(keyed('a'));
+    w.clock.now -= DAY_MS;
+    expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
+    });
+  });
+
+  it('a question without a quorum raises its alarm after ten minutes', async () => {
+    const clock = { now: NOW };
+    const lines: unknown[] = [];
+    const { ask } = createQuorum({
+      nodes: [{ name: 'up' }, { name: 'down' }],
+      now: () => clock.now,
+      log: (line) => void lines.push(line),
+    });
+    const unanswered = () =>
+      expect(
+        ask(
+          'question',
+          async ({ name }) => (name === 'up' ? 1 : Promise.reject(new Error('down'))),
+          () => undefined,
+        ),
+      ).rejects.toThrow();
+    await unanswered();
+    clock.now -= DAY_MS;
+    await unanswered();
+    expect(lines).toEqual([]);
+    clock.now += 10 * MINUTE + 1;
+    await unanswered();
+    expect(lines).toMatchObject([{ level: 'alarm', event: 'quorum_missing', failed: ['down'] }]);
+  });
+});
