@@ -30,8 +30,8 @@ const PAGES = [
   ['/status', 'Status'],
   ['/visitors', 'Visitors'],
 ] as const;
-/** Of a budget of 60 KB, with room for a change. */
-const SCRIPT_BYTES = 55 * 1024;
+/** The budget of a page before a wallet is asked for. */
+const SCRIPT_BYTES = 60 * 1024;
 /** Cumulative layout shift that is called good: https://web.dev/articles/cls */
 const GOOD_SHIFT = 0.1;
 const NOTE_PAINTS = `window.shifted = 0;
@@ -96,7 +96,7 @@ describe.each(PAGES)('%s', (path, heading) => {
     },
   );
 
-  it('loads at most 55 KB of script, gzipped, with all that it may load later', async () => {
+  it('loads at most 60 KB of script, gzipped, with all that it may load later', async () => {
     const sizes = new Map<string, number>();
     const weighed: Promise<unknown>[] = [];
     const weigh = async (response: Response): Promise<void> => {
