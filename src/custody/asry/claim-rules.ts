@@ -26,6 +26,8 @@ export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'b
 
 /** A bridge returns an undelivered payment within this time after the swap. */
 const RETURN_MS = DAY_MS;
+/** A block's time has whole seconds and may be behind the clock that dated the swap. */
+const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
  * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If treasury
@@ -45,7 +47,9 @@ export function ownMoney(
 ): 'own_movement' | 'swap_unsettled' | undefined {
   if (p.isDepositAddress) return 'own_movement';
   const paidAt = deposit.blockTime * 1_000;
-  const mayReturn = p.unsettledSince.some((since) => paidAt >= since && paidAt <= since + RETURN_MS);
+  const mayReturn = p.unsettledSince.some(
+    (since) => paidAt >= since - BLOCK_TIME_LAG_MS && paidAt <= since + RETURN_MS,
+  );
   return p.sharesAddress && mayReturn ? 'swap_unsettled' : undefined;
 }
 

@@ -10,8 +10,9 @@ describe('ownMoney', () => {
   const facts = { isDepositAddress: false, sharesAddress: true, unsettledSince: [SWAP_AT * SECOND] };
 
   it.each([
-    ['a second before the swap', SWAP_AT - 1, undefined],
-    ['when the swap began', SWAP_AT, 'swap_unsettled'],
+    ['more than two minutes before the swap', SWAP_AT - 121, undefined],
+    ['in a block whose time is two minutes behind the swap', SWAP_AT - 120, 'swap_unsettled'],
+    ['in the second of the swap', SWAP_AT, 'swap_unsettled'],
     ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
     ['more than a day later', SWAP_AT + DAY + 1, undefined],
   ])('with one address for treasury and reserve, a deposit %s', (_name, blockTime, reason) => {
