@@ -1,5 +1,5 @@
 /**
- * Stands in for Node's modules that @solana/kit imports for functions that the Worker does not use. The runtime would
+ * Replaces Node's modules that @solana/kit imports for functions that the Worker does not use. The runtime would
  * load each real one, with all that it needs, before the first request. wrangler.toml puts this module in their place.
  * @module
  */

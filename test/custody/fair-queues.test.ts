@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
@@ -9,11 +8,11 @@ import { step } from '../../src/custody/kernel/state-machine.ts';
 import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { cases } from '../cases.ts';
-import { createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { openClaimed } from './asry/stored-claims.ts';
 import { createCustodianWorld } from './custodian-world.ts';
 import { createFakeMirror } from './fake-mirror.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
-import { NOW, planned } from './sample-operations.ts';
+import { NOW, PAID_REQUEST, planned } from './sample-operations.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 
 const DAY_MS = 86_400_000;
@@ -134,7 +133,7 @@ it('a booking that always fails runs less than once in 4 minutes over a day', as
   await w.custody.wake();
   const store = openRequestStore(w.storage);
   const request = createPaymentWorld().open();
-  store.put({ ...NEW_REQUEST, id: request.id, fee: request.feeLamports, reference: request.reference });
+  store.put({ ...PAID_REQUEST, id: request.id, fee: request.feeLamports, reference: request.reference });
   w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', state: 'done', dueAt: null }));
   // The row that ends it cannot be written.
   w.storage.exec('DROP TABLE tokens');
@@ -143,32 +142,8 @@ it('a booking that always fails runs less than once in 4 minutes over a day', as
   expect(fired).toBeLessThan(DAY_MS / 240_000);
 });
 
-const NEW_REQUEST = {
-  kind: 'token',
-  state: 'paid',
-  subject: { mint: 'mint' },
-  client: 'client',
-  createdAt: NOW,
-  expiresAt: NOW,
-  closesAt: NOW,
-  received: '0',
-  parts: [],
-  paymentSignature: null,
-  payer: null,
-  paidAt: NOW,
-  completedAt: null,
-  tokenId: null,
-  reason: null,
-  changes: 0,
-} as const;
-
 it('owed payouts whose next operation id is taken do not keep a later one from being checked', async () => {
-  const w = createStoredClaims();
-  const store = openAsryStore(w.storage);
-  await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });
-  const [claim] = store.claims();
-  const [payout] = store.payouts(DEPOSIT.signature);
-  if (!claim || !payout) throw new Error('no claim');
+  const { w, store, claim, payout } = await openClaimed();
   for (let at = 1; at <= 41; at++) {
     const signature = `deposit-${at}`;
     store.putClaim({ ...claim, signature, seq: at + 1, operations: 0 });

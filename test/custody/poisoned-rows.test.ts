@@ -1,16 +1,15 @@
 /** One row whose work throws must hold up no other row, and must call the operator. */
 import { expect, it } from 'vitest';
-import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import type { OperationKind } from '../../src/custody/kernel/module.ts';
 import { settlesByLanding } from '../../src/custody/kernel/module.ts';
 import { openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
-import { createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { openClaimed } from './asry/stored-claims.ts';
 import { type CustodianWorld, createCustodianWorld } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
 import { createPaymentWorld, fee, type PaymentWorld } from './payments/payment-world.ts';
-import { NOW, planned, signed, signingOf } from './sample-operations.ts';
+import { PAID_REQUEST, planned, signed, signingOf } from './sample-operations.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE = 60_000;
@@ -65,25 +64,6 @@ async function withPoisonedOperations() {
   await w.custody.wake();
   return { ...w, lines, request };
 }
-
-const PAID_REQUEST = {
-  kind: 'token',
-  state: 'paid',
-  subject: { mint: 'mint', name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' },
-  client: 'client',
-  createdAt: NOW,
-  expiresAt: NOW,
-  closesAt: NOW,
-  received: '0',
-  parts: [],
-  paymentSignature: null,
-  payer: null,
-  paidAt: NOW,
-  completedAt: null,
-  tokenId: null,
-  reason: null,
-  changes: 0,
-} as const;
 
 it('six operations whose drive throws stop neither another operation nor the modules', async () => {
   const w = await withPoisonedOperations();
@@ -155,12 +135,7 @@ it('a booking that throws is tried again after 2 s, later each time, and at most
 });
 
 it('an owed payout whose booking throws keeps no later one from being paid', async () => {
-  const w = createStoredClaims();
-  const store = openAsryStore(w.storage);
-  await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });
-  const [claim] = store.claims();
-  const [payout] = store.payouts(DEPOSIT.signature);
-  if (!claim || !payout) throw new Error('no claim');
+  const { w, store, claim, payout } = await openClaimed();
   for (let at = 1; at <= 41; at++) {
     const signature = `deposit-${at}`;
     store.putClaim({ ...claim, signature, seq: at + 1, operations: 0 });
@@ -176,12 +151,7 @@ it('an owed payout whose booking throws keeps no later one from being paid', asy
 });
 
 it('an ended payout whose booking throws keeps no later one from being booked', async () => {
-  const w = createStoredClaims();
-  const store = openAsryStore(w.storage);
-  await w.desk.claim({ signature: DEPOSIT.signature, asset: DEPOSIT.asset, skipReward: false, client: 'c' });
-  const [claim] = store.claims();
-  const [payout] = store.payouts(DEPOSIT.signature);
-  if (!claim || !payout) throw new Error('no claim');
+  const { w, store, claim, payout } = await openClaimed();
   for (let at = 1; at <= 41; at++) {
     const signature = `deposit-${at}`;
     const operationId = payoutId(signature, 1);

@@ -108,3 +108,23 @@ export const statusOf = (
   commitment: 'processed' | 'confirmed' | 'finalized',
   failed = false,
 ): NonNullable<NodeView['status']> => ({ slot: 940n, failed, commitment });
+
+/** Stored members of a paid token request, without its id, reference and fee. */
+export const PAID_REQUEST = {
+  kind: 'token',
+  state: 'paid',
+  subject: { mint: 'mint', name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' },
+  client: 'client',
+  createdAt: NOW,
+  expiresAt: NOW,
+  closesAt: NOW,
+  received: '0',
+  parts: [],
+  paymentSignature: null,
+  payer: null,
+  paidAt: NOW,
+  completedAt: null,
+  tokenId: null,
+  reason: null,
+  changes: 0,
+} as const;

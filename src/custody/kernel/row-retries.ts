@@ -1,5 +1,6 @@
 /**
- * Due times that survive a clock that goes back, and the booking of single rows. A row whose booking throws waits and is reported, so that it does not block other rows.
+ * Due times that stay right when the clock goes back, and the booking of single rows. A row whose booking
+ * throws waits and is reported, so that it does not block other rows.
  * @module
  */
 import type { Log, SqlRow } from './ports.ts';

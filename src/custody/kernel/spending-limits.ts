@@ -19,7 +19,7 @@ export const areLimits = (limits: object): boolean =>
 /** A balance and its slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
-/** The members of an operation that the sums use; one entry may stand for several old operations. */
+/** The members of an operation that the sums use; one entry may be the sum of several old operations. */
 export type Entry = Pick<
   Operation,
   'kind' | 'state' | 'createdAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'

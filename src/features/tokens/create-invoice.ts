@@ -24,7 +24,7 @@ export type CreateInvoiceDeps = {
   readonly publicBaseUrl: string;
 };
 
-/** Stands for any mint: no address is longer, so a uri that fits with it fits with every mint. */
+/** A placeholder for the mint: no address is longer, so a URI that fits with it fits with every mint. */
 const LONGEST_ADDRESS = '1'.repeat(44);
 
 export type Invoice = { readonly request: RequestView; readonly fee: FeeBreakdown };

@@ -1,4 +1,5 @@
 /** Claims of one deposit over storage alone: each payout begins and is never driven. */
+import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
 import { createClaims } from '../../../src/custody/asry/claims.ts';
 import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
@@ -69,4 +70,15 @@ export function createStoredClaims() {
     },
   );
   return { desk, storage, journal, now, state };
+}
+
+/** The stored claim of {@link DEPOSIT} with its one payout. */
+export async function openClaimed() {
+  const w = createStoredClaims();
+  const store = openAsryStore(w.storage);
+  await w.desk.claim(CLAIM);
+  const [claim] = store.claims();
+  const [payout] = store.payouts(DEPOSIT.signature);
+  if (!claim || !payout) throw new Error('no claim');
+  return { w, store, claim, payout };
 }
