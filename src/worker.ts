@@ -1,6 +1,7 @@
 import { getPath } from 'hono/utils/url';
 import { areaOf } from './areas.ts';
 import { custodianClass } from './custody/durable-object.ts';
+import { inReadSession } from './http/read-session.ts';
 import { type App, mountedApp } from './mounted-app.ts';
 
 /** Its modules are evaluated only in the object's isolate. */
@@ -28,7 +29,10 @@ async function load(area: ReturnType<typeof areaOf>): Promise<App> {
 }
 
 export default {
-  fetch: async (request, env, context) => (await appOf(request)).fetch(request, env, context),
+  async fetch(request, env, context) {
+    const app = await appOf(request);
+    return inReadSession(request, env.DB, () => app.fetch(request, env, context));
+  },
   async scheduled({ cron }, env) {
     const [{ runScheduled }, { scheduledDeps }] = await Promise.all([
       import('./scheduled.ts'),

@@ -8,6 +8,7 @@ import type { Context, Next } from 'hono';
 import { cors } from 'hono/cors';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import { routePath } from 'hono/route';
+import { BOOKMARK_HEADER } from './read-session.ts';
 
 const ONE_DAY_SECONDS = 86_400;
 const EXPOSED = [
@@ -22,12 +23,20 @@ const EXPOSED = [
   'X-Data-Source',
   'X-Data-As-Of',
   'X-Data-Stale',
+  BOOKMARK_HEADER,
 ];
 
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-  allowHeaders: ['Content-Type', 'Idempotency-Key', 'Prefer', 'X-Request-Id', 'If-None-Match'],
+  allowHeaders: [
+    'Content-Type',
+    'Idempotency-Key',
+    'Prefer',
+    'X-Request-Id',
+    'If-None-Match',
+    BOOKMARK_HEADER,
+  ],
   exposeHeaders: EXPOSED,
   maxAge: ONE_DAY_SECONDS,
 });

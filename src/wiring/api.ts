@@ -33,6 +33,7 @@ import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenFacts } from '../features/tokens/token-facts.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
 import { type Cache, createCache } from '../http/cached.ts';
+import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { createChangeNow } from '../providers/changenow.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
@@ -58,6 +59,7 @@ function sourcesOf(env: Env) {
     env,
     config,
     log,
+    reads: replicatedReads(env.DB),
     cache: newCache(env.KV),
     /** This isolate's memory only, for keys chosen by callers. */
     memory: newCache(),
@@ -108,9 +110,9 @@ const analyticsDeps = ({ env, config }: Sources): Deps['analytics'] => ({
   now: Date.now,
 });
 
-const asryDeps = ({ env, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] => ({
+const asryDeps = ({ reads, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] => ({
   custody,
-  claims: createAsryMirror(env.DB),
+  claims: createAsryMirror(reads),
   transactionStatus: (signature) => transactionStatus(rpc, signature),
   treasuryAddress,
   depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
@@ -181,7 +183,7 @@ const poolsDeps = ({ config, log, cache, readAccounts }: Sources): Deps['pools']
 });
 
 function reservesDeps(sources: Sources): Deps['reserves'] {
-  const { env, config, cache, sleep, rpc, esploras, reserve } = sources;
+  const { config, cache, sleep, rpc, esploras, reserve } = sources;
   const { bitcoinAddress } = reserve;
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   return {
@@ -193,20 +195,20 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
     solanaSources: rpc.nodes,
     supplySources: rpc.nodes,
     absrMint: config.ABSR_MINT_ADDRESS ?? null,
-    absr: createAbsrStore(env.DB),
+    absr: createAbsrStore(sources.reads),
     readReserve: bitcoinAddress
       ? (refresh) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
       : null,
     readPrices: sources.readPrices,
     custody: sources.custody,
-    proofs: createProofStore(env.DB),
+    proofs: createProofStore(sources.reads),
     missingForProof: missingFor(config, 'proof'),
     now: Date.now,
   };
 }
 
 const statusDeps = (
-  { env, config, cache, custody, reserve }: Sources,
+  { env, config, reads, cache, custody, reserve }: Sources,
   reserves: Deps['reserves'],
 ): Deps['status'] => ({
   cache,
@@ -214,7 +216,7 @@ const statusDeps = (
   reserve,
   missingVariables: missingAnywhere(config),
   pingDatabase: () => createDatabaseStore(env.DB).ping(),
-  database: createDatabaseStore(env.DB),
+  database: createDatabaseStore(reads),
   heartbeat: createHeartbeat(env.KV),
   maxQuotes: READ_QUOTES_PER_WINDOW,
   readBacking: () => getSummary(reserves),
@@ -230,7 +232,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
   const missing = missingFor(config, 'custody');
   return {
     custody: sources.custody,
-    swaps: createSwapStore(env.DB),
+    swaps: createSwapStore(sources.reads),
     finalSwaps: new Map(),
     routes:
       solanaAddress && bitcoinAddress
@@ -256,9 +258,9 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
   const { env, config, rpc, readAccounts, treasuryAddress } = sources;
   return {
     custody: sources.custody,
-    tokens: createTokenStore(env.DB),
+    tokens: createTokenStore(sources.reads, env.DB),
     tokenFacts: createTokenFacts({ readAccounts, now: Date.now }),
-    search: createSearchStore(env.DB),
+    search: createSearchStore(sources.reads),
     readAccounts,
     rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
     messageVersion: config.SOLANA_TRANSACTION_VERSION,

@@ -1,6 +1,15 @@
 import { AppError, notConfigured } from '../core/errors.ts';
 import type { CustodianApi } from '../custody/api.ts';
+import { noteCausedRows } from '../http/read-session.ts';
 import type { Telemetry } from './telemetry.ts';
+
+/** Verbs whose caller reads the changed rows from D1 next. */
+const CHANGES: ReadonlySet<keyof CustodianApi> = new Set([
+  'createSwap',
+  'openRequest',
+  'confirmPayment',
+  'claimDeposit',
+]);
 
 /**
  * The stub of the custodian: each property is a verb of the Durable Object.
@@ -20,7 +29,9 @@ export function custodianClient(
       if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
       try {
         const stub = env.CUSTODIAN.getByName(reserveAddress);
-        return await (stub[name] as (...args: unknown[]) => unknown)(...args);
+        const answer = await (stub[name] as (...args: unknown[]) => unknown)(...args);
+        if (CHANGES.has(name)) noteCausedRows();
+        return answer;
       } catch (cause) {
         log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
         throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.', {

@@ -68,6 +68,18 @@ describe('a request', () => {
     ]);
   });
 
+  it('carries the bookmark of the last answer that had one', async () => {
+    const { sluice, sent } = service({}, { headers: { 'x-data-bookmark': '0000-1' } }, {}, LOST, {});
+    for (let read = 0; read < 5; read += 1) await sluice.call('getReserves', {});
+    expect(sent.map((_, at) => headerOf(sent, 'x-data-bookmark', at))).toEqual([
+      null,
+      null,
+      '0000-1',
+      '0000-1',
+      '0000-1',
+    ]);
+  });
+
   it('requests a wait only from operations that support it', async () => {
     const { sluice, sent } = service({}, {});
     await sluice.call('confirmInvoice', { invoice_id: 'x' }, { wait: 20 });

@@ -53,7 +53,7 @@ const now = () => Date.parse('2027-01-01T00:00:00.000Z');
 const deps = {
   log: () => undefined,
   tokens: {
-    tokens: createTokenStore(counted),
+    tokens: createTokenStore(counted, counted),
     search: createSearchStore(env.DB),
     tokenFacts: async () => new Map(),
     now,

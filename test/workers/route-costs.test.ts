@@ -57,6 +57,7 @@ const DB = {
     for (const result of results) count(result);
     return results;
   },
+  withSession: () => ({ ...DB, getBookmark: () => null }),
 } as Partial<D1Database> as D1Database;
 
 /** Counts each call of a method before it is made. */

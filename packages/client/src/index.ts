@@ -134,6 +134,9 @@ export function createCall({
   keys,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 }: ClientOptions & { readonly keys: KeyStore }): Call {
+  /** Of the last answer that caused rows: later reads then see them, even from a database replica. */
+  let bookmark: string | null = null;
+
   /** The complete response, or why there is none. */
   async function transfer(spec: Spec, input: Body, { signal, wait, fresh, idempotencyKey }: CallOptions) {
     const waits = spec.waits && wait !== undefined;
@@ -150,10 +153,12 @@ export function createCall({
           ...(isPost && { 'content-type': 'application/json' }),
           ...(waits && { prefer: `wait=${wait}` }),
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+          ...(bookmark !== null && { 'x-data-bookmark': bookmark }),
         },
         ...(isPost && { body: JSON.stringify(rest) }),
         ...(fresh && { cache: 'no-cache' }),
       });
+      bookmark = response.headers.get('x-data-bookmark') ?? bookmark;
       return { response, text: await response.text() };
     } catch (cause) {
       if (signal?.aborted) return 'aborted';

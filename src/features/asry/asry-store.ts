@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type { AsryEpochView } from '../../custody/api.ts';
 import { type ClaimView, claimView, payoutView } from '../../custody/api.ts';
+import type { D1Reads } from '../../http/read-session.ts';
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
 
@@ -60,7 +61,7 @@ type Operation = z.infer<typeof Operation>;
 
 export type AsryMirror = ReturnType<typeof createAsryMirror>;
 
-export const createAsryMirror = (db: D1Database) => ({
+export const createAsryMirror = (db: D1Reads) => ({
   async claim(signature: string): Promise<ClaimView | undefined> {
     const row = await db
       .prepare('SELECT journal FROM asry_claims WHERE id = ?')
@@ -89,7 +90,7 @@ export const createAsryMirror = (db: D1Database) => ({
   },
 });
 
-async function operationsOf(db: D1Database, ids: readonly string[]): Promise<Operation[]> {
+async function operationsOf(db: D1Reads, ids: readonly string[]): Promise<Operation[]> {
   const { results } = await db
     .prepare(
       `SELECT id, status, signature, updated_at FROM operations WHERE id IN (${ids.map(() => '?').join(', ')})`,

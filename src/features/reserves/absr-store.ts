@@ -3,6 +3,7 @@
  * @module
  */
 import * as z from 'zod';
+import type { D1Reads } from '../../http/read-session.ts';
 
 export type AbsrTransaction = {
   /** Solana signature. */
@@ -63,7 +64,7 @@ const LAST_CHANGE = `SELECT MAX(updated_at) AS at FROM
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
-export const createAbsrStore = (db: D1Database) => ({
+export const createAbsrStore = (db: D1Reads) => ({
   /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
   async lastChange(): Promise<number> {
     const at = await db.prepare(LAST_CHANGE).first<string>('at');

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { ProofRecord } from '../../custody/api.ts';
+import type { D1Reads } from '../../http/read-session.ts';
 
 const signed = z.object({ scheme: z.string(), signature: z.string() });
 const Proof: z.ZodType<ProofRecord> = z.object({
@@ -19,7 +20,7 @@ const Row = z.object({ journal: z.string() }).transform(({ journal }) => Proof.p
 export type ProofStore = ReturnType<typeof createProofStore>;
 
 /** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
-export const createProofStore = (db: D1Database) => ({
+export const createProofStore = (db: D1Reads) => ({
   async newest(): Promise<ProofRecord | undefined> {
     const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
     return row ? Row.parse(row) : undefined;

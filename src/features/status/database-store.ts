@@ -7,6 +7,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import type { D1Reads } from '../../http/read-session.ts';
 
 /** An operation for public display: without its natural key. */
 export type OperationLine = {
@@ -65,7 +66,7 @@ export const TABLES = [
 
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
-export const createDatabaseStore = (db: D1Database) => ({
+export const createDatabaseStore = (db: D1Reads) => ({
   /** Reads no row. @throws Error when the database does not answer, or `no such table` before its migrations */
   async ping(): Promise<void> {
     await db

@@ -3,6 +3,7 @@
  * @module
  */
 import * as z from 'zod';
+import type { D1Reads } from '../../http/read-session.ts';
 
 export type SwapRow = {
   /** Position in the journal; null while only the custodian has the swap. */
@@ -57,7 +58,7 @@ const COLUMNS = `seq, signature, status, detail, reason, amount_lamports, expect
 
 export type SwapStore = ReturnType<typeof createSwapStore>;
 
-export const createSwapStore = (db: D1Database) => ({
+export const createSwapStore = (db: D1Reads) => ({
   async bySignature(signature: string): Promise<SwapRow | undefined> {
     const row = await db
       .prepare(`SELECT ${COLUMNS} FROM operations WHERE signature = ? AND kind = 'swap'`)

@@ -6,6 +6,7 @@
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { foldText } from '../../chain/solana/token-text.ts';
+import type { D1Reads } from '../../http/read-session.ts';
 import { type TokenRow, tokenRow } from './token-store.ts';
 
 /** End of a page: the step, and the sort key of its last row. */
@@ -114,7 +115,7 @@ const isShort = (folded: string): boolean => [...folded].length < TRIGRAM;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
-export const createSearchStore = (db: D1Database) => {
+export const createSearchStore = (db: D1Reads) => {
   function statement(
     sql: string,
     at: SearchCursor,

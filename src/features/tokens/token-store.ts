@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { RequestView } from '../../custody/api.ts';
+import type { D1Reads } from '../../http/read-session.ts';
 
 const View: z.ZodType<RequestView> = z.object({
   id: z.string(),
@@ -98,12 +99,20 @@ const requestOf = ({ journal }: Stored): RequestView => RequestJournal.parse(JSO
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
-export const createTokenStore = (db: D1Database) => {
+/**
+ * @param primary for a token that a replica does not have yet: wallets read the metadata of a new token
+ * without a bookmark, and remember that it was not found
+ */
+export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
   const one = async (query: string, ...params: (string | number)[]): Promise<TokenRow | undefined> => {
-    const row = await db
-      .prepare(query)
-      .bind(...params)
-      .first<Stored>();
+    const read = (from: D1Reads) =>
+      from
+        .prepare(query)
+        .bind(...params)
+        .all<Stored>();
+    const near = await read(db);
+    const isBehind = near.results.length === 0 && near.meta.served_by_primary === false;
+    const [row] = (isBehind ? await read(primary) : near).results;
     return row ? tokenRow(row.journal) : undefined;
   };
   const many = async (query: string, ...params: (string | number)[]): Promise<TokenRow[]> => {

@@ -1,0 +1,83 @@
+/**
+ * Reads of D1 that a replica may serve. All reads of one request share a session, so that no later read sees
+ * older rows than an earlier one. A request can continue from the bookmark of an earlier answer; its reads
+ * then see at least the rows that the earlier request caused.
+ * @module
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** A database, for reads only. A write goes to the primary as well, but a later request may not see it. */
+export type D1Reads = Pick<D1Database, 'prepare' | 'batch'>;
+
+/** Header of an answer that caused rows, and of a request that must see them. */
+export const BOOKMARK_HEADER = 'X-Data-Bookmark';
+
+/** D1 compares bookmarks as text; anything else than hex groups would be an error or a session constraint. */
+const BOOKMARK = /^[0-9a-f]+(?:-[0-9a-f]+)*$/;
+const MAX_BOOKMARK_LENGTH = 200;
+/** The rows are written by then, so the answer does not wait longer for its bookmark. */
+const BOOKMARK_TIMEOUT_MS = 1_000;
+
+type RequestReads = {
+  readonly bookmark: string | undefined;
+  session: D1DatabaseSession | undefined;
+  causedRows: boolean;
+};
+
+const requests = new AsyncLocalStorage<RequestReads>();
+
+function bookmarkOf(request: Request): string | undefined {
+  const sent = request.headers.get(BOOKMARK_HEADER);
+  return sent !== null && sent.length <= MAX_BOOKMARK_LENGTH && BOOKMARK.test(sent) ? sent : undefined;
+}
+
+/** Reads through the current request's session. Outside a request, each statement or batch has its own. */
+export function replicatedReads(db: D1Database): D1Reads {
+  function session(): D1DatabaseSession {
+    const request = requests.getStore();
+    if (request === undefined) return db.withSession();
+    request.session ??= db.withSession(request.bookmark);
+    return request.session;
+  }
+  return {
+    prepare: (query) => session().prepare(query),
+    batch: (statements) => session().batch(statements),
+  };
+}
+
+/** Notes that the current request caused rows in D1, so that its answer carries a bookmark. */
+export function noteCausedRows(): void {
+  const request = requests.getStore();
+  if (request !== undefined) request.causedRows = true;
+}
+
+/** Runs a request with its own session, and adds the bookmark to a successful answer that caused rows. */
+export async function inReadSession(
+  request: Request,
+  db: D1Database,
+  run: () => Response | Promise<Response>,
+): Promise<Response> {
+  const reads: RequestReads = { bookmark: bookmarkOf(request), session: undefined, causedRows: false };
+  const response = await requests.run(reads, run);
+  if (reads.causedRows && response.ok) {
+    const bookmark = await latestBookmark(db);
+    if (bookmark !== null) response.headers.set(BOOKMARK_HEADER, bookmark);
+  }
+  return response;
+}
+
+/** The primary's bookmark; null if D1 does not return it in time, because the answer must not fail for it. */
+function latestBookmark(db: D1Database): Promise<string | null> {
+  const session = db.withSession('first-primary');
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), BOOKMARK_TIMEOUT_MS);
+    session
+      .prepare('VALUES (1)')
+      .run()
+      .then(
+        () => resolve(session.getBookmark()),
+        () => resolve(null),
+      )
+      .finally(() => clearTimeout(timer));
+  });
+}
