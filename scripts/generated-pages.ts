@@ -1,4 +1,5 @@
-import { createApp, type Deps, ERRORS } from '../src/app.ts';
+import { createApp, type Deps } from '../src/app.ts';
+import { ERRORS } from '../src/core/errors.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationPage, exampleSettings } from './configuration-page.ts';
 import { apiDocument } from './documents/api-document.ts';

@@ -5,7 +5,7 @@
 import { AREAS } from './areas.ts';
 import { type Deps, mountedApp } from './mounted-app.ts';
 
-export { type Deps, ERRORS } from './mounted-app.ts';
+export type { Deps } from './mounted-app.ts';
 
 const mounts = await Promise.all(AREAS.map(({ load }) => load()));
 

@@ -3,8 +3,10 @@
  * at the first request for it, so that its start does not wait for routes that it may never serve.
  * @module
  */
-import { OPS_PATH } from './features/ops/errors.ts';
 import type { Mount } from './mounted-app.ts';
+
+/** Browsers may not call it, so `edge` adds no CORS headers there. */
+export const OPS_PATH = '/api/ops';
 
 type Area = {
   /** First parts of its paths after `/api/`. */

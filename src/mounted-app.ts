@@ -3,34 +3,26 @@
  * @module
  */
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { AppError, SHARED_ERRORS } from './core/errors.ts';
-import { ANALYTICS_ERRORS } from './features/analytics/errors.ts';
+import { OPS_PATH } from './areas.ts';
+import { AppError } from './core/errors.ts';
 import type { AnalyticsDeps } from './features/analytics/routes.ts';
-import { ASRY_ERRORS } from './features/asry/errors.ts';
 import type { AsryDeps } from './features/asry/routes.ts';
-import { EXCHANGE_ERRORS } from './features/exchange/errors.ts';
 import type { ExchangeDeps } from './features/exchange/routes.ts';
-import { NOSTR_ERRORS } from './features/nostr-feed/errors.ts';
 import type { NostrFeedDeps } from './features/nostr-feed/routes.ts';
 import type { OpenApiDeps } from './features/openapi/routes.ts';
-import { OPS_ERRORS, OPS_PATH } from './features/ops/errors.ts';
 import type { OpsDeps } from './features/ops/routes.ts';
-import { POOL_ERRORS } from './features/pools/errors.ts';
 import type { PoolsDeps } from './features/pools/routes.ts';
 import type { AbsrDeps } from './features/reserves/absr-routes.ts';
-import { ABSR_ERRORS } from './features/reserves/errors.ts';
 import type { ProofRouteDeps } from './features/reserves/proof-routes.ts';
 import type { ReservesRouteDeps } from './features/reserves/routes.ts';
 import type { StatusDeps } from './features/status/routes.ts';
-import { SWAP_ERRORS } from './features/swap/errors.ts';
 import type { SwapDeps } from './features/swap/routes.ts';
-import { TOKEN_ERRORS } from './features/tokens/errors.ts';
 import type { InvoiceDeps } from './features/tokens/invoice-routes.ts';
 import type { ListingDeps } from './features/tokens/listing-routes.ts';
 import type { QuoteDeps } from './features/tokens/quote-routes.ts';
 import type { TokenDeps } from './features/tokens/routes.ts';
 import { edge } from './http/edge.ts';
-import { asAppError, mergeErrorTables, problemResponse } from './http/problem.ts';
+import { asAppError, problemResponse } from './http/problem.ts';
 import { newRouter } from './http/router.ts';
 
 /** Each feature's dependencies. A feature's routes receive only their own part. */
@@ -49,19 +41,6 @@ export type Deps = {
   readonly tokens: InvoiceDeps & QuoteDeps & TokenDeps & ListingDeps;
 };
 
-export const ERRORS = mergeErrorTables(
-  SHARED_ERRORS,
-  OPS_ERRORS,
-  ABSR_ERRORS,
-  SWAP_ERRORS,
-  EXCHANGE_ERRORS,
-  ANALYTICS_ERRORS,
-  ASRY_ERRORS,
-  POOL_ERRORS,
-  NOSTR_ERRORS,
-  TOKEN_ERRORS,
-);
-
 export type App = ReturnType<typeof newRouter<Deps>>;
 /** Adds the routes of an area to an app. */
 export type Mount = (app: App) => unknown;
@@ -76,7 +55,7 @@ export function mountedApp(depsFor: (env: Env) => Deps, mounts: readonly Mount[]
       app,
       onMethodNotAllowed: (c, methods) => {
         const allow = [...methods, 'OPTIONS'].join(', ');
-        const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`), ERRORS);
+        const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
         problem.headers.set('Allow', allow);
         return problem;
       },
@@ -85,7 +64,7 @@ export function mountedApp(depsFor: (env: Env) => Deps, mounts: readonly Mount[]
 
   for (const mount of mounts) mount(app);
 
-  app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
+  app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.')));
   app.onError((thrown, c) => {
     const error = asAppError(thrown);
     if (error.code === 'INTERNAL') {
@@ -94,7 +73,7 @@ export function mountedApp(depsFor: (env: Env) => Deps, mounts: readonly Mount[]
       const deps: Deps | undefined = c.var.deps;
       deps?.log({ level: 'error', request_id: c.get('requestId'), unexpected: name, stack });
     }
-    return problemResponse(c, error, ERRORS);
+    return problemResponse(c, error);
   });
   return app;
 }

@@ -5,7 +5,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import {
   DOCUMENTS,
   type DocumentName,

@@ -1,7 +1,6 @@
 /**
- * The class for expected failures and the table of the shared codes. Codes are part of the wire contract: add
- * new ones, never rename or reuse any. Each feature adds its own table; app.ts merges them and refuses
- * duplicates.
+ * The class for expected failures and the table of their codes. Codes are part of the wire contract: add new
+ * ones, never rename or reuse any.
  * @module
  */
 
@@ -38,100 +37,248 @@ export type ErrorEntry = {
 
 export type ErrorTable = Readonly<Record<string, ErrorEntry>>;
 
-export const SHARED_ERRORS = {
-  INVALID_INPUT: {
-    status: 400,
-    action: 'fix_request',
-    retryable: false,
-    meaning: 'A parameter or body member is missing, malformed or out of range; details.issues names it.',
-  },
-  INVALID_JSON: {
-    status: 400,
-    action: 'fix_request',
-    retryable: false,
-    meaning: 'The body is not valid JSON.',
-  },
-  UNSUPPORTED_CONTENT_TYPE: {
-    status: 400,
-    action: 'fix_request',
-    retryable: false,
-    meaning: 'The body must be sent as application/json.',
-  },
-  INVALID_IDEMPOTENCY_KEY: {
-    status: 400,
-    action: 'fix_request',
-    retryable: false,
-    meaning: 'Idempotency-Key must be 16 to 128 visible ASCII characters.',
-  },
-  IDEMPOTENCY_KEY_REUSED: {
-    status: 422,
-    action: 'retry_with_new_key',
-    retryable: false,
-    meaning: 'This Idempotency-Key was already used with a different request.',
-  },
-  IDEMPOTENCY_IN_PROGRESS: {
-    status: 409,
-    action: 'retry_with_same_key',
-    retryable: true,
-    meaning:
-      'The first request with this Idempotency-Key is still running. Repeat the request with the same key.',
-  },
-  ROUTE_NOT_FOUND: { status: 404, action: 'fix_request', retryable: false, meaning: 'No such path.' },
-  NOT_FOUND: {
-    status: 404,
-    action: 'check_id',
-    retryable: false,
-    meaning: 'There is no record with this id.',
-  },
-  METHOD_NOT_ALLOWED: {
-    status: 405,
-    action: 'fix_request',
-    retryable: false,
-    meaning: 'The path does not support this method. See the Allow header.',
-  },
-  BODY_TOO_LARGE: {
-    status: 413,
-    action: 'fix_request',
-    retryable: false,
-    meaning: 'The body is larger than 16 KiB.',
-  },
-  RATE_LIMITED: {
-    status: 429,
-    action: 'retry_later',
-    retryable: true,
-    meaning: 'Too many requests from this address. Wait for Retry-After seconds.',
-  },
-  UPSTREAM_FAILED: {
-    status: 502,
-    action: 'retry_later',
-    retryable: true,
-    meaning: 'An upstream service failed or returned invalid data; details.upstream names it.',
-  },
-  NOT_CONFIGURED: {
-    status: 503,
-    action: 'contact_operator',
-    retryable: false,
-    meaning: 'The operator has not configured this area; details.variables lists the missing variables.',
-  },
-  DATABASE_UNAVAILABLE: {
-    status: 503,
-    action: 'retry_later',
-    retryable: true,
-    meaning: 'The database is not available. Nothing was lost; cached reads still work.',
-  },
-  CUSTODIAN_UNAVAILABLE: {
-    status: 503,
-    action: 'retry_later',
-    retryable: true,
-    meaning: 'The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once.',
-  },
-  INTERNAL: {
-    status: 500,
-    action: 'report_request_id',
-    retryable: false,
-    meaning: 'An unexpected failure. Report the request_id.',
-  },
-} as const satisfies ErrorTable;
+const permanent = (status: number, action: ErrorAction, meaning: string): ErrorEntry => {
+  return { status, action, retryable: false, meaning };
+};
+const transient = (status: number, action: ErrorAction, meaning: string): ErrorEntry => {
+  return { status, action, retryable: true, meaning };
+};
+
+const badRequest = (meaning: string): ErrorEntry => permanent(400, 'fix_request', meaning);
+const uselessDeposit = (meaning: string): ErrorEntry => permanent(400, 'use_another_deposit', meaning);
+const unavailable = (meaning: string): ErrorEntry => transient(503, 'retry_later', meaning);
+
+const CODES = {
+  INVALID_INPUT: badRequest(
+    'A parameter or body member is missing, malformed or out of range; details.issues names it.',
+  ),
+  INVALID_JSON: badRequest('The body is not valid JSON.'),
+  UNSUPPORTED_CONTENT_TYPE: badRequest('The body must be sent as application/json.'),
+  INVALID_IDEMPOTENCY_KEY: badRequest('Idempotency-Key must be 16 to 128 visible ASCII characters.'),
+  IDEMPOTENCY_KEY_REUSED: permanent(
+    422,
+    'retry_with_new_key',
+    'This Idempotency-Key was already used with a different request.',
+  ),
+  IDEMPOTENCY_IN_PROGRESS: transient(
+    409,
+    'retry_with_same_key',
+    'The first request with this Idempotency-Key is still running. Repeat the request with the same key.',
+  ),
+  ROUTE_NOT_FOUND: permanent(404, 'fix_request', 'No such path.'),
+  NOT_FOUND: permanent(404, 'check_id', 'There is no record with this id.'),
+  METHOD_NOT_ALLOWED: permanent(
+    405,
+    'fix_request',
+    'The path does not support this method. See the Allow header.',
+  ),
+  BODY_TOO_LARGE: permanent(413, 'fix_request', 'The body is larger than 16 KiB.'),
+  RATE_LIMITED: transient(
+    429,
+    'retry_later',
+    'Too many requests from this address. Wait for Retry-After seconds.',
+  ),
+  UPSTREAM_FAILED: transient(
+    502,
+    'retry_later',
+    'An upstream service failed or returned invalid data; details.upstream names it.',
+  ),
+  NOT_CONFIGURED: permanent(
+    503,
+    'contact_operator',
+    'The operator has not configured this area; details.variables lists the missing variables.',
+  ),
+  DATABASE_UNAVAILABLE: unavailable(
+    'The database is not available. Nothing was lost; cached reads still work.',
+  ),
+  CUSTODIAN_UNAVAILABLE: unavailable(
+    'The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once.',
+  ),
+  INTERNAL: permanent(500, 'report_request_id', 'An unexpected failure. Report the request_id.'),
+
+  // The operator route
+  UNAUTHORIZED: permanent(
+    401,
+    'fix_request',
+    'The operator route needs the operator secret as a bearer token.',
+  ),
+
+  // ABSR
+  PRICE_DIVERGENT: unavailable('The price venues differ by more than the limit, so no price is returned.'),
+
+  // Swaps
+  INSUFFICIENT_BALANCE: permanent(
+    400,
+    'top_up_wallet',
+    "The reserve's SOL balance, less floor, reservations and network fee, is below the amount.",
+  ),
+  AMOUNT_TOO_SMALL: badRequest("Below minAmountSol of GET /api/swap/min, or below the bridge's minimum."),
+  AMOUNT_TOO_LARGE: badRequest(
+    "Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum.",
+  ),
+  SWAP_LIMIT_REACHED: unavailable(
+    'A cap has no room: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds.',
+  ),
+  SWAPS_PAUSED: unavailable(
+    'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',
+  ),
+  QUOTE_BUDGET_SPENT: unavailable(
+    "The available share of the routing provider's quote quota is used up for now.",
+  ),
+  QUOTE_REFUSED: transient(
+    502,
+    'retry_with_new_key',
+    "The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed.",
+  ),
+  PRICE_UNAVAILABLE: transient(
+    502,
+    'retry_with_new_key',
+    'No two independent price sources agree, so no quote can be checked. Nothing was signed.',
+  ),
+
+  // Exchange
+  EXCHANGE_CURRENCY_UNKNOWN: badRequest(
+    "The provider does not have this currency; details.candidates lists the ticker's codes by network.",
+  ),
+  EXCHANGE_PAIR_INACTIVE: badRequest('The provider does not exchange this pair right now.'),
+  EXCHANGE_AMOUNT_OUT_OF_RANGE: badRequest(
+    "The amount is outside the provider's range; details has minAmount and maxAmount.",
+  ),
+  EXCHANGE_ADDRESS_INVALID: badRequest(
+    'The provider refuses payoutAddress or refundAddress for its currency.',
+  ),
+  EXCHANGE_REFUSED: badRequest(
+    'The provider refused the exchange for the reason in details.provider_code; none was created.',
+  ),
+  EXCHANGE_OUTCOME_UNKNOWN: permanent(
+    502,
+    'retry_with_new_key',
+    'The provider may have created an exchange, but its pay-in address never arrived. No money moved; pay nothing. The exchange expires unpaid. It is not retried with this Idempotency-Key: create again with a new one.',
+  ),
+
+  // Analytics
+  ANALYTICS_WRITE_FAILED: transient(
+    500,
+    'retry_later',
+    'The page-view log cannot be written; the view was not counted.',
+  ),
+  ANALYTICS_READ_FAILED: transient(500, 'retry_later', 'The page-view counters cannot be read.'),
+
+  // ASRY
+  DEPOSIT_NOT_FOUND: transient(400, 'check_id', 'No node has a transaction with this signature.'),
+  DEPOSIT_NOT_FINAL: transient(
+    409,
+    'retry_later',
+    'The deposit is not final on the chain yet. Nothing was consumed. Repeat after Retry-After seconds.',
+  ),
+  DEPOSIT_FAILED: uselessDeposit('The transaction failed on the chain.'),
+  DEPOSIT_NO_CREDIT: uselessDeposit(
+    "The transaction does not credit the treasury's own USDC or USDT account.",
+  ),
+  DEPOSIT_WRONG_ASSET: badRequest('The deposit is in the other asset; details.creditedAsset names it.'),
+  DEPOSIT_AMOUNT_MISMATCH: badRequest(
+    'The treasury received a different amount than expected; details has both amounts. Nothing was consumed.',
+  ),
+  DEPOSIT_TOO_OLD: uselessDeposit('The deposit is older than the programme or the maximum age.'),
+  DEPOSIT_TOO_SMALL: uselessDeposit('The deposit is too small to earn anything.'),
+  DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
+    'A transfer by the service itself, or tokens without a sender; details.reason tells them apart.',
+  ),
+  DEPOSIT_HELD: permanent(
+    409,
+    'contact_operator',
+    'The chain does not show clearly who sent the deposit; details.reason has the reason.',
+  ),
+  DEPOSIT_BOTH_ASSETS: permanent(
+    409,
+    'contact_operator',
+    'One transaction credits both assets, so the operator must check it.',
+  ),
+  DEPOSIT_ALREADY_USED: permanent(
+    409,
+    'use_another_deposit',
+    'The transaction has already paid for something else.',
+  ),
+  CLAIM_IN_PROGRESS: transient(
+    409,
+    'poll_status',
+    'The whole deposit is claimed and a reward is being paid; details.claim is its record.',
+  ),
+  ALREADY_CLAIMED: permanent(
+    409,
+    'none',
+    'Nothing is left to claim; details.claim shows the payouts, their times and transactions.',
+  ),
+  REWARD_USD_UNAVAILABLE: badRequest(
+    'ASRY has no price in this epoch. Omit rewardUsd to get the whole reward.',
+  ),
+  CLAIMS_PAUSED: unavailable('Claims are paused by the operator or by a safety check. Nothing was consumed.'),
+
+  // Pools
+  DEX_NON_JSON: transient(
+    502,
+    'retry_later',
+    'The pool API returned something other than JSON; body_preview has its first 500 characters.',
+  ),
+
+  // Nostr
+  RELAYS_FAILED: transient(
+    500,
+    'retry_later',
+    'No relay answered and no earlier answer is stored; relay_status has each failure.',
+  ),
+
+  // Tokens, listings and their payments
+  INVALID_TOKEN_TEXT: badRequest(
+    'Wallets cannot show the name, symbol, description or image safely; details.fault is the reason.',
+  ),
+  CONTRADICTING_OPTIONS: badRequest('The options contradict each other; details.reason names them.'),
+  METAPLEX_UNAVAILABLE: badRequest('This chain has no Metaplex metadata program. Use token-2022 instead.'),
+  CREATION_REFUSED: badRequest('The chain rejects this creation in a simulation. Nothing was charged.'),
+  NOT_A_MINT: badRequest('The chain has no token mint at this address.'),
+  NO_METADATA: badRequest('The token has no name on the chain, by either metadata standard.'),
+  ALREADY_LISTED: permanent(409, 'none', 'The token is already listed; details.tokenId names it.'),
+  INVALID_SIGNATURE: badRequest('tx_signature is not a Solana signature.'),
+  PAYMENT_FAILED: badRequest('The transaction failed on the chain; it paid nothing.'),
+  PAYMENT_NOT_FINAL: transient(409, 'retry_later', 'The payment is not final yet, or it does not exist.'),
+  PAYMENT_NOT_BOUND: permanent(
+    409,
+    'fix_request',
+    "The transaction contains neither this request's reference nor exactly its amount, so it does not pay for it.",
+  ),
+  PAYMENT_ALREADY_USED: permanent(
+    409,
+    'fix_request',
+    'The transaction already serves another purpose; details.purpose names it.',
+  ),
+  PAYMENT_INCOMPLETE: permanent(
+    409,
+    'pay_missing_amount',
+    'The payment is incomplete. Pay details.missingLamports to the same reference.',
+  ),
+  REFUND_DUE: permanent(
+    409,
+    'none',
+    'The payment bought nothing: it came too late, or the creation failed permanently. It is recorded for a refund to its payer.',
+  ),
+  INVOICE_IN_PROGRESS: transient(
+    409,
+    'poll_status',
+    'The payment has arrived and the work has begun. GET the invoice or the token to see the result.',
+  ),
+  SPENDING_LIMIT_REACHED: unavailable(
+    'The reserve cannot serve another creation now; details.limit names the limit. Nothing was charged.',
+  ),
+  TOO_MANY_OPEN_REQUESTS: transient(
+    429,
+    'retry_later',
+    'Too many requests of this address or of all callers await payment. Pay one of them or let it expire.',
+  ),
+};
+
+export type ErrorCode = keyof typeof CODES;
+
+export const ERRORS: ErrorTable & typeof CODES = CODES;
 
 /** The errors of a route that reads a JSON body. */
 export const BODY_ERRORS = [
@@ -139,7 +286,7 @@ export const BODY_ERRORS = [
   'INVALID_JSON',
   'UNSUPPORTED_CONTENT_TYPE',
   'BODY_TOO_LARGE',
-] as const satisfies (keyof typeof SHARED_ERRORS)[];
+] as const satisfies ErrorCode[];
 
 type Options = {
   /** Overrides the table's status if the contract requires it. */

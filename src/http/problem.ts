@@ -5,13 +5,7 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import {
-  AppError,
-  databaseUnavailable,
-  type ErrorEntry,
-  type ErrorTable,
-  SHARED_ERRORS,
-} from '../core/errors.ts';
+import { AppError, databaseUnavailable, ERRORS } from '../core/errors.ts';
 import { showExhausted } from './rate-limit.ts';
 
 export type ProblemBody = {
@@ -23,16 +17,6 @@ export type ProblemBody = {
   retry_after_s?: number;
   details?: Readonly<Record<string, unknown>>;
 };
-
-/** Merges the features' tables with the shared one. @throws Error when two tables define the same code */
-export function mergeErrorTables(...tables: ErrorTable[]): ErrorTable {
-  const merged: Record<string, ErrorEntry> = {};
-  for (const [code, entry] of tables.flatMap((table) => Object.entries(table))) {
-    if (merged[code]) throw new Error(`error code ${code} is defined twice`);
-    merged[code] = entry;
-  }
-  return merged;
-}
 
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
@@ -60,8 +44,8 @@ export function asAppError(thrown: unknown): AppError {
 /** Refusals by a limit on calls; `details.limit` names it. Other limits concern money. */
 const CALL_LIMIT_CODES = ['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'];
 
-export function problemResponse(c: Context, error: AppError, table: ErrorTable): Response {
-  const entry = table[error.code] ?? SHARED_ERRORS.INTERNAL;
+export function problemResponse(c: Context, error: AppError): Response {
+  const entry = ERRORS[error.code] ?? ERRORS.INTERNAL;
   const body: ProblemBody = {
     error_code: error.code,
     error: error.message,

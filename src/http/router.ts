@@ -3,7 +3,7 @@
  * @module
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { AppError, type ErrorTable } from '../core/errors.ts';
+import { AppError, ERRORS, type ErrorCode } from '../core/errors.ts';
 import { inCallerWords, valueAt, withGiven } from './caller-words.ts';
 
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
@@ -40,16 +40,19 @@ export const newRouter = <Deps>() =>
     },
   });
 
-/** The error answers of a route, grouped by status, with exactly the codes that it can send. */
-export function errorResponses(...tables: ErrorTable[]) {
-  const byStatus = new Map<number, string[]>();
-  for (const [code, entry] of tables.flatMap((table) => Object.entries(table))) {
-    byStatus.set(entry.status, [...(byStatus.get(entry.status) ?? []), code]);
-  }
+/**
+ * The error answers of a route, grouped by status, with exactly the codes that it can send.
+ * @param statuses of codes that this route sends with a different status than usual
+ */
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  statuses: Readonly<Partial<Record<ErrorCode, number>>> = {},
+) {
+  const byStatus = Map.groupBy(codes, (code) => statuses[code] ?? ERRORS[code].status);
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
+    [...byStatus].map(([status, sent]) => [
       status,
-      { description: codes.join(', '), content: { 'application/json': { schema: problemSchema(codes) } } },
+      { description: sent.join(', '), content: { 'application/json': { schema: problemSchema(sent) } } },
     ]),
   );
 }
@@ -76,10 +79,6 @@ export const problemSchema = (codes: readonly string[]) => ({
     { type: 'object' as const, properties: { error_code: { type: 'string' as const, enum: [...codes] } } },
   ],
 });
-
-/** The entries of a table with these codes. */
-export const pickErrors = <T extends ErrorTable>(table: T, ...codes: (keyof T & string)[]): ErrorTable =>
-  Object.fromEntries(Object.entries(table).filter(([code]) => codes.includes(code)));
 
 /** The required JSON body of a route. */
 export const jsonRequest = <S extends z.ZodType>(schema: S) => ({

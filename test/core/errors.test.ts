@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { AppError, SHARED_ERRORS, upstreamFailed } from '../../src/core/errors.ts';
+import { AppError, ERRORS, upstreamFailed } from '../../src/core/errors.ts';
 
-it.each(Object.entries(SHARED_ERRORS))('%s has an HTTP status that fits its meaning', (code, entry) => {
+it.each(Object.entries(ERRORS))('%s has an HTTP status that fits its meaning', (code, entry) => {
   expect(code).toMatch(/^[A-Z][A-Z_]+$/);
   expect(entry.status).toBeGreaterThanOrEqual(400);
   expect(entry.status).toBeLessThan(600);

@@ -7,8 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
 import { parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { readCommandLine } from '../../scripts/ops/command-line.ts';
-import { ERRORS } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import { type Kind, kindOf } from './command-kinds.ts';
 import { blocksOf, commandsOf, PAGES } from './markdown.ts';
 

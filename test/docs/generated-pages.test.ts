@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { generatedPages } from '../../scripts/generated-pages.ts';
 import { SWAP_DETAILS } from '../../scripts/skill-page.ts';
-import { ERRORS } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 
 const pages = generatedPages();
 

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import { isUpstream } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createDocumentChecker, type DocumentChecker } from './document-checker.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { base58 } from '@scure/base';
 import { requestId } from 'hono/request-id';
-import { ERRORS } from '../../src/app.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest } from '../../src/custody/api.ts';
@@ -151,7 +150,7 @@ export function asryApp(current: () => Service) {
     await following();
   });
   app.route('/api', asryRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.onError((error, c) => problemResponse(c, asAppError(error)));
   const env = { LIMITER: { limit: async () => ({ success: true }) } };
   return async (path: string, init?: RequestInit) => app.request(path, init, env);
 }

@@ -5,16 +5,12 @@ import { requestId } from 'hono/request-id';
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure';
 import { WebSocketServer } from 'ws';
 import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
-import { SHARED_ERRORS } from '../../src/core/errors.ts';
-import { NOSTR_ERRORS } from '../../src/features/nostr-feed/errors.ts';
 import { createFeedReader } from '../../src/features/nostr-feed/read-feed.ts';
 import { type NostrFeedDeps, nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, mergeErrorTables, problemResponse } from '../../src/http/problem.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
-
-const ERRORS = mergeErrorTables(SHARED_ERRORS, NOSTR_ERRORS);
 
 export type FeedAnswer = {
   ok: boolean;
@@ -73,7 +69,7 @@ export function nostrService(
     await next();
   });
   app.route('/api', nostrFeedRoutes);
-  app.onError((thrown, c) => problemResponse(c, asAppError(thrown), ERRORS));
+  app.onError((thrown, c) => problemResponse(c, asAppError(thrown)));
   return {
     async get(path: string): Promise<{ status: number; body: FeedAnswer }> {
       const response = await app.request(`/api/nostr/${path}`);

@@ -7,7 +7,8 @@ import { expect, it } from 'vitest';
 import { type ApiDocument, apiDocument } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { asOpenApi31 } from '../../scripts/documents/openapi-31.ts';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 
 const run = promisify(execFile);
 const noDeps = (): Deps => {

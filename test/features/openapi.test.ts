@@ -9,8 +9,8 @@ import {
 } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { SCALAR_SCRIPT, scalarScript } from '../../site/build/scalar.ts';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
-import { ERROR_ACTIONS } from '../../src/core/errors.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERROR_ACTIONS, ERRORS } from '../../src/core/errors.ts';
 import { documentReader } from '../../src/features/openapi/stored-documents.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';
 import { documentsFor } from './stored-documents.ts';

@@ -1,7 +1,6 @@
 /** Invoices and listing requests over HTTP: reads while parts of the service are down, and confirms that wait. */
 import { requestId } from 'hono/request-id';
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '../../src/app.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
@@ -93,7 +92,7 @@ function service(parts: Parts) {
   });
   app.route('/api', invoiceRoutes);
   app.route('/api', listingRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.onError((error, c) => problemResponse(c, asAppError(error)));
   const env = { LIMITER: { limit: async () => ({ success: true }) } };
   return async (path: string, body?: unknown, prefer?: string) => {
     const headers = { 'content-type': 'application/json', ...(prefer === undefined ? {} : { prefer }) };

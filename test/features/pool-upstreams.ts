@@ -9,18 +9,16 @@ import {
 import type { AddressInfo } from 'node:net';
 import { base64 } from '@scure/base';
 import { requestId } from 'hono/request-id';
-import { AppError, SHARED_ERRORS } from '../../src/core/errors.ts';
-import { POOL_ERRORS } from '../../src/features/pools/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { type PoolsDeps, poolsRoutes } from '../../src/features/pools/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, mergeErrorTables, problemResponse } from '../../src/http/problem.ts';
+import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-const ERRORS = mergeErrorTables(SHARED_ERRORS, POOL_ERRORS);
 /** The platform's counter of floods, without a limit. */
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 
@@ -105,8 +103,8 @@ export async function startPoolUpstreams() {
         await next();
       });
       app.route('/api', poolsRoutes);
-      app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'), ERRORS));
-      app.onError((thrown, c) => problemResponse(c, asAppError(thrown), ERRORS));
+      app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.')));
+      app.onError((thrown, c) => problemResponse(c, asAppError(thrown)));
       return { logged, get: async (path: string) => app.request(path, {}, ENV) };
     },
     async stop() {

@@ -1,6 +1,5 @@
 import { requestId } from 'hono/request-id';
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '../../src/app.ts';
 import { createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import { chargedFee } from '../../src/features/tokens/creation-fee.ts';
 import { quoteRoutes } from '../../src/features/tokens/quote-routes.ts';
@@ -25,7 +24,7 @@ function service() {
     c.set('deps', { tokens: deps });
     await next();
   });
-  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.onError((error, c) => problemResponse(c, asAppError(error)));
   app.route('/', quoteRoutes);
   const quote = async (query: Record<string, string>) => {
     const env = { LIMITER: { limit: async () => ({ success: true }) } };

@@ -1,7 +1,6 @@
 /** The HTTP face of swaps over a custodian and a D1 that say what a test tells them to. */
 import { base58 } from '@scure/base';
 import { requestId } from 'hono/request-id';
-import { ERRORS } from '../../src/app.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
@@ -117,7 +116,7 @@ export function swapApp(service: () => Service) {
     await next();
   });
   app.route('/api', swapRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.onError((error, c) => problemResponse(c, asAppError(error)));
   const env = { LIMITER: { limit: async () => ({ success: true }) } };
   return (path: string, init: RequestInit = {}) => app.request(`https://evil.test${path}`, init, env);
 }

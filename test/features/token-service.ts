@@ -1,6 +1,5 @@
 /** The HTTP face of invoices and tokens over a custodian, a chain and a D1 that say what a test tells them to. */
 import { requestId } from 'hono/request-id';
-import { ERRORS } from '../../src/app.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
@@ -89,7 +88,7 @@ export function tokenApp(service: TokenService) {
     await next();
   });
   app.route('/api', invoiceRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.onError((error, c) => problemResponse(c, asAppError(error)));
   const env = { LIMITER: { limit: async () => ({ success: true }) } };
   return async (body: string | Uint8Array, type = 'application/json') => {
     const init = { method: 'POST', body, headers: { 'content-type': type } };

@@ -1,7 +1,8 @@
 /** Every field of every request in the API document, given wrongly in several ways. */
 import { describe, expect, it } from 'vitest';
 import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import { routeRequests } from '../e2e/route-requests.ts';
 
 const TREASURY = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';

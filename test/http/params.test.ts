@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 
 const deps = { log: () => undefined } as Partial<Deps> as Deps;
 const app = createApp(() => deps);

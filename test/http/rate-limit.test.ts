@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ERRORS } from '../../src/app.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { CALL_LIMITS } from '../../src/core/limits.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
@@ -30,7 +29,7 @@ function service(further?: CallLimits | ((deps: Deps) => CallLimits), handler?: 
   });
   app.use('/limited', rateLimit<Deps>('test', further));
   app.get('/limited', (c) => handler?.() ?? c.json({}));
-  app.onError((error, c) => problemResponse(c, asAppError(error), ERRORS));
+  app.onError((error, c) => problemResponse(c, asAppError(error)));
   const env = { LIMITER: { limit: async () => ({ success: granted }) } };
   return async (client = `198.51.100.${clients}`) => {
     const response = await app.request('/limited', { headers: { 'cf-connecting-ip': client } }, env);

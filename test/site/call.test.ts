@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CallFailed, call, failureFrom, failureOf } from '../../site/api/call.ts';
-import { ERRORS } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

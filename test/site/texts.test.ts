@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { PAGES } from '../../site/prerender.tsx';
-import { createApp, type Deps, ERRORS } from '../../src/app.ts';
+import { createApp, type Deps } from '../../src/app.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import { documentsFor } from '../features/stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';

@@ -1,10 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
+import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import { type CountPageviewDeps, countPageview } from './count-pageview.ts';
-import { ANALYTICS_ERRORS } from './errors.ts';
 import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
 import { isPath, isSafeText, MAX_PATH, MAX_REFERRER } from './page.ts';
 import { visitorIp } from './visitor.ts';
@@ -49,10 +48,7 @@ const pageview = createRoute({
   request: { body: jsonRequest(PageviewBody) },
   responses: {
     204: { description: 'Counted' },
-    ...errorResponses(
-      pickErrors(SHARED_ERRORS, ...BODY_ERRORS, 'RATE_LIMITED'),
-      pickErrors(ANALYTICS_ERRORS, 'ANALYTICS_WRITE_FAILED'),
-    ),
+    ...errorResponses([...BODY_ERRORS, 'RATE_LIMITED', 'ANALYTICS_WRITE_FAILED']),
   },
 });
 
@@ -65,7 +61,7 @@ const stats = createRoute({
   description: 'Page views: totals, top paths and referrers, the last views, daily and hourly series.',
   responses: {
     200: jsonResponse(StatsBody, 'The aggregates'),
-    ...errorResponses(pickErrors(ANALYTICS_ERRORS, 'ANALYTICS_READ_FAILED')),
+    ...errorResponses(['ANALYTICS_READ_FAILED']),
   },
 });
 

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
-import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { AsryEpochView, ClaimAnswer } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
@@ -9,10 +9,9 @@ import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import { type ClaimFromDepositDeps, claimFromDeposit } from './claim-from-deposit.ts';
 import { claimOf, recordOf } from './claim-record.ts';
-import { ASRY_ERRORS } from './errors.ts';
 import { type GetClaimDeps, getClaim } from './get-claim.ts';
 import { type ListEpochsDeps, listEpochs } from './list-epochs.ts';
 
@@ -31,9 +30,7 @@ const EXAMPLE_SIGNATURE =
   '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
-const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
-/** The contract's status for an unreadable chain. */
-const upstream = { UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 500 } };
+const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
 const Claim = z
   .object({
@@ -161,16 +158,32 @@ const claimRoute = createRoute({
   responses: {
     200: jsonResponse(Claim, 'The deposit is claimed; with skipReward, it could be claimed'),
     ...errorResponses(
-      pickErrors(
-        SHARED_ERRORS,
+      [
         ...BODY_ERRORS,
         'INVALID_IDEMPOTENCY_KEY',
         'IDEMPOTENCY_KEY_REUSED',
         'RATE_LIMITED',
-      ),
-      upstream,
-      notConfigured,
-      ASRY_ERRORS,
+        'UPSTREAM_FAILED',
+        ...notConfigured,
+        'DEPOSIT_NOT_FOUND',
+        'DEPOSIT_NOT_FINAL',
+        'DEPOSIT_FAILED',
+        'DEPOSIT_NO_CREDIT',
+        'DEPOSIT_WRONG_ASSET',
+        'DEPOSIT_AMOUNT_MISMATCH',
+        'DEPOSIT_TOO_OLD',
+        'DEPOSIT_TOO_SMALL',
+        'DEPOSIT_NOT_ELIGIBLE',
+        'DEPOSIT_HELD',
+        'DEPOSIT_BOTH_ASSETS',
+        'DEPOSIT_ALREADY_USED',
+        'CLAIM_IN_PROGRESS',
+        'ALREADY_CLAIMED',
+        'REWARD_USD_UNAVAILABLE',
+        'CLAIMS_PAUSED',
+      ],
+      // The contract's status for an unreadable chain.
+      { UPSTREAM_FAILED: 500 },
     ),
   },
 });
@@ -189,7 +202,7 @@ const recordRoute = createRoute({
   },
   responses: {
     200: jsonResponse(ClaimRecord, 'The record'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND'), notConfigured),
+    ...errorResponses(['NOT_FOUND', ...notConfigured]),
   },
 });
 

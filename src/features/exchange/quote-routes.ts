@@ -1,9 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { SHARED_ERRORS } from '../../core/errors.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { configured, exchangeLimit } from './configured.ts';
-import { EXCHANGE_ERRORS } from './errors.ts';
 import { amountOfFrom, coinNumber, coinText, pairParams, sourceFields, sourceOf } from './parameters.ts';
 import { getEstimate, getRange, type QuoteDeps } from './quote.ts';
 
@@ -11,10 +9,14 @@ export type QuoteRouteDeps = Omit<QuoteDeps, 'changenow'> & { changenow: ChangeN
 
 const INACTIVE = 'null when the provider does not exchange the pair right now';
 
-const errors = [
-  pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NOT_CONFIGURED'),
-  pickErrors(EXCHANGE_ERRORS, 'EXCHANGE_CURRENCY_UNKNOWN', 'EXCHANGE_REFUSED'),
-];
+const ERRORS = [
+  'INVALID_INPUT',
+  'RATE_LIMITED',
+  'UPSTREAM_FAILED',
+  'NOT_CONFIGURED',
+  'EXCHANGE_CURRENCY_UNKNOWN',
+  'EXCHANGE_REFUSED',
+] as const;
 
 const minimum = createRoute({
   method: 'get',
@@ -43,7 +45,7 @@ const minimum = createRoute({
         .openapi('ExchangeMinimum'),
       'The bounds',
     ),
-    ...errorResponses(...errors),
+    ...errorResponses(ERRORS),
   },
 });
 
@@ -78,7 +80,7 @@ const estimate = createRoute({
         .openapi('ExchangeEstimate'),
       'The estimate',
     ),
-    ...errorResponses(...errors, pickErrors(EXCHANGE_ERRORS, 'EXCHANGE_AMOUNT_OUT_OF_RANGE')),
+    ...errorResponses([...ERRORS, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']),
   },
 });
 

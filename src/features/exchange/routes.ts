@@ -1,15 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { AppError, BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { preferChangeHeaders } from '../../http/prefer.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { configured, createLimit, exchangeLimit } from './configured.ts';
 import { type CreateExchangeDeps, createExchange } from './create-exchange.ts';
-import { EXCHANGE_ERRORS } from './errors.ts';
 import { ExchangeAnswer } from './exchange-answer.ts';
 import { ExchangeStatusBody, type GetStatusDeps, getExchangeStatus } from './get-exchange-status.ts';
 import { amountOfFrom, pairParams } from './parameters.ts';
@@ -72,20 +71,22 @@ const create = createRoute({
       ExchangeAnswer,
       'The exchange. A repeated request has the header `Idempotency-Replayed: true`',
     ),
-    ...errorResponses(
-      pickErrors(
-        SHARED_ERRORS,
-        ...BODY_ERRORS,
-        'INVALID_IDEMPOTENCY_KEY',
-        'IDEMPOTENCY_KEY_REUSED',
-        'IDEMPOTENCY_IN_PROGRESS',
-        'RATE_LIMITED',
-        'UPSTREAM_FAILED',
-        'NOT_CONFIGURED',
-        'DATABASE_UNAVAILABLE',
-      ),
-      EXCHANGE_ERRORS,
-    ),
+    ...errorResponses([
+      ...BODY_ERRORS,
+      'INVALID_IDEMPOTENCY_KEY',
+      'IDEMPOTENCY_KEY_REUSED',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'RATE_LIMITED',
+      'UPSTREAM_FAILED',
+      'NOT_CONFIGURED',
+      'DATABASE_UNAVAILABLE',
+      'EXCHANGE_CURRENCY_UNKNOWN',
+      'EXCHANGE_PAIR_INACTIVE',
+      'EXCHANGE_AMOUNT_OUT_OF_RANGE',
+      'EXCHANGE_ADDRESS_INVALID',
+      'EXCHANGE_REFUSED',
+      'EXCHANGE_OUTCOME_UNKNOWN',
+    ]),
   },
 });
 
@@ -105,17 +106,14 @@ const status = createRoute({
   },
   responses: {
     200: jsonResponse(ExchangeStatusBody, 'The state'),
-    ...errorResponses(
-      pickErrors(
-        SHARED_ERRORS,
-        'INVALID_INPUT',
-        'NOT_FOUND',
-        'RATE_LIMITED',
-        'UPSTREAM_FAILED',
-        'NOT_CONFIGURED',
-      ),
-      pickErrors(EXCHANGE_ERRORS, 'EXCHANGE_REFUSED'),
-    ),
+    ...errorResponses([
+      'INVALID_INPUT',
+      'NOT_FOUND',
+      'RATE_LIMITED',
+      'UPSTREAM_FAILED',
+      'NOT_CONFIGURED',
+      'EXCHANGE_REFUSED',
+    ]),
   },
 });
 

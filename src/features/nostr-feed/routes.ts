@@ -1,10 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { npubOf } from '../../chain/nostr/nip19.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, ERRORS } from '../../core/errors.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
-import { NOSTR_ERRORS } from './errors.ts';
+import { errorResponses, jsonResponse, newRouter, type RouterEnv } from '../../http/router.ts';
 import { getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
 import { endOfSecond, later, type Position } from './position.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';
@@ -27,7 +26,7 @@ export type NostrFeedDeps = {
 };
 
 const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
-const ERRORS = errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'NOT_CONFIGURED'));
+const COMMON_ERRORS = errorResponses(['INVALID_INPUT', 'NOT_CONFIGURED']);
 
 const feed = createRoute({
   method: 'get',
@@ -46,7 +45,7 @@ const feed = createRoute({
     }),
   },
   responses: {
-    ...ERRORS,
+    ...COMMON_ERRORS,
     200: jsonResponse(FeedBody, 'A page of the feed'),
     500: jsonResponse(FeedBody, 'No relay answered; ok is false'),
   },
@@ -63,7 +62,7 @@ const posts = createRoute({
     query: z.object({ limit: limitParam(MAX_POSTS_LIMIT, 100), until: untilParam, cursor: cursorParam }),
   },
   responses: {
-    ...ERRORS,
+    ...COMMON_ERRORS,
     200: jsonResponse(PostsBody, 'A page of posts, or ok false with code NO_IDENTITY'),
     500: jsonResponse(PostsBody, 'No relay answered; ok is false'),
   },
@@ -189,7 +188,7 @@ async function orRelaysFailed<A, B>(
 }
 
 function failureOf(error: AppError, requestId: string) {
-  const { action, retryable } = NOSTR_ERRORS.RELAYS_FAILED;
+  const { action, retryable } = ERRORS.RELAYS_FAILED;
   const relay_status = (error.details?.relay_status ?? []) as FeedPage['relays'];
   return {
     ...EMPTY,

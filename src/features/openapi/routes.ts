@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
+import { notConfigured } from '../../core/errors.ts';
 import type { Tagged } from '../../http/memoized-json.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors, type RouterEnv } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter, type RouterEnv } from '../../http/router.ts';
 import { securityText, sitemap } from './site-texts.ts';
 import type { DocumentName } from './stored-documents.ts';
 
@@ -119,7 +119,7 @@ const securityRoute = createRoute({
   description: 'Where a vulnerability is reported (RFC 9116).',
   responses: {
     200: { description: 'The contact', content: { 'text/plain': { schema: z.string() } } },
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),
+    ...errorResponses(['NOT_CONFIGURED']),
   },
 });
 

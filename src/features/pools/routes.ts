@@ -2,17 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isAddress } from '../../chain/solana/address.ts';
-import { notConfigured, SHARED_ERRORS } from '../../core/errors.ts';
+import { ERRORS, notConfigured } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import {
-  errorResponses,
-  jsonResponse,
-  newRouter,
-  Problem,
-  pickErrors,
-  type RouterEnv,
-} from '../../http/router.ts';
-import { POOL_ERRORS } from './errors.ts';
+import { errorResponses, jsonResponse, newRouter, Problem, type RouterEnv } from '../../http/router.ts';
 import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
 export type PoolsDeps = PoolDeps & {
@@ -123,7 +115,7 @@ function nonJson(
   c: Context<RouterEnv<{ readonly pools: PoolsDeps }>>,
   { status, preview, retryAfter }: NonJson,
 ): Response {
-  const { action, retryable } = POOL_ERRORS.DEX_NON_JSON;
+  const { action, retryable } = ERRORS.DEX_NON_JSON;
   const body = {
     error_code: 'DEX_NON_JSON',
     error: 'dex_non_json',
@@ -153,7 +145,7 @@ for (const [path, operationId, variable, summary] of DEFAULT_POOLS) {
     summary,
     description: `Redirects to the pool of ${variable}.`,
     responses: {
-      ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED')),
+      ...errorResponses(['NOT_CONFIGURED']),
       307: { description: 'To /api/dex/pool/{address}' },
     },
   });

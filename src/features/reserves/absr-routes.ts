@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError, databaseUnavailable, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, listResponse, wantsCsv } from '../../http/csv.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
 import { backingOf } from './backing.ts';
 import { type BadgeState, badgeSvg } from './badge.ts';
@@ -62,7 +62,7 @@ const summaryRoute = createRoute({
         .openapi('AbsrSummary'),
       'A part that cannot be read is null and named in errors',
     ),
-    ...errorResponses({ UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 503 } }),
+    ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
   },
 });
 
@@ -94,7 +94,7 @@ const transactionsRoute = createRoute({
         .openapi('AbsrTransactions'),
       'Mints and issues',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE', 'INVALID_INPUT')),
+    ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),
   },
 });
 

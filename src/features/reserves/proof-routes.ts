@@ -1,11 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
-import { SHARED_ERRORS } from '../../core/errors.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
 export type ProofRouteDeps = GetProofDeps & {
@@ -58,8 +57,6 @@ const EXCLUSIONS = [
   'Signatures prove control of the keys at the time of signing, not later.',
 ];
 
-const archiveErrors = pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE');
-
 const proofRoute = createRoute({
   method: 'get',
   path: '/proof',
@@ -74,9 +71,8 @@ const proofRoute = createRoute({
       'Both signatures over one message',
     ),
     ...errorResponses(
-      { UPSTREAM_FAILED: { ...SHARED_ERRORS.UPSTREAM_FAILED, status: 503 } },
-      pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'),
-      archiveErrors,
+      ['UPSTREAM_FAILED', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE', 'DATABASE_UNAVAILABLE'],
+      { UPSTREAM_FAILED: 503 },
     ),
   },
 });
@@ -104,7 +100,7 @@ const historyRoute = createRoute({
         .openapi('ProofHistory'),
       'One page of the archive',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT'), archiveErrors),
+    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -118,7 +114,7 @@ const dayRoute = createRoute({
   request: { params: z.object({ date: z.iso.date().openapi({ example: '2026-11-20' }) }) },
   responses: {
     200: jsonResponse(Proof, 'The proof as signed'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'NOT_FOUND'), archiveErrors),
+    ...errorResponses(['INVALID_INPUT', 'NOT_FOUND', 'DATABASE_UNAVAILABLE']),
   },
 });
 

@@ -4,7 +4,7 @@
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS } from '../../core/amount.ts';
-import { BODY_ERRORS, SHARED_ERRORS } from '../../core/errors.ts';
+import { BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { listResponse } from '../../http/csv.ts';
@@ -12,8 +12,7 @@ import { nextCursor, pageParams } from '../../http/page.ts';
 import { amountParam } from '../../http/params.ts';
 import { preferChangeHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, pickErrors } from '../../http/router.ts';
-import { SWAP_ERRORS } from './errors.ts';
+import { errorResponses, jsonRequest, jsonResponse } from '../../http/router.ts';
 import { CONTRACT_MINIMUM } from './minimum.ts';
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
@@ -30,10 +29,7 @@ const stale = z
   .boolean()
   .openapi({ description: 'True when a source is unavailable and an older value is shown' });
 
-const upstream = pickErrors(SHARED_ERRORS, 'UPSTREAM_FAILED');
-const notConfigured = pickErrors(SHARED_ERRORS, 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE');
-const database = pickErrors(SHARED_ERRORS, 'DATABASE_UNAVAILABLE');
-const badInput = pickErrors(SHARED_ERRORS, 'INVALID_INPUT');
+const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
 export const minimumRoute = createRoute({
   method: 'get',
@@ -71,12 +67,14 @@ export const minimumRoute = createRoute({
         .openapi('SwapMinimum'),
       'Bounds of a swap',
     ),
-    ...errorResponses(
-      upstream,
-      notConfigured,
-      database,
-      pickErrors(SWAP_ERRORS, 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED', 'PRICE_UNAVAILABLE'),
-    ),
+    ...errorResponses([
+      'UPSTREAM_FAILED',
+      ...notConfigured,
+      'DATABASE_UNAVAILABLE',
+      'QUOTE_BUDGET_SPENT',
+      'QUOTE_REFUSED',
+      'PRICE_UNAVAILABLE',
+    ]),
   },
 });
 
@@ -120,14 +118,17 @@ export const estimateRoute = createRoute({
         .openapi('SwapEstimate'),
       'An estimate from the routing provider',
     ),
-    ...errorResponses(
-      badInput,
-      upstream,
-      notConfigured,
-      database,
-      pickErrors(SHARED_ERRORS, 'RATE_LIMITED'),
-      pickErrors(SWAP_ERRORS, 'AMOUNT_TOO_SMALL', 'AMOUNT_TOO_LARGE', 'QUOTE_BUDGET_SPENT', 'QUOTE_REFUSED'),
-    ),
+    ...errorResponses([
+      'INVALID_INPUT',
+      'UPSTREAM_FAILED',
+      ...notConfigured,
+      'DATABASE_UNAVAILABLE',
+      'RATE_LIMITED',
+      'AMOUNT_TOO_SMALL',
+      'AMOUNT_TOO_LARGE',
+      'QUOTE_BUDGET_SPENT',
+      'QUOTE_REFUSED',
+    ]),
   },
 });
 
@@ -182,19 +183,23 @@ export const createSwapRoute = createRoute({
         .openapi('SwapCreated'),
       'The swap is signed and on its way',
     ),
-    ...errorResponses(
-      pickErrors(
-        SHARED_ERRORS,
-        ...BODY_ERRORS,
-        'INVALID_IDEMPOTENCY_KEY',
-        'IDEMPOTENCY_KEY_REUSED',
-        'IDEMPOTENCY_IN_PROGRESS',
-        'RATE_LIMITED',
-      ),
-      upstream,
-      notConfigured,
-      SWAP_ERRORS,
-    ),
+    ...errorResponses([
+      ...BODY_ERRORS,
+      'INVALID_IDEMPOTENCY_KEY',
+      'IDEMPOTENCY_KEY_REUSED',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'RATE_LIMITED',
+      'UPSTREAM_FAILED',
+      ...notConfigured,
+      'INSUFFICIENT_BALANCE',
+      'AMOUNT_TOO_SMALL',
+      'AMOUNT_TOO_LARGE',
+      'SWAP_LIMIT_REACHED',
+      'SWAPS_PAUSED',
+      'QUOTE_BUDGET_SPENT',
+      'QUOTE_REFUSED',
+      'PRICE_UNAVAILABLE',
+    ]),
   },
 });
 
@@ -234,7 +239,7 @@ export const statusRoute = createRoute({
         .openapi('SwapStatus'),
       'The stored state',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND'), notConfigured),
+    ...errorResponses(['NOT_FOUND', ...notConfigured]),
   },
 });
 
@@ -268,6 +273,6 @@ export const historyRoute = createRoute({
         .openapi('SwapHistory'),
       'Landed swaps',
     ),
-    ...errorResponses(database, badInput),
+    ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),
   },
 });

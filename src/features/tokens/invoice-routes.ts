@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
@@ -10,10 +10,9 @@ import { clientKey } from '../../http/client.ts';
 import { integerMember } from '../../http/params.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
-import { TOKEN_ERRORS } from './errors.ts';
 import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
   type ConfirmPaymentDeps,
@@ -138,18 +137,15 @@ const createInvoiceRoute = createRoute({
   },
   responses: {
     200: jsonResponse(Invoice.extend({ message: z.string() }).openapi('InvoiceCreated'), 'The invoice'),
-    ...errorResponses(
-      requestErrors,
-      pickErrors(
-        TOKEN_ERRORS,
-        'INVALID_TOKEN_TEXT',
-        'CONTRADICTING_OPTIONS',
-        'METAPLEX_UNAVAILABLE',
-        'CREATION_REFUSED',
-        'SPENDING_LIMIT_REACHED',
-        'TOO_MANY_OPEN_REQUESTS',
-      ),
-    ),
+    ...errorResponses([
+      ...requestErrors,
+      'INVALID_TOKEN_TEXT',
+      'CONTRADICTING_OPTIONS',
+      'METAPLEX_UNAVAILABLE',
+      'CREATION_REFUSED',
+      'SPENDING_LIMIT_REACHED',
+      'TOO_MANY_OPEN_REQUESTS',
+    ]),
   },
 });
 
@@ -163,7 +159,7 @@ const getInvoiceRoute = createRoute({
   request: { params: z.object({ id: z.string() }), headers: preferChangeHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE')),
+    ...errorResponses(['NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
   },
 });
 

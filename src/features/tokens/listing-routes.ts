@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
@@ -10,8 +10,7 @@ import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams }
 import { integerMember, integerParam } from '../../http/params.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
-import { TOKEN_ERRORS } from './errors.ts';
+import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,
@@ -92,7 +91,7 @@ const searchRoute = createRoute({
       z.object({ tokens: z.array(Token), next_cursor: z.string().nullable() }).openapi('TokenSearch'),
       'Best matches first; newest first without q',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -114,7 +113,7 @@ const listRoute = createRoute({
       z.object({ listings: z.array(Listing), next_cursor: nextCursor }).openapi('Listings'),
       'Listings',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -152,18 +151,16 @@ const requestRoute = createRoute({
         .openapi('ListingRequested'),
       'Payment instructions; for a listed token, its listing',
     ),
-    ...errorResponses(
-      requestErrors,
-      pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE'),
-      pickErrors(
-        TOKEN_ERRORS,
-        'ALREADY_LISTED',
-        'NOT_A_MINT',
-        'NO_METADATA',
-        'INVALID_TOKEN_TEXT',
-        'TOO_MANY_OPEN_REQUESTS',
-      ),
-    ),
+    ...errorResponses([
+      ...requestErrors,
+      'NOT_FOUND',
+      'DATABASE_UNAVAILABLE',
+      'ALREADY_LISTED',
+      'INVALID_TOKEN_TEXT',
+      'NOT_A_MINT',
+      'NO_METADATA',
+      'TOO_MANY_OPEN_REQUESTS',
+    ]),
   },
 });
 

@@ -5,11 +5,9 @@
  */
 import { z } from '@hono/zod-openapi';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { BODY_ERRORS, refusalError, SHARED_ERRORS } from '../../core/errors.ts';
+import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { pickErrors } from '../../http/router.ts';
-import { TOKEN_ERRORS } from './errors.ts';
 
 export const instant = z.iso.datetime();
 
@@ -48,30 +46,26 @@ export function paymentAnswer(request: RequestView, treasury: string, purpose: s
 }
 
 /** Errors of every call that opens or confirms a request. */
-export const requestErrors = pickErrors(
-  SHARED_ERRORS,
+export const requestErrors = [
   ...BODY_ERRORS,
   'NOT_CONFIGURED',
   'CUSTODIAN_UNAVAILABLE',
   'UPSTREAM_FAILED',
   'RATE_LIMITED',
-);
+] as const;
 
-export const confirmErrors = {
+export const confirmErrors = [
   ...requestErrors,
-  ...pickErrors(SHARED_ERRORS, 'NOT_FOUND'),
-  ...pickErrors(
-    TOKEN_ERRORS,
-    'INVALID_SIGNATURE',
-    'PAYMENT_FAILED',
-    'PAYMENT_NOT_FINAL',
-    'PAYMENT_NOT_BOUND',
-    'PAYMENT_ALREADY_USED',
-    'PAYMENT_INCOMPLETE',
-    'REFUND_DUE',
-    'INVOICE_IN_PROGRESS',
-  ),
-};
+  'NOT_FOUND',
+  'INVALID_SIGNATURE',
+  'PAYMENT_FAILED',
+  'PAYMENT_NOT_FINAL',
+  'PAYMENT_NOT_BOUND',
+  'PAYMENT_ALREADY_USED',
+  'PAYMENT_INCOMPLETE',
+  'REFUND_DUE',
+  'INVOICE_IN_PROGRESS',
+] as const;
 
 /** The signature in a confirm's body, in both spellings that clients use. */
 export const signatureFields = {

@@ -3,11 +3,9 @@ import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, designOf } from './create-invoice.ts';
 import { chargedFee, creationFee } from './creation-fee.ts';
-import { TOKEN_ERRORS } from './errors.ts';
-import { requestErrors } from './paid-request.ts';
 
 export type QuoteDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin' | 'publicBaseUrl'> & {
   /** This isolate's memory only. */
@@ -51,10 +49,14 @@ const quoteRoute = createRoute({
         .openapi('TokenQuote'),
       'The price of a supply above 0',
     ),
-    ...errorResponses(
-      pickErrors(requestErrors, 'INVALID_INPUT', 'NOT_CONFIGURED', 'UPSTREAM_FAILED', 'RATE_LIMITED'),
-      pickErrors(TOKEN_ERRORS, 'INVALID_TOKEN_TEXT', 'CONTRADICTING_OPTIONS'),
-    ),
+    ...errorResponses([
+      'INVALID_INPUT',
+      'NOT_CONFIGURED',
+      'UPSTREAM_FAILED',
+      'RATE_LIMITED',
+      'INVALID_TOKEN_TEXT',
+      'CONTRADICTING_OPTIONS',
+    ]),
   },
 });
 

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
-import { AppError, SHARED_ERRORS } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
-import { errorResponses, jsonResponse, newRouter, pickErrors } from '../../http/router.ts';
+import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { instant } from './paid-request.ts';
 import { tokenAnswer } from './token-answer.ts';
 import type { ReadTokenFacts } from './token-facts.ts';
@@ -64,7 +64,7 @@ const listRoute = createRoute({
       z.object({ tokens: z.array(Token), next_cursor: nextCursor }).openapi('Tokens'),
       'Tokens',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'INVALID_INPUT', 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -82,7 +82,7 @@ const getRoute = createRoute({
   },
   responses: {
     200: jsonResponse(Token, 'The token'),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -106,7 +106,7 @@ const metadataRoute = createRoute({
         .openapi('TokenMetadata'),
       'Metadata in the format that wallets read',
     ),
-    ...errorResponses(pickErrors(SHARED_ERRORS, 'NOT_FOUND', 'DATABASE_UNAVAILABLE')),
+    ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),
   },
 });
 

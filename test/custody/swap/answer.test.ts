@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '../../../src/app.ts';
 import { lamports } from '../../../src/core/amount.ts';
+import { ERRORS } from '../../../src/core/errors.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import {
