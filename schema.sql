@@ -47,6 +47,13 @@ CREATE TABLE IF NOT EXISTS status_periods (
   failures TEXT NOT NULL               -- JSON object: part of the service to the checks that found it failing
 );
 
+-- The row that the custodian writes to find out whether the database accepts writes.
+CREATE TABLE IF NOT EXISTS mirror_marks (
+  name TEXT PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  filler BLOB
+) WITHOUT ROWID;
+
 -- Creates that may have reached the exchange provider. The row is written before the provider is called, and kept for 7 days.
 CREATE TABLE IF NOT EXISTS exchange_requests (
   key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random without a key

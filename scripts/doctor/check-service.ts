@@ -21,6 +21,7 @@ const Status = z.looseObject({
       paused: z.string().nullable(),
       heldOperations: z.number(),
       mirrorBehindSince: z.string().nullable(),
+      mirrorRefusedRows: z.number().default(0),
       mint: z.looseObject({ ok: z.boolean(), reason: z.string().nullable() }).nullable(),
       limits: z.array(z.looseObject({ name: z.string(), left: z.string() })),
     })
@@ -200,6 +201,14 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
           'mirror-behind',
           `D1 has not accepted changes since ${custody.mirrorBehindSince}.`,
           'Nothing is lost. Check D1 if it lasts.',
+        ),
+      );
+    if (custody.mirrorRefusedRows > 0)
+      found.push(
+        problem(
+          'mirror-refuses-rows',
+          `D1 refuses ${custody.mirrorRefusedRows} rows while it accepts others.`,
+          '`npm run ops -- republish` lists them with the error, and tries them again.',
         ),
       );
     if (custody.mint?.ok === false)

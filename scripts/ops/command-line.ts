@@ -25,6 +25,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     send: (id) => ({ name: 'refund', id }),
   },
   reconcile: plain('reconcile', 'rebuild a doubted journal from D1 and the chain'),
+  republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
   'trust-programs': plain('trust-programs', 'take the programs of the LI.FI route as they are deployed now'),
   balances: plain('balances', 'what reserve and treasury hold'),
   'refund-due': plain('refund-due', 'payments that bought nothing'),

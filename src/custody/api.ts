@@ -149,7 +149,10 @@ export type CustodyReport = {
   readonly paused: string | null;
   readonly openOperations: number;
   readonly heldOperations: number;
+  /** Since when changes wait for D1; rows that D1 refuses do not count. */
   readonly undeliveredSinceMs: number | null;
+  /** Rows that D1 has refused repeatedly while it accepted others. */
+  readonly refusedRows: number;
   /** Every cap and its current use. */
   readonly limits: readonly Limit[];
 };
@@ -264,6 +267,7 @@ export type OpsCommand = {
     | 'retry'
     | 'refund'
     | 'reconcile'
+    | 'republish'
     | 'trust-programs';
   /**
    * For `retry`, an operation id; for `refund`, the id of an invoice or listing request, or a payment's

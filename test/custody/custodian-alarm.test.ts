@@ -247,6 +247,80 @@ describe('without D1', () => {
   });
 });
 
+describe('rows that D1 refuses while it accepts others', () => {
+  /** D1 refuses the swaps of these clients for good. */
+  function refusing(...names: readonly string[]) {
+    const w = createCustodianWorld();
+    const refused = new Set(names.map((name) => `swap:key-${name}`));
+    const { apply } = w.mirror;
+    w.mirror.apply = async (...batch) => {
+      if (batch[0].some(({ id }) => refused.has(id))) throw new Error('D1_ERROR: string or blob too big');
+      return apply(...batch);
+    };
+    return { w, refused };
+  }
+  async function pass(w: CustodianWorld, ms: number): Promise<number> {
+    let fired = 0;
+    for (const end = w.clock.now + ms; w.storage.alarm !== null && w.storage.alarm <= end; fired++) {
+      w.clock.now = Math.max(w.clock.now, w.storage.alarm);
+      await w.custody.alarm();
+    }
+    return fired;
+  }
+
+  it('do not stop new operations or the delivery of other rows', async () => {
+    const { w } = refusing('a');
+    await w.custody.createSwap(keyed('a'));
+    land(w.chain);
+    pay(w);
+    await pass(w, 10 * 60_000);
+    expect((await w.custody.createSwap(keyed('b', { client: 'other' }))).type).toBe('created');
+    expect(w.mirror.operation('swap:key-b')).toEqual(w.journal.get('swap:key-b'));
+    expect(stateOf(w)).toBe('done');
+    expect(await w.custody.report()).toMatchObject({ refusedRows: 1, undeliveredSinceMs: null });
+    expect(w.logged).toContain('mirror_row_refused');
+  });
+
+  it('wake the object about once in ten minutes', async () => {
+    const { w } = refusing('a');
+    await w.custody.createSwap(keyed('a'));
+    land(w.chain);
+    pay(w);
+    await pass(w, 3_600_000);
+    expect(await pass(w, 86_400_000)).toBeLessThan(160);
+  });
+
+  it('are listed and delivered by the operator’s command once D1 accepts them', async () => {
+    const { w, refused } = refusing('a');
+    await w.custody.createSwap(keyed('a'));
+    await pass(w, 60_000);
+    refused.clear();
+    expect(await w.custody.ops({ name: 'republish' })).toMatchObject({
+      ok: true,
+      rows: [{ entity: 'operation', id: 'swap:key-a', refusals: expect.any(Number) }],
+    });
+    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
+    expect((await w.custody.report()).refusedRows).toBe(0);
+  });
+
+  it('stop new operations when there are twenty of them', async () => {
+    const { w } = refusing();
+    w.storage.transaction(() => {
+      for (let at = 0; at < 20; at++) w.journal.publish('invoices', `i${at}`, { journal: '{}' }, NOW);
+    });
+    const { apply } = w.mirror;
+    w.mirror.apply = async (...batch) => {
+      if (batch[0].some(({ entity }) => entity === 'invoices')) throw new Error('D1_ERROR: full');
+      return apply(...batch);
+    };
+    await w.custody.wake();
+    await pass(w, 10 * 60_000);
+    expect(await w.custody.createSwap(request())).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
+    });
+  });
+});
+
 it('a landing that took more than it may freezes all signing, and the report shows it', async () => {
   const w = createCustodianWorld();
   await w.custody.createSwap(keyed('a'));

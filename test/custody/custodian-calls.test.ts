@@ -211,6 +211,7 @@ describe('the report', () => {
       openOperations: 1,
       heldOperations: 0,
       undeliveredSinceMs: null,
+      refusedRows: 0,
     });
     expect(report.limits.map(({ name, used, maximum }) => [name, used, maximum])).toEqual([
       ['hour', SOL, 4n * SOL],

@@ -95,14 +95,18 @@ describe('the outbox', () => {
     };
     for (let at = 0; at < rows; at++)
       storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
-    return { journal, mirror, calls, flush: () => flushOutbox(journal, storage, mirror, () => undefined) };
+    mirror.probe = async () => {
+      if (poison('swap:other')) throw new Error('D1_ERROR: network connection lost');
+    };
+    const flush = () => flushOutbox({ journal, storage, mirror, now: () => NOW, log: () => undefined });
+    return { journal, mirror, calls, flush };
   }
 
   it('delivers every other row although D1 refuses the 50 oldest', async () => {
     const w = setUp(120, (id) => Number(id.slice(5)) < 50);
     for (let tries = 0; tries < 60; tries++) await w.flush();
     expect(w.mirror.rows.size).toBe(70);
-    expect(w.journal.outbox(99)).toHaveLength(50);
+    expect(w.journal.isQueued()).toBe(false);
   });
 
   it('calls an unavailable mirror once each time, and delivers everything at once afterwards', async () => {

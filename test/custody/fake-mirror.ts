@@ -34,6 +34,9 @@ export function createFakeMirror(): FakeMirror {
       }
       if (mirror.state === 'loses answers') throw new Error('D1_ERROR: network connection lost');
     },
+    async probe() {
+      if (mirror.state !== 'up') throw new Error('D1_ERROR: network connection lost');
+    },
     async highestRevision() {
       reading();
       return Math.max(0, ...[...rows.values()].map(({ revision }) => revision));

@@ -32,6 +32,7 @@ const CALM: StatusReport = {
     heldOperations: 0,
     mint: { day: '2026-11-20', state: 'minted', reason: null, ok: true },
     mirrorBehindSince: null,
+    mirrorRefusedRows: 0,
     limits: [],
     nodes: NODES,
     caps: { hour: cap, day: cap, unsettled: cap, cost_day: cap },
@@ -51,6 +52,7 @@ const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
   ['operation_stuck', custody({ heldOperations: 1 }), SOL],
   ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
   ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
+  ['database_refuses_rows', custody({ mirrorRefusedRows: 1 }), SOL],
   [
     'supply_above_reserve',
     { ...CALM, backing: { ...CALM.backing, ok: false, gapSatoshis: '-1', ratio: 0.9 } },
@@ -94,6 +96,7 @@ describe('alarms', () => {
       quote_budget_low: true,
       bridge_fees_over_cap: true,
       database_behind: true,
+      database_refuses_rows: true,
       cron_missing: true,
     };
     expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(Object.keys(all)));

@@ -26,6 +26,7 @@ const HEALTHY: StatusReportDeps = {
       openOperations: 1,
       heldOperations: 0,
       undeliveredSinceMs: null,
+      refusedRows: 0,
       limits: [
         { name: 'hour', ...cap },
         { name: 'day', ...cap },

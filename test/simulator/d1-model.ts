@@ -53,6 +53,7 @@ const TABLES = [
   'asry_claims',
   'asry_epochs',
   'proofs',
+  'mirror_marks',
 ];
 
 let opened: { schema: string; db: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
@@ -143,7 +144,7 @@ export function createD1Model(p: {
     },
   };
 
-  const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY id`, params: [] });
+  const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY 1`, params: [] });
   for (const table of TABLES) run({ sql: `DELETE FROM ${table}`, params: [] });
   for (const table of ['tokens_text', 'tokens_short']) run({ sql: `DELETE FROM ${table}`, params: [] });
   let remembered: Map<string, SqlRow[]> | undefined;

@@ -241,8 +241,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/kernel/outbox.ts',
-        find: `      await mirror.apply(rows);`,
-        replace: `      journal.delivered(rows);\n      await mirror.apply(rows);`,
+        find: `    await p.mirror.apply(rows);`,
+        replace: `    journal.delivered(rows);\n    await p.mirror.apply(rows);`,
       },
     ],
   },
@@ -258,7 +258,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'D1 hears of what is not durable',
-    edits: [{ file: 'custody/kernel/outbox.ts', find: `    await storage.sync();\n`, replace: '' }],
+    edits: [{ file: 'custody/kernel/outbox.ts', find: `  await p.storage.sync();\n`, replace: '' }],
   },
   {
     name: 'the alarm is not set again',
@@ -273,7 +273,7 @@ export const MUTANTS: readonly Mutant[] = [
         find: `      ranAt = now();
       await publish();`,
         replace: `      ranAt = now();
-      await flushOutbox(journal, storage, p.mirror, log);`,
+      await flushOutbox(p);`,
       },
     ],
   },
@@ -701,7 +701,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/kernel/outbox.ts',
-        find: `    journal.offering(Math.max(...rows.map(({ revision }) => revision)));\n`,
+        find: `  journal.offering(Math.max(...rows.map(({ revision }) => revision)));\n`,
         replace: ``,
       },
     ],

@@ -140,6 +140,22 @@ describe('a batch', () => {
     expect(await everything()).toEqual([]);
   });
 
+  it('gives a row that was renumbered its new number, which frees the old one', async () => {
+    await apply(signed({ id: 'swap:a', seq: 1, revision: 1 }));
+    await apply(
+      signed({ id: 'swap:a', seq: 2, revision: 2 }),
+      planned({ id: 'swap:b', seq: 1, revision: 3 }),
+    );
+    expect([await stored('swap:a'), await stored('swap:b')]).toMatchObject([{ seq: 2 }, { seq: 1 }]);
+  });
+
+  it('of a probe leaves no row, and fails when the database cannot be written', async () => {
+    await mirror.probe();
+    expect(await env.DB.prepare('SELECT count(*) AS n FROM mirror_marks').first()).toEqual({ n: 0 });
+    await env.DB.exec('DROP TABLE mirror_marks');
+    await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
+  });
+
   it('two rows cannot have one signature or one number', async () => {
     await apply(signed({ id: 'swap:a', seq: 1 }));
     await expect(apply(signed({ id: 'swap:b', seq: 2 }))).rejects.toThrow(/UNIQUE/);

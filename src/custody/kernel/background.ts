@@ -49,7 +49,7 @@ export function createBackground(p: {
   /** When the last alarm ended. */
   let ranAt = 0;
 
-  /** Batches that D1 has rejected since it last accepted one. */
+  /** Flushes after which rows still waited, since the last one that emptied the queue. */
   let refusals = 0;
   /** Modules whose last run failed, with the time until which the alarm skips them. */
   const failing = new Map<string, { readonly failures: number; readonly until: number }>();
@@ -89,18 +89,22 @@ export function createBackground(p: {
     }
   }
 
-  const mirrorRetryAt = (): number =>
-    now() + doubled(MIRROR_RETRY_MS, refusals - QUICK_MIRROR_RETRIES, RAREST_MIRROR_RETRY_MS);
+  /** When D1 is next tried, Unix milliseconds; undefined when it has every row. */
+  function nextDeliveryAt(): number | undefined {
+    const isQueued = journal.isQueued();
+    const refused = journal.nextRefusedAt(now());
+    if (!isQueued && (refused === undefined || refusals === 0)) return refused;
+    return now() + doubled(MIRROR_RETRY_MS, refusals - QUICK_MIRROR_RETRIES, RAREST_MIRROR_RETRY_MS);
+  }
 
   /**
    * Sets the alarm for the next stored work, and for `latest` at the latest. The result does not depend on
    * earlier alarms.
    */
   async function rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
-    const undelivered = journal.undeliveredSince() === undefined ? undefined : mirrorRetryAt();
     const stored = [
       journal.nextDue(now()),
-      undelivered,
+      nextDeliveryAt(),
       ...modules.map(([name, module]) => nextRunAt(name, module)),
     ];
     const unverified = isSuspect(journal) ? [] : [now() + MIRROR_RETRY_MS];
@@ -118,7 +122,7 @@ export function createBackground(p: {
   async function publish(): Promise<void> {
     rememberDisagreement(journal, p.chain.agreement());
     // A suspect journal is rebuilt from the mirror, so it must not write there.
-    if (gate.isVerified()) refusals = (await flushOutbox(journal, storage, p.mirror, log)) ? 0 : refusals + 1;
+    if (gate.isVerified()) refusals = (await flushOutbox(p)) ? 0 : refusals + 1;
     await rearm();
   }
 

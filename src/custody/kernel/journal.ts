@@ -108,6 +108,14 @@ const SCHEMA = [
     columns TEXT,
     PRIMARY KEY (entity, id)
   )`,
+  `CREATE TABLE IF NOT EXISTS outbox_refusals (
+    entity TEXT NOT NULL,
+    id TEXT NOT NULL,
+    refusals INTEGER NOT NULL,
+    retry_at INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    PRIMARY KEY (entity, id)
+  )`,
   UNSIGNED_MESSAGES,
 ] as const;
 
@@ -267,6 +275,26 @@ const callRows = (exec: Storage['exec']) => ({
   },
 });
 
+/** Refusals of one row after which it no longer counts as waiting, and the operator is alerted. */
+export const SET_ASIDE_REFUSALS = 3;
+/** Wait after the first refusal of a row; it doubles with each further one, up to the longest. */
+const FIRST_REFUSED_MS = 5_000;
+const RAREST_REFUSED_MS = 10 * 60_000;
+
+const REFUSAL = 'LEFT JOIN outbox_refusals r ON r.entity = o.entity AND r.id = o.id';
+const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
+  LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
+
+function mirrorRowOf(row: SqlRow): MirrorRow {
+  const id = String(row.id);
+  if (row.entity !== 'operation') {
+    const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
+    return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
+  }
+  const operation = operationOf(row);
+  return { entity: 'operation', id, revision: operation.revision, operation };
+}
+
 /** Changes that D1 does not have yet. */
 const outboxRows = (
   exec: Storage['exec'],
@@ -303,23 +331,71 @@ const outboxRows = (
     if (highest > Number(p.getMeta('offered') ?? 0)) p.setMeta('offered', String(highest));
   },
 
-  /** Rows above a revision that are not in the mirror yet, oldest change first. */
-  outbox(limit: number, above = 0): MirrorRow[] {
+  /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
+  outbox(limit: number): MirrorRow[] {
+    return exec(`${OUTBOX_ROWS} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`, limit).map(mirrorRowOf);
+  },
+
+  /** Whether such a row waits. */
+  isQueued: (): boolean => exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0,
+
+  /** A refused row whose next try is due. */
+  refusedDue(now: number): MirrorRow | undefined {
     return exec(
-      `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
-         LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id
-         WHERE o.revision > ? ORDER BY o.revision LIMIT ?`,
-      above,
+      `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
+      now,
+      now + RAREST_REFUSED_MS,
+    ).map(mirrorRowOf)[0];
+  },
+
+  /** When a refused row is next tried, Unix milliseconds. */
+  nextRefusedAt(now: number): number | undefined {
+    const times = exec(
+      `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
+    );
+    return firstDue(times[0], RAREST_REFUSED_MS, now);
+  },
+
+  /**
+   * Records that the mirror refused this row alone while it accepted others. The row leaves the queue and is
+   * tried alone until it is delivered; a change of the row does not shorten the wait.
+   * @returns how often it was refused
+   */
+  refuse({ entity, id }: MirrorRow, error: string, now: number): number {
+    const before = exec('SELECT refusals FROM outbox_refusals WHERE entity = ? AND id = ?', entity, id)[0];
+    const refusals = integer(before, 'refusals') + 1;
+    const wait = Math.min(FIRST_REFUSED_MS * 2 ** (refusals - 1), RAREST_REFUSED_MS);
+    exec(
+      `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
+           error = excluded.error`,
+      entity,
+      id,
+      refusals,
+      Math.ceil(now + wait),
+      error,
+    );
+    return refusals;
+  },
+
+  /** Makes every refused row due now. */
+  retryRefused(now: number): void {
+    exec('UPDATE outbox_refusals SET retry_at = ?', Math.floor(now));
+  },
+
+  /** Rows that the mirror has refused at least {@link SET_ASIDE_REFUSALS} times. */
+  setAside(limit: number): { entity: string; id: string; refusals: number; error: string }[] {
+    return exec(
+      `SELECT o.entity, o.id, r.refusals, r.error FROM outbox o ${REFUSAL}
+         WHERE r.refusals >= ? ORDER BY o.revision LIMIT ?`,
+      SET_ASIDE_REFUSALS,
       limit,
-    ).map((row) => {
-      const id = String(row.id);
-      if (row.entity !== 'operation') {
-        const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
-        return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
-      }
-      const operation = operationOf(row);
-      return { entity: 'operation', id, revision: operation.revision, operation };
-    });
+    ).map((row) => ({
+      entity: String(row.entity),
+      id: String(row.id),
+      refusals: integer(row, 'refusals'),
+      error: String(row.error),
+    }));
   },
 
   /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
@@ -331,12 +407,19 @@ const outboxRows = (
         row.id,
         row.revision,
       );
+      exec('DELETE FROM outbox_refusals WHERE entity = ? AND id = ?', row.entity, row.id);
     }
   },
 
-  /** Unix milliseconds since which the oldest undelivered change waits. */
+  /**
+   * Unix milliseconds since which the oldest undelivered change waits. Rows that were set aside do not count:
+   * the mirror accepts all others.
+   */
   undeliveredSince(): number | undefined {
-    const row = exec('SELECT MIN(since) AS since FROM outbox')[0];
+    const row = exec(
+      `SELECT MIN(o.since) AS since FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.refusals < ?`,
+      SET_ASIDE_REFUSALS,
+    )[0];
     return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
   },
 });

@@ -25,6 +25,8 @@ export type OpsPorts = {
 
 /** Rows in one answer. */
 const LIST = 50;
+/** In SQLite a negative limit means no limit. */
+const ALL = -1;
 
 export async function runOps(p: OpsPorts, command: OpsCommand): Promise<OpsAnswer> {
   const answer = await perform(p, command);
@@ -51,6 +53,11 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     case 'retry':
       return retry(p, id ?? '');
+    case 'republish': {
+      const rows = journal.setAside(LIST);
+      journal.retryRefused(p.now());
+      return { ok: true, message: `Refused rows are tried again now: ${rows.length}.`, rows };
+    }
     case 'reconcile': {
       if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
       const left = settlesIn(journal, p.now());
@@ -128,6 +135,7 @@ export function custodyReport({
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
+    refusedRows: journal.setAside(ALL).length,
     limits: budgets.flatMap((budget) => limitsOf(budget, entries, now())),
   };
 }

@@ -1,9 +1,9 @@
 /**
  * Delivers changes of the journal to D1. Every write is an upsert that ignores older revisions, so a batch
- * with a lost answer is written again.
+ * with a lost answer is written again, and rows may arrive in any order.
  * @module
  */
-import type { Journal } from './journal.ts';
+import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import { decodeOperation, encodeOperation, mirrorStatus, type Operation } from './operation.ts';
 import {
   type Log,
@@ -16,72 +16,83 @@ import {
 
 /** Rows of one D1 batch. */
 const BATCH = 40;
+/** Rejected batches of one flush while D1 accepts other writes. Each costs two calls to D1. */
+const MAX_REJECTIONS = 16;
 
-/** Where the next batch begins, and its size. Only a hint: if a crash loses it, rows are delivered twice. */
-type Place = { readonly above: number; readonly size: number };
-
-const PLACE = 'outbox_place';
-const START: Place = { above: 0, size: BATCH };
-
-const placeOf = (journal: Journal): Place => {
-  const text = journal.getMeta(PLACE);
-  return text === undefined ? START : (JSON.parse(text) as Place);
+type OutboxPorts = {
+  readonly journal: Journal;
+  readonly storage: Pick<Storage, 'sync'>;
+  readonly mirror: Pick<Mirror, 'apply' | 'probe'>;
+  readonly now: () => number;
+  readonly log: Log;
 };
 
-/**
- * After a rejected batch the next one has half its size. A row that is rejected alone is skipped, so that it
- * does not block the others.
- */
-function placeAfter(rows: readonly MirrorRow[], { above, size }: Place): Place {
-  const [alone, second] = rows;
-  if (alone && !second) return { above: alone.revision, size };
-  return { above, size: Math.max(1, Math.floor(Math.min(rows.length, size) / 2)) };
-}
+/** `down`: D1 accepts no writes at all. */
+type Delivery = 'delivered' | 'refused' | 'down';
 
 /**
- * Delivers waiting rows. False when the mirror rejected a batch, which stays for a later attempt.
+ * Delivers waiting rows. A rejected batch is split until the row is found that D1 refuses alone, although it
+ * accepts other writes. That row leaves the queue and is tried alone from then on, so that it does not hold
+ * up the others. An outage of D1 takes no row out of the queue.
+ *
+ * @returns false when rows still wait in the queue
  * @throws in an instance that was replaced: its state must not reach the mirror
  */
-export async function flushOutbox(
-  journal: Journal,
-  storage: Pick<Storage, 'sync'>,
-  mirror: Mirror,
-  log: Log,
-): Promise<boolean> {
-  for (;;) {
-    const place = placeOf(journal);
-    const rows = journal.outbox(place.size, place.above);
-    if (rows.length === 0) {
-      if (place.size !== BATCH || place.above !== 0) journal.setMeta(PLACE, JSON.stringify(START));
-      if (place.above === 0) return true;
-      continue;
-    }
-    // If the mirror had a change that a crash then undid here, the next instance would freeze.
-    journal.offering(Math.max(...rows.map(({ revision }) => revision)));
-    await storage.sync();
-    try {
-      await mirror.apply(rows);
-    } catch (error) {
-      log({
-        level: 'warn',
-        event: 'mirror_failed',
-        waiting: rows.length,
-        error: String(error).slice(0, 200),
-      });
-      journal.setMeta(PLACE, JSON.stringify(placeAfter(rows, place)));
-      return false;
-    }
-    journal.delivered(rows);
-    if (place.size < BATCH)
-      journal.setMeta(PLACE, JSON.stringify({ ...place, size: Math.min(BATCH, place.size * 2) }));
-    else if (rows.length < BATCH && place.above === 0) return true;
+export async function flushOutbox(p: OutboxPorts): Promise<boolean> {
+  const { journal } = p;
+  let rejections = 0;
+  for (let size = BATCH; ; ) {
+    const rows = journal.outbox(size);
+    if (rows.length === 0) break;
+    const delivery = await deliver(p, rows);
+    if (delivery === 'down' || (delivery === 'refused' && ++rejections >= MAX_REJECTIONS)) return false;
+    if (delivery === 'delivered' && rows.length < size) break;
+    size = delivery === 'delivered' ? Math.min(BATCH, size * 2) : Math.max(1, Math.floor(rows.length / 2));
   }
+  while (rejections++ < MAX_REJECTIONS) {
+    const row = journal.refusedDue(p.now());
+    if (!row) return true;
+    if ((await deliver(p, [row])) === 'down') return false;
+  }
+  return true;
+}
+
+async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
+  const { journal, log } = p;
+  // If the mirror had a change that a crash then undid here, the next instance would freeze.
+  journal.offering(Math.max(...rows.map(({ revision }) => revision)));
+  await p.storage.sync();
+  try {
+    await p.mirror.apply(rows);
+  } catch (failure) {
+    const error = String(failure).slice(0, 200);
+    log({ level: 'warn', event: 'mirror_failed', waiting: rows.length, error });
+    if (!(await acceptsWrites(p.mirror))) return 'down';
+    const [alone, second] = rows;
+    if (alone && !second) refuse(p, alone, error);
+    return 'refused';
+  }
+  journal.delivered(rows);
+  return 'delivered';
+}
+
+const acceptsWrites = (mirror: Pick<Mirror, 'probe'>): Promise<boolean> =>
+  mirror.probe().then(
+    () => true,
+    () => false,
+  );
+
+function refuse({ journal, now, log }: OutboxPorts, row: MirrorRow, error: string): void {
+  const refusals = journal.refuse(row, error, now());
+  const { entity, id } = row;
+  const level = refusals === SET_ASIDE_REFUSALS ? 'alarm' : 'warn';
+  log({ level, event: 'mirror_row_refused', entity, row: id, refusals, error });
 }
 
 const UPSERT = `INSERT INTO operations (id, seq, revision, kind, status, detail, reason, signature, amount_lamports, expected_sats,
   btc_sats, btc_txid, landed_slot, block_time, created_at, updated_at, journal)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, status = excluded.status, detail = excluded.detail,
+ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, status = excluded.status, detail = excluded.detail,
   reason = excluded.reason, signature = excluded.signature, amount_lamports = excluded.amount_lamports,
   expected_sats = excluded.expected_sats, btc_sats = excluded.btc_sats, btc_txid = excluded.btc_txid,
   landed_slot = excluded.landed_slot, block_time = excluded.block_time, updated_at = excluded.updated_at,
@@ -92,6 +103,9 @@ WHERE excluded.revision > operations.revision`;
 const HIGHEST = `SELECT MAX(${['operations', ...RECORD_TABLES]
   .map((table) => `COALESCE((SELECT MAX(revision) FROM ${table}), 0)`)
   .join(', ')}) AS revision`;
+
+/** Size of the row of a probe; most rows are smaller. */
+const PROBE_BYTES = 16_384;
 
 function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
   if (row.entity === 'operation') return db.prepare(UPSERT).bind(...columns(row.operation));
@@ -111,6 +125,16 @@ export function createD1Mirror(db: D1Database): Mirror {
   return {
     async apply(rows: readonly MirrorRow[]) {
       await db.batch(rows.map((row) => statement(db, row)));
+    },
+    async probe() {
+      // In a full database a small row may still fit into a free page.
+      await db.batch([
+        db.prepare(
+          `INSERT INTO mirror_marks (name, revision, filler) VALUES ('probe', 0, zeroblob(${PROBE_BYTES}))
+             ON CONFLICT (name) DO UPDATE SET filler = excluded.filler`,
+        ),
+        db.prepare(`DELETE FROM mirror_marks WHERE name = 'probe'`),
+      ]);
     },
     async highestRevision() {
       const row = await db.prepare(HIGHEST).first<{ revision: number | null }>();

@@ -26,6 +26,8 @@ export type Storage = {
 export type Mirror = {
   /** Writes rows; each replaces only an older revision. All rows are written, or none. */
   apply(rows: readonly MirrorRow[]): Promise<void>;
+  /** Writes a row of its own and deletes it. @throws when D1 accepts no writes */
+  probe(): Promise<void>;
   /** The highest revision in the mirror; 0 when it is empty. */
   highestRevision(): Promise<number>;
   /** Operations whose natural key follows `id`, ordered by key. */

@@ -9,6 +9,8 @@ import type { Kind } from './operation.ts';
 
 /** When changes stay undelivered for longer, no new operation begins, because callers could not read it. */
 const MIRROR_PATIENCE_MS = 60_000;
+/** From this number of refused rows on, D1 is treated as unavailable: a full database may accept small writes. */
+const MOST_SET_ASIDE = 20;
 
 export type SigningGate = ReturnType<typeof createSigningGate>;
 
@@ -54,7 +56,8 @@ export function createSigningGate(p: {
     const since = journal.undeliveredSince();
     // Also when the clock went back by more: the true wait is then unknown.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
-    return isLate ? 'database_unavailable' : undefined;
+    const isUnavailable = isLate || journal.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
+    return isUnavailable ? 'database_unavailable' : undefined;
   }
 
   return { isNewerStorage: p.isNewerStorage, isVerified, verify, stop, stopBeginning };

@@ -26,6 +26,7 @@ const CUSTODY_COMMANDS = [
   'retry',
   'refund',
   'reconcile',
+  'republish',
   'trust-programs',
 ] as const;
 

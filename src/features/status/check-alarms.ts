@@ -18,6 +18,7 @@ export type Alarm =
   | 'quote_budget_low'
   | 'bridge_fees_over_cap'
   | 'database_behind'
+  | 'database_refuses_rows'
   | 'cron_missing';
 
 export type SolLevel = {
@@ -54,6 +55,7 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
     ['quote_budget_low', (database?.quotes.left ?? FEW_QUOTES) < FEW_QUOTES],
     ['bridge_fees_over_cap', measured.feesOverCap],
     ['database_behind', typeof behind === 'string' && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS],
+    ['database_refuses_rows', (custody?.mirrorRefusedRows ?? 0) > 0],
     ['cron_missing', cron?.some((beat) => !beat.ok && beat.lastRunAt !== null) === true],
   ];
   return found.flatMap(([name, raised]) => (raised ? [name] : []));

@@ -44,6 +44,7 @@ export const TABLES = [
   'quote_shares',
   'exchange_requests',
   'status_periods',
+  'mirror_marks',
   'pageviews',
   'pageview_ip_mark',
   'pageview_periods',

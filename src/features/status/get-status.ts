@@ -76,6 +76,7 @@ const custodyStatus = (report: CustodyReport) => ({
   heldOperations: report.heldOperations,
   mint: report.mint,
   mirrorBehindSince: isoOrNull(report.undeliveredSinceMs),
+  mirrorRefusedRows: report.refusedRows,
   caps: {
     hour: use(report, 'hour'),
     day: use(report, 'day'),
@@ -113,6 +114,7 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
   custody.nodes.disagreementAt === null &&
   custody.nodes.quorumMissingSince === null &&
   custody.heldOperations === 0 &&
+  custody.mirrorRefusedRows === 0 &&
   custody.mint?.ok !== false;
 
 /** Failing parts of the service, by the names of the status history: three of our own, then upstreams. */
@@ -134,7 +136,7 @@ export async function getStatus(d: StatusReportDeps) {
     d.readRelease(),
     d.cache.read('status:upstreams:v2', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
-      .read('status:custody:v3', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
+      .read('status:custody:v4', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
     d.cache.read('status:database:v2', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),

@@ -120,6 +120,10 @@ const status = createRoute({
                 .nullable()
                 .openapi({ description: "The day's mint of ABSR" }),
               mirrorBehindSince: asOf.nullable(),
+              mirrorRefusedRows: z
+                .number()
+                .int()
+                .openapi({ description: 'Rows that D1 refuses while it accepts others' }),
               caps: z.object({ hour: cap, day: cap, unsettled: cap, cost_day: cap }).openapi({
                 description: 'The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived',
               }),

@@ -11,9 +11,27 @@ function setUp(rows: number) {
   const mirror = createFakeMirror();
   const logged: unknown[] = [];
   for (let at = 0; at < rows; at++) storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
-  const flush = () => flushOutbox(journal, storage, mirror, (line) => logged.push(line));
-  return { storage, journal, mirror, logged, flush };
+  const clock = { now: NOW };
+  const flush = () =>
+    flushOutbox({ journal, storage, mirror, now: () => clock.now, log: (line) => logged.push(line) });
+  return { storage, journal, mirror, logged, flush, clock };
 }
+
+/** D1 refuses every batch that has one of these rows, as for a broken constraint. */
+function refusing(w: ReturnType<typeof setUp>, ...ids: readonly string[]) {
+  const refused = new Set(ids);
+  const { apply } = w.mirror;
+  const tries: string[] = [];
+  w.mirror.apply = async (rows) => {
+    const found = rows.find(({ id }) => refused.has(id));
+    if (!found) return apply(rows);
+    if (rows.length === 1) tries.push(found.id);
+    throw new Error('D1_ERROR: string or blob too big');
+  };
+  return { refused, tries };
+}
+
+const waiting = (w: ReturnType<typeof setUp>) => w.journal.outbox(99).map(({ id }) => id);
 
 describe('the outbox', () => {
   it('delivers everything in batches, then has nothing to do', async () => {
@@ -101,5 +119,118 @@ describe('the outbox', () => {
     ]);
     await w.flush();
     expect(w.mirror.rows.get('invoices i1')).toMatchObject({ revision: 3, columns: { status: 'confirmed' } });
+  });
+});
+
+describe('a row that D1 refuses', () => {
+  it('leaves the queue at once, and every other row is delivered in the same flush', async () => {
+    const w = setUp(95);
+    const { tries } = refusing(w, 'swap:0');
+    expect(await w.flush()).toBe(true);
+    expect([w.mirror.rows.size, waiting(w), tries]).toEqual([94, [], ['swap:0']]);
+  });
+
+  it('is retried with growing waits, for ten minutes at most, and raises one alarm', async () => {
+    const w = setUp(1);
+    const { tries } = refusing(w, 'swap:0');
+    const times: number[] = [];
+    for (const end = NOW + 2 * 3_600_000; w.clock.now < end; w.clock.now += 5_000) {
+      const before = tries.length;
+      await w.flush();
+      if (tries.length > before) times.push((w.clock.now - NOW) / 1_000);
+    }
+    expect(times.slice(0, 5)).toEqual([0, 5, 15, 35, 75]);
+    const waits = times.map((at, n) => at - (times[n - 1] ?? 0));
+    expect(Math.max(...waits)).toBe(600);
+    const alarms = w.logged.filter((line) => (line as { level: string }).level === 'alarm');
+    expect(alarms).toEqual([
+      expect.objectContaining({
+        event: 'mirror_row_refused',
+        entity: 'operation',
+        row: 'swap:0',
+        refusals: 3,
+      }),
+    ]);
+  });
+
+  it('counts as waiting until its third refusal, and is listed from then on', async () => {
+    const w = setUp(1);
+    refusing(w, 'swap:0');
+    for (const wait of [0, 5_000, 10_000]) {
+      expect([w.journal.undeliveredSince(), w.journal.setAside(9)]).toEqual([NOW, []]);
+      w.clock.now += wait;
+      await w.flush();
+    }
+    expect(w.journal.undeliveredSince()).toBeUndefined();
+    expect(w.journal.setAside(9)).toEqual([
+      { entity: 'operation', id: 'swap:0', refusals: 3, error: 'Error: D1_ERROR: string or blob too big' },
+    ]);
+  });
+
+  it('is delivered once D1 accepts it, also at the request of the operator', async () => {
+    const w = setUp(1);
+    const { refused } = refusing(w, 'swap:0');
+    for (let tries = 0; tries < 8; tries++) {
+      await w.flush();
+      w.clock.now = w.journal.nextRefusedAt(w.clock.now) ?? 0;
+    }
+    w.clock.now -= 1_000;
+    refused.clear();
+    await w.flush();
+    expect(w.mirror.rows.size).toBe(0);
+    w.journal.retryRefused(w.clock.now);
+    await w.flush();
+    expect(w.mirror.operation('swap:0')).toBeDefined();
+    expect([w.journal.setAside(9), w.journal.nextRefusedAt(w.clock.now)]).toEqual([[], undefined]);
+  });
+
+  it('is tried in its newest form, and not more often when it changes', async () => {
+    const w = setUp(2);
+    const { refused, tries } = refusing(w, 'swap:0');
+    for (let change = 0; change < 20; change++) {
+      const row = w.journal.get('swap:0');
+      if (row) w.journal.update(row, { ...row, detail: `change ${change}` }, NOW);
+      await w.flush();
+    }
+    expect(tries).toHaveLength(1);
+    refused.clear();
+    w.clock.now += 5_000;
+    await w.flush();
+    expect(w.mirror.operation('swap:0')).toMatchObject({ detail: 'change 19' });
+    expect(w.journal.undeliveredSince()).toBeUndefined();
+  });
+
+  it('is tried again when the clock went back by a day', async () => {
+    const w = setUp(1);
+    const { refused } = refusing(w, 'swap:0');
+    await w.flush();
+    refused.clear();
+    w.clock.now -= 86_400_000;
+    await w.flush();
+    expect(w.mirror.rows.size).toBe(1);
+  });
+});
+
+describe('an outage of D1', () => {
+  it.each(['down', 'loses answers'] as const)('takes no row out of the queue: %s', async (state) => {
+    const w = setUp(1);
+    w.mirror.state = state;
+    for (let tries = 0; tries < 20; tries++) {
+      w.clock.now += 60_000;
+      expect(await w.flush()).toBe(false);
+    }
+    expect([waiting(w), w.journal.setAside(9)]).toEqual([['swap:0'], []]);
+  });
+
+  it('does not count as a refusal of a row that was refused before', async () => {
+    const w = setUp(1);
+    refusing(w, 'swap:0');
+    await w.flush();
+    w.mirror.state = 'down';
+    for (let tries = 0; tries < 9; tries++) {
+      w.clock.now += 3_600_000;
+      expect(await w.flush()).toBe(false);
+    }
+    expect(w.journal.setAside(9)).toEqual([]);
   });
 });

@@ -204,7 +204,7 @@ export function createPaymentWorld(
   const confirm = (id: string, text: string) =>
     desk.confirm({ id, kind: desk.find(id)?.kind ?? 'token', signature: text, waitMs: 5_000 }, within);
   /** What waits for D1 is written there. */
-  const flush = () => flushOutbox(journal, storage, mirror, () => undefined);
+  const flush = () => flushOutbox({ journal, storage, mirror, now: () => state.now, log: () => undefined });
   return {
     desk,
     ports,

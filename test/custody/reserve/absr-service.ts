@@ -83,6 +83,9 @@ function createMirror() {
         if (row.operation.state === 'done') finishedSwaps.add(row.id);
       }
     },
+    async probe() {
+      if (mirror.down) throw new Error('D1 is down');
+    },
     async highestRevision() {
       if (mirror.down) throw new Error('D1 is down');
       return Math.max(0, ...revisions.values());
