@@ -74,6 +74,8 @@ export type Status = {
       ok: boolean;
     } | null;
     mirrorBehindSince: string | null;
+    /** Rows that D1 refuses while it accepts others */
+    mirrorRefusedRows: number;
     /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */
     caps: {
       hour: {
