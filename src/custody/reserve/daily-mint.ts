@@ -4,9 +4,11 @@
  * @module
  */
 import { lamports } from '../../core/amount.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import type { Recognized } from '../kernel/reconcile.ts';
 import {
   type AbsrPorts,
   createAbsrKind,
@@ -64,6 +66,17 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
       return { day, state: ok ? 'none' : 'failed', reason, ok };
     },
 
+    /**
+     * A mint has no memo: the atoms of its token that came into existence show it. It counts as the mint of its
+     * block's day, so that day gets no second one.
+     */
+    recognize(transaction: ChainTransaction): Recognized | undefined {
+      const atoms = createdAtoms(transaction, ports.mint);
+      if (atoms <= 0n) return undefined;
+      const day = utcDay(transaction.blockTime === null ? now() : transaction.blockTime * 1_000);
+      return { id: mintId(day), kind: 'absr', amount: NONE, plan: { day, mintAtoms: atoms.toString() } };
+    },
+
     /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
     async preview(): Promise<MintPreview> {
       const day = utcDay(now());
@@ -98,6 +111,13 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
     /** Newest first. */
     history: (limit: number): MintRow[] => journal.ofKind('absr', limit).map(rowOf),
   } satisfies CustodyModule & Record<string, unknown>;
+}
+
+/** Atoms of a token that exist in the transaction's accounts after it and not before; negative after a burn. */
+function createdAtoms({ preTokens, postTokens }: ChainTransaction, mint: string): bigint {
+  const held = (rows: ChainTransaction['preTokens']) =>
+    (rows ?? []).reduce((sum, row) => (row.mint === mint ? sum + row.atoms : sum), 0n);
+  return held(postTokens) - held(preTokens);
 }
 
 function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation): MintRow {
