@@ -5,7 +5,7 @@
  * other transactions.
  * @module
  */
-import { HOUR_MS } from '../../core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason, type SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
@@ -40,8 +40,11 @@ export type TreasuryWalkPorts = {
 const PAGE = 20;
 /** Maximum gaps of a walk. At this limit the head pauses; its own gap then grows, and nothing is skipped. */
 const MAX_GAPS = 20;
-/** Block times and our clock may differ by this. */
-const CLOCK_SKEW_MS = 120_000;
+/**
+ * A list is read this much further back than the time at which it ends. A clock that was a day ahead when a
+ * request was opened then hides none of its payments.
+ */
+const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** A walk that is behind for this long is reported, and again every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
 /**
