@@ -279,6 +279,12 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       arm();
     },
 
+    /** A backup of the journal: a copy of what is durable. */
+    backup(): Contents {
+      commit();
+      return disk.contents();
+    },
+
     /** The clock of the machine has jumped: what is armed is armed anew. */
     rearm: arm,
 

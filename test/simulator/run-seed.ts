@@ -200,9 +200,11 @@ function happen(world: World, actors: Actors, incident: Incident): void {
     case 'reorg':
       return void bitcoin.reorg(incident.depth);
     case 'remember':
-      state.remembered = { rows: host.disk.contents(), revision: revisionOf(world) };
+      state.remembered = { rows: host.backup(), revision: revisionOf(world) };
       return void d1.remember();
     case 'd1_restored':
+      // Of a journal and a D1 that both went back, nothing shows that they did.
+      if (state.isLost) return;
       state.wasD1Restored = true;
       return void d1.restore();
     case 'journal_lost':

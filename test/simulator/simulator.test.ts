@@ -6,7 +6,7 @@ import { cases } from '../cases.ts';
 import { MUTANTS } from './mutants.ts';
 import { loadProduction, OWN_SOURCE } from './production.ts';
 import { reduce } from './reduce.ts';
-import { runScenario } from './run-seed.ts';
+import { runScenario, runSeed } from './run-seed.ts';
 import { type Scenario, SOL, scenarioOf } from './scenario.ts';
 
 /** Far more than any machine needs: the seeds decide, not the time. */
@@ -27,6 +27,18 @@ it('breaks no invariant in the first seeds', { timeout: PATIENCE_MS, tags: ['sca
   expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
   expect(code).toBe(0);
 });
+
+/** Each of these broke an invariant on an earlier commit. */
+const MENDED = [101033, 101328, 100491, 501935, 503491, 505563, 507132];
+
+it.each(MENDED)(
+  'breaks no invariant any more in seed %i',
+  { timeout: PATIENCE_MS, tags: ['deep'] },
+  async (seed) => {
+    const { violations } = await runSeed(seed, await loadProduction(OWN_SOURCE), () => undefined);
+    expect(violations).toEqual([]);
+  },
+);
 
 it('prints the same trace for the same seed', { timeout: PATIENCE_MS, tags: ['deep'] }, async () => {
   const [once, again] = await Promise.all([1, 2].map(() => run('simulate.ts', '--from', '3', '--trace')));
