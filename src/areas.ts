@@ -52,19 +52,13 @@ export const AREAS: readonly Area[] = [
   {
     parts: ['invoices', 'tokens', 'listings'],
     load: async () => {
-      const [{ invoiceRoutes }, { quoteRoutes }, { tokenRoutes }, { listingRoutes }] = await Promise.all([
+      const [{ invoiceRoutes }, { tokenRoutes }, { listingRoutes }] = await Promise.all([
         import('./features/tokens/invoice-routes.ts'),
-        import('./features/tokens/quote-routes.ts'),
         import('./features/tokens/routes.ts'),
         import('./features/tokens/listing-routes.ts'),
       ]);
       return (app) =>
-        app
-          .route('/api', invoiceRoutes)
-          // Mounted before the tokens, whose id is a path segment as well.
-          .route('/api', quoteRoutes)
-          .route('/api', tokenRoutes)
-          .route('/api', listingRoutes);
+        app.route('/api', invoiceRoutes).route('/api', tokenRoutes).route('/api', listingRoutes);
     },
   },
   {

@@ -19,7 +19,6 @@ import type { StatusDeps } from './features/status/routes.ts';
 import type { SwapDeps } from './features/swap/routes.ts';
 import type { InvoiceDeps } from './features/tokens/invoice-routes.ts';
 import type { ListingDeps } from './features/tokens/listing-routes.ts';
-import type { QuoteDeps } from './features/tokens/quote-routes.ts';
 import type { TokenDeps } from './features/tokens/routes.ts';
 import { edge } from './http/edge.ts';
 import { asAppError, problemResponse } from './http/problem.ts';
@@ -38,7 +37,7 @@ export type Deps = {
   readonly reserves: ReservesRouteDeps & ProofRouteDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapDeps;
-  readonly tokens: InvoiceDeps & QuoteDeps & TokenDeps & ListingDeps;
+  readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
 };
 
 export type App = ReturnType<typeof newRouter<Deps>>;

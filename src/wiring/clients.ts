@@ -8,7 +8,7 @@ import type { SwapRoute } from '../bridges/route.ts';
 import type { Config } from '../config.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import type { PriceReport } from '../core/price.ts';
-import { createFeeWatch } from '../features/status/bridge-fees.ts';
+import { createFeeWatch } from '../features/status/check-alarms.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import type { Fetch } from '../providers/http.ts';
 import { createLifi } from '../providers/lifi.ts';

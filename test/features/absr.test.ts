@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { PriceReport } from '../../src/core/price.ts';
-import { backingOf } from '../../src/features/reserves/backing.ts';
-import { getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
+import { backingOf, getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
 import { createCache } from '../../src/http/cached.ts';
 import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
 

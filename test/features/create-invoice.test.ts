@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { METAPLEX_FEE } from '../../src/chain/solana/token-creation.ts';
-import { createInvoice } from '../../src/features/tokens/create-invoice.ts';
-import { chargedFee, creationCost, creationFee } from '../../src/features/tokens/creation-fee.ts';
+import {
+  chargedFee,
+  createInvoice,
+  creationCost,
+  creationFee,
+} from '../../src/features/tokens/create-invoice.ts';
 import type { TokenRequest } from '../../src/features/tokens/token-request.ts';
 import { CREATOR, invoiceDeps, newTokenService, rentOf, type TokenService } from './token-service.ts';
 

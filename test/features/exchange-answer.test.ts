@@ -1,6 +1,6 @@
 /** Whether a create's answer is about the exchange that was ordered: nobody may be told to pay into another one. */
 import { expect, it } from 'vitest';
-import { mismatch } from '../../src/features/exchange/exchange-answer.ts';
+import { mismatch } from '../../src/features/exchange/create-exchange.ts';
 import type { CreatedExchange, ExchangeOrder } from '../../src/providers/changenow.ts';
 
 const SOL = { ticker: 'sol', network: 'sol' };

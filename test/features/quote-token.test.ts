@@ -1,8 +1,7 @@
 import { requestId } from 'hono/request-id';
 import { describe, expect, it } from 'vitest';
-import { createInvoice } from '../../src/features/tokens/create-invoice.ts';
-import { chargedFee } from '../../src/features/tokens/creation-fee.ts';
-import { quoteRoutes } from '../../src/features/tokens/quote-routes.ts';
+import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
+import { tokenRoutes } from '../../src/features/tokens/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
@@ -25,7 +24,7 @@ function service() {
     await next();
   });
   app.onError((error, c) => problemResponse(c, asAppError(error)));
-  app.route('/', quoteRoutes);
+  app.route('/', tokenRoutes);
   const quote = async (query: Record<string, string>) => {
     const env = { LIMITER: { limit: async () => ({ success: true }) } };
     const response = await app.request(`/tokens/quote?${new URLSearchParams(query)}`, {}, env);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFeeWatch } from '../../src/features/status/bridge-fees.ts';
 import {
   type Alarm,
   type AlarmMessage,
   alarmsOf,
+  createFeeWatch,
   raiseAlarms,
 } from '../../src/features/status/check-alarms.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
 import type { PriceReport } from '../../src/core/price.ts';
 import { priceQuote } from '../../src/custody/swap/operation.ts';
-import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../src/features/swap/minimum.ts';
+import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../src/features/swap/get-minimum.ts';
 import { quoteFor } from '../custody/fake-bridge.ts';
 
 const SOL = 1_000_000_000n;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeBase58 } from '../../src/chain/solana/address.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { tokenAnswer } from '../../src/features/tokens/token-answer.ts';
+import { tokenAnswer } from '../../src/features/tokens/routes.ts';
 import { createTokenFacts, type ReadTokenFacts } from '../../src/features/tokens/token-facts.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';

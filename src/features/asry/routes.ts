@@ -3,17 +3,22 @@ import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
-import type { AsryEpochView, ClaimAnswer } from '../../custody/api.ts';
+import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
-import { type ClaimFromDepositDeps, claimFromDeposit } from './claim-from-deposit.ts';
-import { claimOf, recordOf } from './claim-record.ts';
-import { type GetClaimDeps, getClaim } from './get-claim.ts';
-import { type ListEpochsDeps, listEpochs } from './list-epochs.ts';
+import type { AsryMirror } from './asry-store.ts';
+import {
+  type ClaimFromDepositDeps,
+  claimFromDeposit,
+  claimOf,
+  type GetClaimDeps,
+  getClaim,
+  recordOf,
+} from './claims.ts';
 
 export type AsryDeps = ClaimFromDepositDeps &
   GetClaimDeps &
@@ -317,3 +322,27 @@ const epochOf = (epoch: AsryEpochView) => ({
   asryDecimals: epoch.decimals,
   asryPriceUsd: epoch.price === null ? null : formatAmount(epoch.price, PRICE_DIGITS),
 });
+
+export type ListEpochsDeps = {
+  readonly claims: Pick<AsryMirror, 'epochs'>;
+  readonly custody: Pick<CustodianApi, 'listAsryEpochs'>;
+  readonly now: () => number;
+};
+
+/** Epochs shown, newest first. */
+const LIMIT = 100;
+
+/** The current epoch (null before the first) and the past ones. */
+export async function listEpochs(
+  d: ListEpochsDeps,
+): Promise<{ current: AsryEpochView | null; past: AsryEpochView[] }> {
+  const seconds = Math.floor(d.now() / 1_000);
+  const isCurrent = ({ startsAt, endsAt }: AsryEpochView) => startsAt <= seconds && seconds < endsAt;
+  const mirrored = await d.claims.epochs(LIMIT).catch(() => []);
+  // The first read after an epoch's start opens it in the custodian.
+  const epochs = mirrored.some(isCurrent) ? mirrored : await d.custody.listAsryEpochs(LIMIT);
+  return {
+    current: epochs.find(isCurrent) ?? null,
+    past: epochs.filter(({ endsAt }) => endsAt <= seconds),
+  };
+}

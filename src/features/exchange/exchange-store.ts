@@ -2,7 +2,7 @@ import { databaseUnavailable } from '../../core/errors.ts';
 import { parseJson, stringifyJson } from '../../core/json.ts';
 import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
-import type { ExchangeAnswer } from './exchange-answer.ts';
+import type { ExchangeAnswer } from './create-exchange.ts';
 
 /**
  * A create that may have reached the provider. `in_progress` before it was sent, `done` with the answer,

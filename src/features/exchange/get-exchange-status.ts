@@ -4,9 +4,9 @@ import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { ChangeNow, ExchangeState } from '../../providers/changenow.ts';
 import { COIN_DECIMALS } from '../../providers/coin-amount.ts';
-import { trackerUrl } from './exchange-answer.ts';
+import { trackerUrl } from './create-exchange.ts';
 import { coinNumber, coinText, sourceFields, sourceOf } from './parameters.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './quote.ts';
 
 export type GetStatusDeps = { memory: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'status'> };
 

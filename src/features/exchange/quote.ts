@@ -1,8 +1,38 @@
+import { formatAmount } from '../../core/amount.ts';
+import { AppError } from '../../core/errors.ts';
+import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import type { ChangeNow, Estimate, Pair, Range, Read } from '../../providers/changenow.ts';
-import type { AttoCoins } from '../../providers/coin-amount.ts';
-import { type CurrencyDeps, getPair } from './pair.ts';
-import { assertInRange, refusal } from './refusal.ts';
+import type { Asset, ChangeNow, Currency, Estimate, Pair, Range, Read } from '../../providers/changenow.ts';
+import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
+
+export type CurrencyDeps = { cache: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'currencies'> };
+
+/** Coins are rarely listed or delisted, and the provider refuses a delisted pair regardless of this list. */
+const LIST_POLICY = { freshMs: HOUR_MS, revalidateMs: 12 * HOUR_MS, staleMs: 48 * HOUR_MS };
+const MAX_CANDIDATES = 20;
+
+/**
+ * The assets of two currency codes. A code is the provider's legacy ticker, which names coin and network in
+ * one word (`usdterc20`). A bare ticker that exists on several networks is refused, never guessed.
+ */
+export async function getPair({ cache, changenow }: CurrencyDeps, from: string, to: string): Promise<Pair> {
+  const { value } = await cache.read('changenow:currencies:v1', LIST_POLICY, () => changenow.currencies());
+  return { from: assetOf(value, from), to: assetOf(value, to) };
+}
+
+function assetOf(currencies: readonly Currency[], code: string): Asset {
+  const found = currencies.filter(({ legacyTicker }) => legacyTicker.toLowerCase() === code);
+  const [asset] = found;
+  if (asset && found.length === 1) return { ticker: asset.ticker, network: asset.network };
+  const candidates = currencies
+    .filter(({ ticker }) => ticker.toLowerCase() === code)
+    .map(({ legacyTicker }) => legacyTicker)
+    .slice(0, MAX_CANDIDATES);
+  const hint = candidates.length > 0 ? ` Name the network: ${candidates.join(', ')}.` : '';
+  throw new AppError('EXCHANGE_CURRENCY_UNKNOWN', `The provider has no currency ${code}.${hint}`, {
+    details: { currency: code, candidates },
+  });
+}
 
 export type QuoteDeps = CurrencyDeps & {
   /** In memory only: the caller chooses the key, and writes to shared storage cost money. */
@@ -55,3 +85,54 @@ export async function readRange(changenow: Pick<ChangeNow, 'range'>, pair: Pair)
   if (range.ok) return range.value;
   throw refusal(range.code);
 }
+
+const RATE_LIMIT_PAUSE_SECONDS = 60;
+
+/** The error that a caller sees for a provider's refusal. */
+export function refusal(code: string): AppError {
+  switch (code) {
+    case 'pair_is_inactive':
+      return new AppError('EXCHANGE_PAIR_INACTIVE', 'The provider does not exchange this pair right now.');
+    case 'out_of_range':
+    case 'deposit_too_small':
+      return new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', 'The provider does not accept this amount.');
+    case 'not_valid_address':
+      return new AppError(
+        'EXCHANGE_ADDRESS_INVALID',
+        'The provider refuses the address: payoutAddress must be valid for `to`, refundAddress for `from`.',
+      );
+    case 'invalid_api_key':
+      return new AppError('NOT_CONFIGURED', 'The exchange provider refuses the configured key.', {
+        details: { variables: ['CHANGENOW_API_KEY'] },
+      });
+    case 'rate_limited':
+      return new AppError('UPSTREAM_FAILED', 'changenow: rate_limited', {
+        retryAfterSeconds: RATE_LIMIT_PAUSE_SECONDS,
+        details: { upstream: 'changenow', reason: code },
+      });
+  }
+  if (code.startsWith('status_')) {
+    return new AppError('UPSTREAM_FAILED', `changenow: ${code}`, {
+      details: { upstream: 'changenow', reason: code },
+    });
+  }
+  return new AppError('EXCHANGE_REFUSED', 'The provider refuses this exchange; none was created.', {
+    details: { provider_code: code },
+  });
+}
+
+/** @throws AppError EXCHANGE_AMOUNT_OUT_OF_RANGE; a deposit below the minimum can be lost at the provider */
+export function assertInRange(amount: AttoCoins, { minAmount, maxAmount }: Range, currency: string): void {
+  const [minimum, maximum] = [text(minAmount), maxAmount === null ? null : text(maxAmount)];
+  const details = { minAmount: minimum, maxAmount: maximum };
+  if (amount < minAmount) {
+    throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount: at least ${minimum} ${currency}`, {
+      details,
+    });
+  }
+  if (maxAmount !== null && amount > maxAmount) {
+    throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount: at most ${maximum} ${currency}`, { details });
+  }
+}
+
+const text = (amount: AttoCoins): string => formatAmount(amount, COIN_DECIMALS);

@@ -4,10 +4,38 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { NostrEvent } from '../../chain/nostr/nip01.ts';
 import { COMMENT_KIND } from '../../chain/nostr/nip22.ts';
-import type { Position } from './position.ts';
+import { labelsOf } from '../../chain/nostr/nip32.ts';
+import type { Position } from './feed-window.ts';
 import type { FeedPage, FeedReader, FeedScope } from './read-feed.ts';
-import { DEFAULT_TOPICS, hasTopic, relayLabels } from './topic-labels.ts';
+
+export const DEFAULT_TOPICS: readonly string[] = ['ai', 'blockchain', 'defi'];
+
+/**
+ * A label's value means a topic only in two namespaces: `agent`, which agents use for `ai`, and `ugc`, which
+ * NIP-32 assigns to labels without a namespace. In other namespaces the same text has another meaning (`ai` as
+ * a country, a licence, a language).
+ */
+const NAMESPACES: readonly (string | null)[] = ['agent', 'ugc'];
+
+/** Values of a note's labels in the topic namespaces, without duplicates. */
+export const topicsOf = (event: NostrEvent): string[] => [
+  ...new Set(
+    labelsOf(event).flatMap(({ namespace, value }) => (NAMESPACES.includes(namespace) ? value : [])),
+  ),
+];
+
+/** Case does not change the meaning, and authors write it differently. */
+function hasTopic(event: NostrEvent, topics: readonly string[]): boolean {
+  const wanted = new Set(topics.map((topic) => topic.toLowerCase()));
+  return topicsOf(event).some((topic) => wanted.has(topic.toLowerCase()));
+}
+
+/** The labels sent to relays, which compare only values, and exactly: the lower-case form is included as well. */
+const relayLabels = (topics: readonly string[]): string[] => [
+  ...new Set(topics.flatMap((topic) => [topic, topic.toLowerCase()])),
+];
 
 export type FeedDeps = { feeds: Pick<FeedReader, 'page'> };
 

@@ -3,16 +3,19 @@ import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import type { NostrRelays } from '../../providers/nostr-relays.ts';
 import {
+  compare,
   cutPage,
   displayUrl,
   type FeedWindow,
+  formatPosition,
   isUsable,
   mergeReadings,
+  newestSecond,
   type Page,
+  type Position,
   type RelayStatus,
   statusOf,
 } from './feed-window.ts';
-import { compare, formatPosition, newestSecond, type Position } from './position.ts';
 import { readRelay, type Scope } from './read-relay.ts';
 
 export type FeedScope = Scope & {

@@ -3,7 +3,7 @@
  * @module
  */
 import * as z from 'zod';
-import type { OpsRow } from './ops-report.ts';
+import type { OpsRow } from './routes.ts';
 
 const Journal = z.object({
   signature: z.string(),

@@ -1,20 +1,136 @@
 /**
- * The operator's route. It exists only if OPS_SECRET is set. It is not in the OpenAPI document, and browsers
- * may not call it. It can never name a destination or an amount.
+ * The operator's route and its commands. The route exists only if OPS_SECRET is set. It is not in the OpenAPI
+ * document, and browsers may not call it. The custodian runs the commands that change something; the others
+ * only read. None can name a destination or an amount.
  * @module
  */
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
-import { AppError } from '../../core/errors.ts';
+import * as z from 'zod';
+import { AppError, notConfigured } from '../../core/errors.ts';
+import type { CustodianApi, MintPreview, OpsCommand, Refusal } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
-import { Command, type CommandDeps, runCommand } from './run-command.ts';
+import { type BalancesDeps, listBalances } from './list-balances.ts';
+import type { RefundStore } from './refund-store.ts';
 
-export type OpsDeps = CommandDeps & {
+export type OpsDeps = BalancesDeps & {
   readonly opsSecret: string | undefined;
+  readonly custody: Pick<CustodianApi, 'ops' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'>;
+  readonly refunds: Pick<RefundStore, 'due'>;
+  /** Variables that an area lacks; empty when it is configured. */
+  readonly missingForMint: readonly string[];
+  readonly missingForProof: readonly string[];
 };
+
+const CUSTODY_COMMANDS = [
+  'pause',
+  'resume',
+  'operations',
+  'held',
+  'retry',
+  'refund',
+  'reconcile',
+  'republish',
+  'trust-programs',
+] as const;
+
+const Command = z.union([
+  z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
+  z.strictObject({ name: z.enum(['balances', 'refund-due', 'proof-message']) }),
+  // Only the daily trigger can mint.
+  z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
+  z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
+]);
+type Command = z.output<typeof Command>;
+
+const REFUNDS = 200;
+const MINTS = 30;
+
+async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
+  switch (command.name) {
+    case 'balances':
+      return { message: 'The current state of the chains.', ...(await listBalances(d)) };
+    case 'refund-due': {
+      const rows = await d.refunds.due(REFUNDS);
+      const total = rows.reduce((sum, { lamports }) => sum + BigInt(lamports ?? 0), 0n);
+      return {
+        ok: true,
+        message: `${rows.length} payments are owed back, ${total} lamports in total.`,
+        rows,
+      };
+    }
+    case 'mint':
+      return showMint(d);
+    case 'proof-message': {
+      refuseWithout(d.missingForProof);
+      const draft = await d.custody.draftProof();
+      if (draft.type === 'refused') return refused(draft.refusal);
+      return {
+        ok: true,
+        message: 'Sign exactly these bytes with the key of the Bitcoin address.',
+        text: draft.message,
+      };
+    }
+    case 'proof-submit': {
+      refuseWithout(d.missingForProof);
+      const answer = await d.custody.submitProof(command.signature);
+      if (answer.type === 'refused') return refused(answer.refusal);
+      const { timestamp, hash, bitcoin } = answer.proof;
+      return {
+        ok: true,
+        message: `The proof of ${timestamp} is signed (${bitcoin.scheme}) and archived as ${hash}.`,
+      };
+    }
+    default:
+      return d.custody.ops(asked(command));
+  }
+}
+
+const asked = ({ name, id }: { name: OpsCommand['name']; id?: string | undefined }): OpsCommand =>
+  id === undefined ? { name } : { name, id };
+
+const refused = ({ code, message, details }: Refusal): OpsReport => ({
+  ok: false,
+  message: `${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`,
+});
+
+/** @throws AppError NOT_CONFIGURED */
+function refuseWithout(missing: readonly string[]): void {
+  if (missing.length > 0) throw notConfigured(missing);
+}
+
+async function showMint(d: OpsDeps): Promise<OpsReport> {
+  refuseWithout(d.missingForMint);
+  const [preview, history] = await Promise.all([d.custody.previewMint(), d.custody.listMints(MINTS)]);
+  const { indexes, nodes, ...figures } = preview;
+  return {
+    ok: preview.verdict !== 'wait',
+    message: said(preview),
+    tables: [
+      { title: 'figures', rows: [figures] },
+      { title: 'bitcoin indexes', rows: indexes },
+      { title: 'solana nodes', rows: nodes },
+      { title: 'mints', rows: history.map((mint) => ({ ...mint })) },
+    ],
+  };
+}
+
+function said({ day, verdict, reason, mintAtoms }: MintPreview): string {
+  switch (verdict) {
+    case 'mint':
+      return `${day}: a mint now would create ${mintAtoms} atoms. Nothing was minted.`;
+    case 'none':
+      return `${day}: nothing to mint (${reason}).`;
+    case 'wait':
+      return `${day}: no mint is possible now (${reason}).`;
+    default:
+      return verdict satisfies never;
+  }
+}
 
 /** Compares hashes, so that the duration reveals neither content nor length of the secret. */
 function isSecret(given: string, secret: string): boolean {
@@ -49,3 +165,15 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
     if (!command.success) throw new AppError('INVALID_INPUT', 'No such operator command.');
     return c.json(await runCommand(c.var.deps.ops, command.data));
   });
+
+/** The answer to an operator's command: one line of text, then tables, then text that is used unchanged. */
+export type OpsRow = Readonly<Record<string, string | number | null>>;
+
+export type OpsReport = {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly rows?: readonly OpsRow[];
+  readonly tables?: readonly { readonly title: string; readonly rows: readonly OpsRow[] }[];
+  /** To be copied exactly, as the text that is signed elsewhere. */
+  readonly text?: string;
+};

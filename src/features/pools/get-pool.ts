@@ -2,9 +2,14 @@ import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { Answer } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
-import { type ChainReads, correctBalances } from './correct-balances.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';
-import { hasZeroBalances, isJson, readUpstreamPool } from './upstream-pool.ts';
+import {
+  type ChainReads,
+  correctBalances,
+  hasZeroBalances,
+  isJson,
+  readUpstreamPool,
+} from './upstream-pool.ts';
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;

@@ -23,7 +23,7 @@ import { feePercent, priceFromSqrtPrice } from '../../chain/solana/whirlpool-pri
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { ChainAccount } from '../../providers/solana-rpc.ts';
-import { type ChainReads, vaultAtoms } from './correct-balances.ts';
+import { type ChainReads, vaultAtoms } from './upstream-pool.ts';
 
 /**
  * A pool in the upstream's shape, from chain data alone and in two reads; `tvlUsdc` and `stats` need a price

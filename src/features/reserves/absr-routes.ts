@@ -7,9 +7,8 @@ import { memoizedJson } from '../../http/memoized-json.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
-import { backingOf } from './backing.ts';
 import { type BadgeState, badgeSvg } from './badge.ts';
-import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
+import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 
 export type AbsrDeps = SummaryDeps & LastChangeDeps & { readonly absr: Pick<AbsrStore, 'newest'> };

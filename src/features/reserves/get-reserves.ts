@@ -1,10 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import type { SourceAnswer } from '../../core/query-all.ts';
-import { failureOf, queryAll } from '../../core/query-all.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { prewarmed, type Refresh, refreshing } from '../../http/prewarmed.ts';
-import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
+import { bestOf, failureOf, isNewer, querySources, type SourceAnswer } from './query-sources.ts';
 
 export type ReservesDeps = {
   readonly cache: Cache;
@@ -24,8 +22,6 @@ export type ReservesDeps = {
 
 /** Balances and lists are at most 15 minutes old; a longer outage is an error. */
 export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
-/** How long slower sources may take after the first answer. */
-export const GRACE_MS = 1_500;
 
 export type StoredBitcoin = {
   readonly confirmed: string;
@@ -52,28 +48,17 @@ export function readBitcoinReserve(
   address: string,
   refresh: Refresh,
 ): Promise<Cached<StoredBitcoin>> {
-  return d.cache.read(
-    'reserves:bitcoin',
-    refreshing(RESERVE_POLICY, refresh),
-    async (): Promise<StoredBitcoin> => {
-      const asks = d.bitcoinSources.map((source) => ({
-        name: source.name,
-        ask: () => source.balance(address),
-      }));
-      const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
-      const balance = chooseBalance(answers);
-      if (!balance) throw failureOf(answers);
-      return {
-        ...balance,
-        confirmed: balance.confirmed.toString(),
-        pendingDelta: balance.pendingDelta.toString(),
-        views: balance.views.map(({ name, confirmed }) => ({
-          name,
-          confirmed: confirmed?.toString() ?? null,
-        })),
-      };
-    },
-  );
+  return d.cache.read('reserves:bitcoin', refreshing(RESERVE_POLICY, refresh), async () => {
+    const answers = await querySources(d.bitcoinSources, d.sleep, (source) => source.balance(address));
+    const balance = chooseBalance(answers);
+    if (!balance) throw failureOf(answers);
+    return {
+      ...balance,
+      confirmed: balance.confirmed.toString(),
+      pendingDelta: balance.pendingDelta.toString(),
+      views: balance.views.map(({ name, confirmed }) => ({ name, confirmed: confirmed?.toString() ?? null })),
+    };
+  });
 }
 
 /** The reserve's finalized lamports from the node at the highest slot. */
@@ -82,27 +67,11 @@ function readSolanaReserve(
   address: string,
   refresh: Refresh,
 ): Promise<Cached<StoredSolana>> {
-  return d.cache.read(
-    'reserves:solana',
-    refreshing(RESERVE_POLICY, refresh),
-    async (): Promise<StoredSolana> => {
-      const asks = d.solanaSources.map((node) => ({
-        name: node.name,
-        ask: () => node.balance(address, 'finalized'),
-      }));
-      const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
-      const views = answers.flatMap((answer) =>
-        answer.ok ? [{ source: answer.name, ...answer.value }] : [],
-      );
-      const [first] = views;
-      if (!first) throw asUpstreamFailure(failureOf(answers));
-      const { lamports, slot, source } = views.reduce(
-        (newest, view) => (view.slot > newest.slot ? view : newest),
-        first,
-      );
-      return { lamports: lamports.toString(), slot: slot.toString(), source };
-    },
-  );
+  return d.cache.read('reserves:solana', refreshing(RESERVE_POLICY, refresh), async () => {
+    const ask = (node: (typeof d.solanaSources)[number]) => node.balance(address, 'finalized');
+    const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isNewer);
+    return { lamports: value.lamports.toString(), slot: value.slot.toString(), source: name };
+  });
 }
 
 /**

@@ -1,13 +1,96 @@
+/**
+ * The reserve, its tokens (one sat per ABSR) and the prices in one view.
+ * @module
+ */
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import { divergenceBps, MAX_DIVERGENCE_BPS, USD_DECIMALS, valueUsd } from '../../core/price.ts';
-import { failureOf, queryAll } from '../../core/query-all.ts';
-import type { Cached } from '../../http/cached.ts';
+import {
+  agreePrices,
+  divergenceBps,
+  MAX_DIVERGENCE_BPS,
+  type PriceReport,
+  USD_DECIMALS,
+  valueUsd,
+} from '../../core/price.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
 import { prewarmed, type Refresh, refreshing } from '../../http/prewarmed.ts';
-import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
-import { backingOf, RATIO_DECIMALS, type Supply } from './backing.ts';
-import { type ReadPriceDeps, readPrice, readVenues, reportOf, type VenuePrice } from './read-price.ts';
+import { bestOf, isNewer, querySources } from './query-sources.ts';
+
+export type Supply = { readonly atoms: bigint; readonly decimals: number };
+
+export type Backing = {
+  /**
+   * Sats in the reserve in excess of the supply; negative when tokens are not covered. A fraction of a sat
+   * counts as a whole one.
+   */
+  readonly gapSats: bigint;
+  /** Sats per ABSR, times 10^RATIO_DECIMALS, rounded down; null without tokens. */
+  readonly ratio: bigint | null;
+};
+
+export const RATIO_DECIMALS = 8;
+
+export function backingOf(reserveSats: bigint, supply: Supply): Backing {
+  const scale = 10n ** BigInt(supply.decimals);
+  const supplySats = (supply.atoms + scale - 1n) / scale;
+  return {
+    gapSats: reserveSats - supplySats,
+    ratio: supply.atoms === 0n ? null : (reserveSats * scale * 10n ** BigInt(RATIO_DECIMALS)) / supply.atoms,
+  };
+}
+
+export type ReadPriceDeps = {
+  readonly cache: Cache;
+  /** Reports of the venues that answer, the preferred one first. */
+  readPrices(): Promise<PriceReport[]>;
+};
+
+/** Micro-dollars as decimal text, for a cache. */
+export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
+
+/** The venues' prices are shown only while they are fresh. */
+const VENUES_POLICY = prewarmed(120_000);
+/** A price of the last hour may still be shown, marked stale. */
+const PRICE_POLICY = prewarmed(HOUR_MS);
+
+/** The current prices of all venues. @throws AppError UPSTREAM_FAILED when none answers */
+export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {
+  return d.cache.read('prices:venues', refreshing(VENUES_POLICY, refresh), async () => {
+    const reports = await d.readPrices();
+    if (reports.length === 0) throw upstreamFailed('prices', 'no_venue');
+    return reports.map(({ source, btcUsd, solUsd }) => ({
+      source,
+      btcUsd: btcUsd.toString(),
+      solUsd: solUsd.toString(),
+    }));
+  });
+}
+
+/**
+ * The first venue's price that another one confirms, or the only venue's price. Contradicting prices are
+ * refused: the last good price is then shown as stale.
+ * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED when no recent price is known either
+ */
+export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
+  const policy = refreshing(PRICE_POLICY, refresh);
+  return d.cache.read('prices:agreed', policy, async () => choose((await readVenues(d, false)).value));
+}
+
+function choose(venues: readonly VenuePrice[]): VenuePrice {
+  const [first, second] = venues;
+  if (first && !second) return first;
+  const agreed = agreePrices(venues.map(reportOf), MAX_DIVERGENCE_BPS);
+  const chosen = agreed.ok ? venues.find(({ source }) => source === agreed.price.source) : undefined;
+  if (chosen) return chosen;
+  throw new AppError('PRICE_DIVERGENT', 'The price venues contradict each other.');
+}
+
+export const reportOf = ({ source, btcUsd, solUsd }: VenuePrice): PriceReport => ({
+  source,
+  btcUsd: BigInt(btcUsd),
+  solUsd: BigInt(solUsd),
+});
 
 export type SummaryDeps = ReadPriceDeps & {
   /** Null while no mint is configured. */
@@ -23,27 +106,16 @@ export type SummaryDeps = ReadPriceDeps & {
 };
 
 const SUPPLY_POLICY = prewarmed(HOUR_MS / 4);
-const GRACE_MS = 1_500;
 
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
 /** The finalized supply from the node at the highest slot. */
 function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cached<StoredSupply>> {
-  return d.cache.read('absr:supply', refreshing(SUPPLY_POLICY, refresh), async (): Promise<StoredSupply> => {
-    const asks = d.supplySources.map((node) => ({
-      name: node.name,
-      ask: () => node.tokenSupply(mint, 'finalized'),
-    }));
-    const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
-    const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-    const [first] = views;
-    if (!first) throw asUpstreamFailure(failureOf(answers));
-    const { atoms, decimals } = views.reduce(
-      (newest, view) => (view.slot > newest.slot ? view : newest),
-      first,
-    );
-    return { atoms: atoms.toString(), decimals };
+  return d.cache.read('absr:supply', refreshing(SUPPLY_POLICY, refresh), async () => {
+    const ask = (node: (typeof d.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
+    const { value } = bestOf(await querySources(d.supplySources, d.sleep, ask), isNewer);
+    return { atoms: value.atoms.toString(), decimals: value.decimals };
   });
 }
 
@@ -154,3 +226,24 @@ const attempt = <T>(part: Part, read: Promise<Cached<T>>): Promise<Attempt<T>> =
       error: { part, error_code: error instanceof AppError ? error.code : 'INTERNAL' },
     }),
   );
+
+export type WatchBackingDeps = SummaryDeps & {
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+/**
+ * Reads the summary again, which also serves callers of the next minute, and alerts the operator when tokens
+ * are not covered.
+ */
+export async function alertUndercollateralized(d: WatchBackingDeps): Promise<void> {
+  const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);
+  if (gapSatoshis !== null && BigInt(gapSatoshis) < 0n) {
+    d.log({
+      level: 'alarm',
+      event: 'supply_above_reserve',
+      gapSatoshis,
+      reserveSatoshis: absrSupplySatoshis,
+      supplyAtoms: absrTokenSupplyAtoms,
+    });
+  }
+}

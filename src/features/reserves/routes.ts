@@ -14,9 +14,12 @@ import {
   bitcoinAfter,
   LIST_LIMIT,
   type ListBitcoinDeps,
+  type ListSolanaDeps,
   listBitcoin,
-} from './list-bitcoin.ts';
-import { type ListSolanaDeps, listSolana, type SolanaEntry, solanaAfter } from './list-solana.ts';
+  listSolana,
+  type SolanaEntry,
+  solanaAfter,
+} from './list-transactions.ts';
 
 export type ReservesRouteDeps = ReservesDeps &
   LastChangeDeps &

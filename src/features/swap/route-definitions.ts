@@ -13,7 +13,7 @@ import { amountParam } from '../../http/params.ts';
 import { preferChangeHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse } from '../../http/router.ts';
-import { CONTRACT_MINIMUM } from './minimum.ts';
+import { CONTRACT_MINIMUM } from './get-minimum.ts';
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
 const amountSol = amountParam({

@@ -1,10 +1,15 @@
-import { creationMessage, type TokenDesign } from '../../chain/solana/token-creation.ts';
+import {
+  CREATION_FEE,
+  creationMessage,
+  creationSpaces,
+  METAPLEX_FEE,
+  type TokenDesign,
+} from '../../chain/solana/token-creation.ts';
 import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
 import type { MessageVersion } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { withGiven } from '../../http/caller-words.ts';
-import { chargedFee, creationCost, creationFee, type FeeBreakdown } from './creation-fee.ts';
 import { checkTokenRequest, faultWords, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
@@ -111,3 +116,35 @@ function refused(
       code === 'INVALID_INPUT' ? { issues: [{ in: 'json', path: field, message: words }] } : { field, fault },
   });
 }
+
+export type FeeBreakdown = {
+  readonly mintRent: bigint;
+  readonly metadataRent: bigint;
+  readonly metadataFee: bigint;
+  readonly accountRent: bigint;
+  readonly networkFee: bigint;
+  readonly margin: bigint;
+};
+
+/** @param rentOf lamports that exempt an account of this size in bytes from rent, from the chain */
+export async function creationFee(
+  design: TokenDesign,
+  margin: bigint,
+  rentOf: (bytes: number) => Promise<bigint>,
+): Promise<FeeBreakdown> {
+  const spaces = creationSpaces(design);
+  const rent = async (bytes: number): Promise<bigint> => (bytes === 0 ? 0n : rentOf(bytes));
+  const [mintRent, metadataRent, accountRent] = await Promise.all([
+    rent(spaces.mint),
+    rent(spaces.metadata),
+    rent(spaces.account),
+  ]);
+  const metadataFee = design.metaplex ? METAPLEX_FEE : 0n;
+  return { mintRent, metadataRent, metadataFee, accountRent, networkFee: CREATION_FEE, margin };
+}
+
+/** Lamports that leave the reserve for it. */
+export const creationCost = (fee: FeeBreakdown): bigint =>
+  fee.mintRent + fee.metadataRent + fee.metadataFee + fee.accountRent + fee.networkFee;
+
+export const chargedFee = (fee: FeeBreakdown): bigint => creationCost(fee) + fee.margin;

@@ -13,17 +13,17 @@ import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
-import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,
   confirmPayment,
   instant,
+  paymentAnswer,
   paymentFields,
   requestErrors,
   signatureFields,
 } from './paid-request.ts';
-import { invoiceAnswer } from './token-answer.ts';
+import type { TokenStore } from './token-store.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
   ConfirmPaymentDeps &
@@ -264,3 +264,64 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       200,
     );
   });
+
+export type GetInvoiceDeps = {
+  readonly tokens: Pick<TokenStore, 'invoice'>;
+  readonly custody: Pick<CustodianApi, 'findRequest'>;
+};
+
+/**
+ * The current state of an invoice. While it is open, the custodian's record is newer than D1's. If one of the
+ * two is unavailable, the other one is used.
+ * @throws AppError NOT_FOUND; CUSTODIAN_UNAVAILABLE when it does not answer and D1 has no such invoice
+ */
+export async function getInvoice(d: GetInvoiceDeps, id: string): Promise<RequestView> {
+  const mirrored = await d.tokens.invoice(id).catch(() => undefined);
+  if (mirrored?.status === 'completed') return mirrored;
+  const known = await d.custody.findRequest(id).catch((error: unknown) => {
+    if (mirrored) return null;
+    throw error;
+  });
+  const request = known ?? mirrored;
+  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'There is no invoice with this id.');
+  return request;
+}
+
+/** A member of an invoice's subject as text. */
+const part = (request: RequestView, name: string): string | null => {
+  const value = request.subject[name];
+  return typeof value === 'string' ? value : null;
+};
+
+const FeeParts = z.record(z.string(), z.string());
+
+const invoiceAnswer = (request: RequestView, treasury: string) => ({
+  invoice_id: request.id,
+  status: request.status,
+  detail: request.detail,
+  reason: request.reason,
+  ...paymentAnswer(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
+  received_lamports: request.receivedLamports,
+  fee_breakdown: FeeParts.safeParse(request.subject.fee).data ?? null,
+  payment_tx_signature: request.paymentSignature,
+  token_id: request.tokenId,
+  mint_address: request.status === 'completed' ? request.mintAddress : null,
+  paid_at: request.paidAt,
+  completed_at: request.completedAt,
+  name: part(request, 'name'),
+  symbol: part(request, 'symbol'),
+  decimals: Number(request.subject.decimals),
+  supply: part(request, 'supply'),
+  creator_address: part(request, 'creator'),
+  description: part(request, 'description') ?? '',
+  image: part(request, 'image'),
+  token_program: part(request, 'program') === 'token' ? ('token' as const) : ('token-2022' as const),
+  metaplex_metadata: request.subject.metaplex === true,
+  revoke_mint_authority: request.subject.revokeMint === true,
+  revoke_freeze_authority: request.subject.revokeFreeze === true,
+  revoke_update_authority: request.subject.revokeUpdate === true,
+  refunds: request.refunds.map(({ refundSignature, ...refund }) => ({
+    ...refund,
+    refund_signature: refundSignature,
+  })),
+});

@@ -22,9 +22,8 @@ import {
   signatureFields,
 } from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
-import { Token } from './routes.ts';
+import { Token, tokenAnswer } from './routes.ts';
 import type { SearchStore } from './search-store.ts';
-import { tokenAnswer } from './token-answer.ts';
 import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 

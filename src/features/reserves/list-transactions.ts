@@ -1,11 +1,12 @@
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import { failureOf, queryAll } from '../../core/query-all.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { type Refresh, refreshing } from '../../http/prewarmed.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
-import { GRACE_MS, RESERVE_POLICY } from './get-reserves.ts';
+import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
+import { RESERVE_POLICY } from './get-reserves.ts';
+import { bestOf, failureOf, querySources } from './query-sources.ts';
 
 export type ListBitcoinDeps = {
   readonly cache: Cache;
@@ -42,11 +43,11 @@ export async function listBitcoin(
   const address = d.reserve.bitcoinAddress;
   if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
   const policy = refreshing(RESERVE_POLICY, refresh);
-  return d.cache.read('reserves:bitcoin-transactions', policy, () => readList(d, address));
+  return d.cache.read('reserves:bitcoin-transactions', policy, () => readBitcoinList(d, address));
 }
 
 /** Later pages are read for a single caller's cursor, so they are kept in memory only. */
-export const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS / 4 };
+const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS / 4 };
 
 /**
  * Transactions after one of the list. Those beyond the newest 100 are read from an index and are all
@@ -98,7 +99,7 @@ async function readAfter(
   let last = after;
   for (let page = 0; page < MAX_PAGES && entries.length < LIST_LIMIT; page++) {
     const txs = await source.chainTxs(address, last);
-    entries.push(...txs.map((tx) => entryOf(tx, address)));
+    entries.push(...txs.map((tx) => bitcoinEntry(tx, address)));
     const end = txs.at(-1)?.txid;
     if (end === undefined) break;
     last = end;
@@ -106,12 +107,11 @@ async function readAfter(
   return entries.slice(0, LIST_LIMIT);
 }
 
-async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {
-  const asks = d.bitcoinSources.map((source) => ({
-    name: source.name,
-    ask: async () => ({ source, ...(await source.balance(address)) }),
+async function readBitcoinList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {
+  const answers = await querySources(d.bitcoinSources, d.sleep, async (source) => ({
+    source,
+    ...(await source.balance(address)),
   }));
-  const answers = await queryAll(asks, { graceMs: GRACE_MS, sleep: d.sleep });
   const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   let failure = failureOf(answers);
   // A lagging index has fewer transactions. The sort is stable, so among equals the first configured one is
@@ -119,7 +119,7 @@ async function readList(d: ListBitcoinDeps, address: string): Promise<BitcoinLis
   for (const view of views.sort((a, b) => b.confirmedTxs - a.confirmedTxs)) {
     try {
       const txs = await readTxs(view.source, address, view);
-      return { transactions: txs.map((tx) => entryOf(tx, address)), source: view.source.name };
+      return { transactions: txs.map((tx) => bitcoinEntry(tx, address)), source: view.source.name };
     } catch (error) {
       failure = error;
     }
@@ -155,9 +155,77 @@ async function readTxs(
   return [...rows.values(), ...confirmed.values()].slice(0, LIST_LIMIT);
 }
 
-const entryOf = (tx: BitcoinTx, address: string): BitcoinEntry => ({
+const bitcoinEntry = (tx: BitcoinTx, address: string): BitcoinEntry => ({
   txid: tx.txid,
   blockTime: tx.block?.time ?? null,
   blockHeight: tx.block?.height ?? null,
   netSatoshis: netEffect(tx, address).toString(),
+});
+
+export type ListSolanaDeps = {
+  readonly cache: Cache;
+  readonly reserve: { readonly solanaAddress: string | null };
+  readonly solanaSources: readonly Pick<SolanaNode, 'name' | 'signaturesFor'>[];
+  readonly sleep: (ms: number) => Promise<void>;
+};
+
+export type SolanaEntry = {
+  readonly signature: string;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+  /** As shown by the chain; null for a success. */
+  readonly err: unknown;
+  readonly slot: string;
+};
+
+export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readonly source: string };
+
+/**
+ * Finalized transactions that name the reserve's address, newest first, including failed ones. The newest of
+ * the nodes' lists is shown, because a node may lag or store no history.
+ * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
+ */
+export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): Promise<Cached<SolanaList>> {
+  const address = d.reserve.solanaAddress;
+  if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  const policy = refreshing(RESERVE_POLICY, refresh);
+  return d.cache.read('reserves:solana-transactions', policy, () => readSolanaList(d, address));
+}
+
+/**
+ * Transactions after one of the list. Those beyond the newest 100 are read from the nodes.
+ * @param after signature of the last transaction shown
+ * @throws AppError like `listSolana`
+ */
+export async function solanaAfter(
+  d: ListSolanaDeps & { readonly memory: Cache },
+  after: string,
+): Promise<Cached<SolanaList>> {
+  const head = await listSolana(d);
+  const at = head.value.transactions.findIndex(({ signature }) => signature === after);
+  const rest = head.value.transactions.slice(at + 1);
+  if (at >= 0 && (rest.length > 0 || head.value.transactions.length < LIST_LIMIT))
+    return { ...head, value: { ...head.value, transactions: rest } };
+  const address = d.reserve.solanaAddress;
+  if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  return d.memory.read(`solana-after:${after}`, LATER_POLICY, () => readSolanaList(d, address, after));
+}
+
+async function readSolanaList(d: ListSolanaDeps, address: string, before?: string): Promise<SolanaList> {
+  const page = { limit: LIST_LIMIT, commitment: 'finalized' as const, ...(before ? { before } : {}) };
+  const ask = (node: (typeof d.solanaSources)[number]) => node.signaturesFor(address, page);
+  const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isFuller);
+  return { transactions: value.map(solanaEntry), source: name };
+}
+
+function isFuller(a: readonly SignatureEntry[], b: readonly SignatureEntry[]): boolean {
+  const newest = (entries: readonly SignatureEntry[]): bigint => entries[0]?.slot ?? -1n;
+  return newest(a) === newest(b) ? a.length > b.length : newest(a) > newest(b);
+}
+
+const solanaEntry = ({ signature, blockTime, err, slot }: SignatureEntry): SolanaEntry => ({
+  signature,
+  blockTime,
+  err,
+  slot: slot.toString(),
 });

@@ -1,0 +1,151 @@
+/**
+ * Claims: made from a deposit, read, and their public form.
+ * @module
+ */
+
+import { canonicalSignature } from '../../chain/solana/address.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
+import type {
+  ClaimAnswer,
+  ClaimPayoutView,
+  ClaimRequest,
+  ClaimView,
+  CustodianApi,
+} from '../../custody/api.ts';
+import type { AsryMirror } from './asry-store.ts';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const HOW_TO_GET: Readonly<Record<string, string>> = {
+  rent_budget_spent:
+    "Open the sender's associated ASRY token account. The reward is then sent within the hour, or at once if you repeat this call.",
+  recipient_account_missing: "Open the sender's associated ASRY token account, then repeat this call.",
+  recipient_account_closed:
+    "The service already opened the sender's associated ASRY token account, and it was closed. Open it again, then repeat this call.",
+  recipient_account_foreign:
+    "The sender's associated ASRY account has a different owner. The operator must check it.",
+  reserve_short_of_asry: 'The reserve has too little ASRY. The reward is sent once the operator adds more.',
+  reserve_short_of_sol:
+    'The reserve has too little SOL for fees. The reward is sent once the operator adds more.',
+};
+const SENT_LATER = 'The reward is recorded and will be sent without another call.';
+
+/** The received deposit. */
+export const receiveOf = (claim: ClaimView) => ({
+  depositTxSignature: claim.signature,
+  slot: claim.slot.toString(),
+  blockTime: claim.blockTime,
+  creditedAtomic: claim.creditedAtoms.toString(),
+  feeAtomic: claim.feeAtoms.toString(),
+  netAtomic: claim.netAtoms.toString(),
+  epoch: claim.epoch,
+});
+
+/** The reward of one payout; without a payout, the reward that could be paid. */
+export function rewardOf(claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) {
+  const status: ClaimPayoutView['status'] | 'skipped' = payout?.status ?? 'skipped';
+  return {
+    status,
+    signature: payout?.signature ?? null,
+    asryAtomic: (payout?.atoms ?? 0n).toString(),
+    recipient: claim.sender,
+    entitlementAtomic: claim.entitlementAtoms.toString(),
+    remainingAtomic: claim.remainingAtoms.toString(),
+    mint,
+    reason: payout?.reason ?? null,
+    how_to_get: status === 'owed' ? (HOW_TO_GET[payout?.reason ?? ''] ?? SENT_LATER) : null,
+  };
+}
+
+const payoutOf = (payout: ClaimPayoutView) => ({
+  part: payout.part,
+  status: payout.status,
+  signature: payout.signature,
+  asryAtomic: payout.atoms.toString(),
+  reason: payout.reason,
+  created_at: iso(payout.createdAtMs),
+  paid_at: payout.paidAtMs === null ? null : iso(payout.paidAtMs),
+});
+
+/** The answer to a claim. */
+export const claimOf = (claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) => ({
+  asset: claim.asset,
+  senderPubkey: claim.sender,
+  feeBps: claim.feeBps,
+  feeAtomic: claim.feeAtoms.toString(),
+  receive: receiveOf(claim),
+  reward: rewardOf(claim, payout, mint),
+});
+
+/** The complete record. */
+export const recordOf = (claim: ClaimView, mint: string) => ({
+  ...claimOf(claim, claim.payouts[claim.payouts.length - 1], mint),
+  payouts: claim.payouts.map(payoutOf),
+  claimed_at: claim.claimedAtMs === null ? null : iso(claim.claimedAtMs),
+});
+
+export type ClaimFromDepositDeps = FinalityPorts & {
+  readonly custody: Pick<CustodianApi, 'claimDeposit' | 'findClaim'>;
+};
+
+/**
+ * Finality takes 32 slots: 7 to 13 s with slots of 200 to 400 ms. A call right after the deposit waits for
+ * it.
+ */
+const FINALITY_WAIT_MS = 20_000;
+/** Nodes show a transaction within a second or two after it was sent. */
+const UNKNOWN_WAIT_MS = 5_000;
+
+/**
+ * Claims a deposit once it is final.
+ * @throws AppError DEPOSIT_NOT_FOUND, or UPSTREAM_FAILED when the chain cannot be read
+ */
+export async function claimFromDeposit(d: ClaimFromDepositDeps, request: ClaimRequest): Promise<ClaimAnswer> {
+  const started = d.now();
+  // A claimed deposit is final: its record is enough.
+  if (!(await d.custody.findClaim(request.signature))) {
+    const waits = { unknownMs: UNKNOWN_WAIT_MS, pendingMs: FINALITY_WAIT_MS };
+    const status = await waitForFinality(d, request.signature, waits).catch((error: unknown) => {
+      throw unreadable(error);
+    });
+    if (status === 'unknown')
+      throw new AppError('DEPOSIT_NOT_FOUND', 'No node has this transaction.', { retryAfterSeconds: 5 });
+  }
+  for (;;) {
+    const answer = await d.custody.claimDeposit(request);
+    const early = answer.type === 'refused' && answer.refusal.code === 'DEPOSIT_NOT_FINAL';
+    // A transaction that is final on one node may not be final on every node that the custodian reads.
+    if (!early || d.now() - started >= FINALITY_WAIT_MS) return answer;
+    await d.sleep(POLL_MS);
+  }
+}
+
+/** The contract requires status 500 when the chain cannot be read. */
+export function unreadable(cause: unknown): AppError {
+  const { message, details } = cause instanceof AppError ? cause : upstreamFailed('solana-rpc', 'unexpected');
+  return new AppError('UPSTREAM_FAILED', message, {
+    status: 500,
+    retryAfterSeconds: 5,
+    details,
+    cause,
+  });
+}
+
+export type GetClaimDeps = {
+  readonly claims: Pick<AsryMirror, 'claim'>;
+  readonly custody: Pick<CustodianApi, 'findClaim'>;
+};
+
+/**
+ * The record of a claimed deposit; read from the custodian if D1 does not have it yet. @throws AppError
+ * NOT_FOUND
+ */
+export async function getClaim(d: GetClaimDeps, text: string): Promise<ClaimView> {
+  const signature = canonicalSignature(text);
+  const claim =
+    signature &&
+    ((await d.claims.claim(signature).catch(() => undefined)) ?? (await d.custody.findClaim(signature)));
+  if (!claim) throw new AppError('NOT_FOUND', 'No claim was made with this deposit.');
+  return claim;
+}

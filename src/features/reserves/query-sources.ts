@@ -1,0 +1,61 @@
+/**
+ * Figures that several upstreams can give: how they are queried, and which answer is used.
+ * @module
+ */
+import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
+
+export type SourceAnswer<T> = { readonly name: string } & (
+  | { readonly ok: true; readonly value: T }
+  /** Undefined when the source was only late. */
+  | { readonly ok: false; readonly error: unknown }
+);
+
+/** How long slower sources may take after the first answer. */
+const GRACE_MS = 1_500;
+
+/**
+ * The answers of all sources, queried in parallel, in their order. After the first answer the others have
+ * `GRACE_MS` left; before that, all are awaited.
+ */
+export async function querySources<S extends { readonly name: string }, T>(
+  sources: readonly S[],
+  sleep: (ms: number) => Promise<void>,
+  ask: (source: S) => Promise<T>,
+): Promise<SourceAnswer<T>[]> {
+  const answers: SourceAnswer<T>[] = sources.map(({ name }) => ({ name, ok: false, error: undefined }));
+  const first = Promise.withResolvers<void>();
+  const asked = sources.map(async (source, index) => {
+    const { name } = source;
+    try {
+      answers[index] = { name, ok: true, value: await ask(source) };
+      first.resolve();
+    } catch (error) {
+      answers[index] = { name, ok: false, error };
+    }
+  });
+  await Promise.race([Promise.all(asked), first.promise.then(() => sleep(GRACE_MS))]);
+  return [...answers];
+}
+
+/** The failure to report when no source has answered: the first one's. */
+export const failureOf = (answers: readonly SourceAnswer<unknown>[]): unknown =>
+  answers.map((answer) => (answer.ok ? undefined : answer.error)).find((error) => error !== undefined);
+
+/**
+ * The first node's answer that no other node's answer exceeds.
+ * @param exceeds whether `a` is to be used rather than `b`
+ * @throws AppError UPSTREAM_FAILED when no node answered
+ */
+export function bestOf<T>(
+  answers: readonly SourceAnswer<T>[],
+  exceeds: (a: T, b: T) => boolean,
+): { readonly name: string; readonly value: T } {
+  const known = answers.filter((answer) => answer.ok);
+  const [first] = known;
+  if (!first) throw asUpstreamFailure(failureOf(answers));
+  return known.reduce((best, answer) => (exceeds(answer.value, best.value) ? answer : best), first);
+}
+
+/** Compares answers by slot. */
+export const isNewer = (a: { readonly slot: bigint }, b: { readonly slot: bigint }): boolean =>
+  a.slot > b.slot;
