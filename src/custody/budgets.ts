@@ -33,7 +33,7 @@ const perDay = (name: string, maximum: bigint): Cap => ({
   unit: 'count',
   windowMs: DAY_MS,
   maximum,
-  of: ({ state }) => (state === 'failed' ? 0n : 1n),
+  of: ({ state, rows = 1 }) => (state === 'failed' ? 0n : BigInt(rows)),
   adds: () => 1n,
 });
 

@@ -527,6 +527,29 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'custody/budgets.ts', find: `  adds: () => 1n,\n`, replace: `  adds: () => -1_000n,\n` }],
   },
   {
+    name: 'the creations of a day are not capped',
+    edits: [
+      {
+        file: 'custody/budgets.ts',
+        find: `perDay('creations_day', limits.maxCreationsDay)`,
+        replace: `perDay('creations_day', 2n ** 40n)`,
+      },
+    ],
+  },
+  {
+    name: 'a window counts an operation from its plan, not from its signing',
+    edits: [
+      {
+        file: LEDGER,
+        find: `state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);`,
+        replace: `state === 'planned' && now < 0 ? (signedAt ?? 0) : createdAt;`,
+      },
+      { file: JOURNAL, find: `      row.signedAt ?? row.createdAt,\n`, replace: `      row.createdAt,\n` },
+      { file: JOURNAL, find: `    if (row.signedAt !== null)\n`, replace: `    if (row.signedAt === 0)\n` },
+    ],
+    test: 'test/custody/kernel/covered-kind.test.ts',
+  },
+  {
     name: 'reservations of others count nothing',
     edits: [
       {

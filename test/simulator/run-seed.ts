@@ -6,7 +6,7 @@ import { type Actors, startActors } from './actors.ts';
 import type { Incident } from './incidents.ts';
 import type { Production } from './production.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
-import { hasParts, isQuiet, judge, operationsOf } from './verdict.ts';
+import { hasParts, isQuiet, judge, operationsOf, waitsForDay } from './verdict.ts';
 import type { Violation } from './witness.ts';
 import { createWorld, type Trace, type World } from './world.ts';
 
@@ -19,6 +19,9 @@ export type SeedResult = {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Days that a run waits for creations: as many as it can sell. */
+const MOST_DAYS = 6;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;
 /** Payments are searched for by the cron. */
@@ -59,6 +62,7 @@ export async function runScenario(
   await scheduler.run(scenario.calmAt, broke);
   if (!broke()) {
     calmDown(world, actors);
+    let days = 0;
     const rest = (wait: number): void => {
       scheduler.after(wait, () => {
         const quiet = state.isLost || isQuiet(world, production);
@@ -73,6 +77,16 @@ export async function runScenario(
           isDone = false;
           state.clockOffset += REQUEST_LIFE;
           host.rearm();
+          return rest(5_000);
+        }
+        // What the cap of a day holds back is made on another day.
+        if (isDone && !state.isLost && waitsForDay(world) > 0 && ++days <= MOST_DAYS) {
+          isDone = false;
+          state.clockOffset += DAY;
+          happened['days awaited for a creation'] = (happened['days awaited for a creation'] ?? 0) + 1;
+          host.rearm();
+          actors.comeAgain();
+          state.calmUntil = scheduler.now() + leastCalm(world);
           return rest(5_000);
         }
         if (!isDone) rest(Math.min(wait * 1.25, 10 * MINUTE));

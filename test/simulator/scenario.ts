@@ -31,7 +31,10 @@ export type Scenario = {
   readonly remoteKey: boolean;
   readonly startLamports: bigint;
   readonly treasuryIsReserve: boolean;
-  /** SOL of an hour's, a day's and unsettled swaps, divided by `scale`; SOL of a day's refunds and costs; payouts a day. */
+  /**
+   * SOL of an hour's, a day's and unsettled swaps, divided by `scale`; SOL of a day's refunds and costs; payouts and
+   * creations a day.
+   */
   readonly caps: {
     readonly scale: bigint;
     readonly hourSol: bigint;
@@ -40,6 +43,7 @@ export type Scenario = {
     readonly refundsSol: string;
     readonly costSol: string;
     readonly payouts: string;
+    readonly creations: string;
   };
   readonly swaps: readonly SwapWish[];
   readonly orders: readonly Order[];
@@ -93,6 +97,7 @@ export function scenarioOf(seed: number): Scenario {
       refundsSol: r.pick(['0.5', '0.02', '0.006']),
       costSol: r.pick(['0.1', '0.1', '0.03']),
       payouts: r.pick(['2000', '2000', '2']),
+      creations: createRandom(seed ^ 0x63617073).pick(['500', '500', '2', '1']),
       // Either of the two is what bounds a crowd that never stops.
       ...r.pick([
         { hourSol: 4n, daySol: 10n },

@@ -32,13 +32,25 @@ const count = (world: World, query: string): number => Number(world.host.disk.ex
 const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
   WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
 
+/** Reasons of a creation that waits until another has left the day's window. */
+const CAPPED = ['upstream_creations_day', 'limit_creations_day'];
+
+/** Creations that were paid for and wait for another day. */
+export const waitsForDay = (world: World): number =>
+  count(
+    world,
+    `SELECT COUNT(*) AS n FROM operations WHERE kind = 'token'
+       AND json_extract(row, '$.reason') IN (${CAPPED.map((reason) => `'${reason}'`).join(', ')})`,
+  );
+
 /** Whether anything may still happen by itself. Paid work that is late counts as quiet: the verdict names it. */
 export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
   const allowed = PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0) + setBack(world);
   const isLate = world.scheduler.now() > world.scenario.calmAt + allowed;
   if (!isLate && isBehind(world)) return false;
-  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > 0) return false;
+  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > waitsForDay(world))
+    return false;
   if (!isLate && count(world, `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`) > 0) return false;
   if (!isLate && count(world, PAYOUTS_MOVING) > 0) return false;
   return operationsOf(world, production).every((op) => {
@@ -49,7 +61,8 @@ export function isQuiet(world: World, production: Production): boolean {
       order !== undefined &&
       (!order.isOver || (arrivedAt !== null && arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
-    return op.state === 'done' || (isHeld(op) && !comes) || (isLate && op.kind !== 'swap');
+    const rests = isHeld(op) && !comes;
+    return op.state === 'done' || rests || CAPPED.includes(op.reason ?? '') || (isLate && op.kind !== 'swap');
   });
 }
 
@@ -315,7 +328,7 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
   }
 }
 
-/** Of what landed, no hour and no day holds more than its cap. */
+/** Of what landed, nothing that was signed within an hour or a day is more than the cap. */
 function judgeCaps(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   const bySignature = new Map(operations.map((op) => [op.signing?.signature, op]));
   const spends = landed.flatMap((entry) => {
@@ -323,10 +336,12 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
     const op = bySignature.get(entry.transaction.signature);
     if (entry.failed || !op) return [];
     const lamports = 'lamports' in movement ? movement.lamports : 0n;
-    return [{ kind: movement.kind, at: op.createdAt, lamports, cost: op.cost }];
+    const at = world.witness.signedAt.get(entry.transaction.signature) ?? op.createdAt;
+    return [{ kind: movement.kind, at, lamports, cost: op.cost }];
   });
   type Spend = (typeof spends)[number];
-  const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay, maxPayoutsDay } = world.limits;
+  const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay, maxPayoutsDay, maxCreationsDay } =
+    world.limits;
   const lamportsOf = ({ lamports }: Spend): bigint => lamports;
   const caps: readonly [string, Spend['kind'], number, bigint, (spend: Spend) => bigint][] = [
     ['cap_operation', 'swap', 1, maxOperation, lamportsOf],
@@ -335,6 +350,7 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
     ['cap_cost_day', 'swap', DAY_MS, maxCostDay, ({ cost }) => cost],
     ['cap_refunds_day', 'refund', DAY_MS, maxRefundsDay, lamportsOf],
     ['cap_payouts_day', 'asry', DAY_MS, maxPayoutsDay, () => 1n],
+    ['cap_creations_day', 'token', DAY_MS, maxCreationsDay, () => 1n],
   ];
   for (const [name, kind, windowMs, most, of] of caps) {
     const counted = spends.filter((spend) => spend.kind === kind);

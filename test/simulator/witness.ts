@@ -86,6 +86,8 @@ export function createWitness(p: {
   const askedOn = new Map<string, string>();
   /** The same by signature: a mint is of the day on which it was prepared, however much later it lands. */
   const signedOn = new Map<string, string>();
+  /** Unix milliseconds by the custodian's clock at which a transaction was last signed before it was sent, by signature. */
+  const signedAt = new Map<string, number>();
   const { truth } = p;
 
   const broken = (invariant: string, detail: string) => void violations.push({ invariant, detail });
@@ -233,6 +235,7 @@ export function createWitness(p: {
     moved,
     isOurs,
     sent: sent as ReadonlySet<string>,
+    signedAt: signedAt as ReadonlyMap<string, number>,
 
     landed(entry: Entry): void {
       if (!isOurs(entry) || entry.failed) return;
@@ -271,6 +274,7 @@ export function createWitness(p: {
      */
     signed(name: string, signature: string, stopped: string | undefined): void {
       signedOn.set(signature, askedOn.get(name) ?? 'unknown');
+      if (!sent.has(signature)) signedAt.set(signature, p.wallClock());
       // A key service is asked again for the same message, perhaps after the stop has ended.
       if (stopped === undefined) forbidden.delete(signature);
       else if (!sent.has(signature)) forbidden.set(signature, stopped);

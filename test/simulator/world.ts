@@ -60,7 +60,7 @@ export type World = {
   readonly addresses: typeof ADDRESSES & { readonly treasury: string };
   /** Counts what happened, by name. */
   readonly happened: Record<string, number>;
-  /** Lamports; payouts are counted. */
+  /** Lamports; payouts and creations are counted. */
   readonly limits: Readonly<
     Record<
       | 'maxOperation'
@@ -70,7 +70,8 @@ export type World = {
       | 'maxCostDay'
       | 'swapFloor'
       | 'maxRefundsDay'
-      | 'maxPayoutsDay',
+      | 'maxPayoutsDay'
+      | 'maxCreationsDay',
       bigint
     >
   >;
@@ -135,6 +136,7 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
     SWAP_MAX_UNSETTLED_SOL: sol(caps.unsettledSol),
     REFUND_MAX_SOL_DAY: caps.refundsSol,
     PAYOUTS_MAX_DAY: caps.payouts,
+    CREATIONS_MAX_DAY: caps.creations,
   };
 }
 
@@ -194,6 +196,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     swapFloor: config.RESERVE_FLOOR_SOL + config.OPERATING_FLOAT_SOL,
     maxRefundsDay: config.REFUND_MAX_SOL_DAY,
     maxPayoutsDay: config.PAYOUTS_MAX_DAY,
+    maxCreationsDay: config.CREATIONS_MAX_DAY,
   };
   const witness: Witness = createWitness({
     ledger: () => ledger,

@@ -7,7 +7,7 @@ import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
 import type { OperationKind, Prepared } from './module.ts';
-import type { Kind, Landing, Operation, Signing } from './operation.ts';
+import type { Facts, Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 import { ALARM_FAILURES, retryAfter } from './row-retries.ts';
 import { decodePrepared, encodePrepared } from './signer.ts';
@@ -89,8 +89,13 @@ export function createExecutor(p: ExecutorPorts) {
     waiting: journal.planned(kind),
   });
 
-  const refusedOrLater = (op: Operation, kind: OperationKind, reason: string): Observation =>
-    kind.rules.retriesPreparation ? unprepared(op, reason) : { type: 'refused', reason };
+  const refusedOrLater = (
+    op: Operation,
+    kind: OperationKind,
+    reason: string,
+    outcome: Facts = {},
+  ): Observation =>
+    kind.rules.retriesPreparation ? unprepared(op, reason) : { type: 'refused', reason, outcome };
 
   /** The message to sign for this attempt: the one that was recently sent to a key service, or a new one. */
   async function messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
@@ -141,12 +146,14 @@ export function createExecutor(p: ExecutorPorts) {
     storeSigned(op, kind, signed.prepared, signed.signing);
   }
 
-  /** The cap that has no room for this operation's cost. The row itself counts no cost until it is signed. */
-  function costRefusal(op: Operation, cost: bigint): LimitReached | undefined {
-    const none = { amount: 0n, cost: 0n };
-    for (const cap of p.budgetOf(op.kind).caps) {
-      if (cap.adds({ ...none, cost }) === cap.adds(none)) continue;
-      const verdict = checkCap(cap, op.kind, journal.counting(now()), { ...none, cost }, now());
+  /**
+   * The cap that has no room for this operation among the signed ones. Its cost is known only now, and some
+   * kinds plan more operations than a window may hold.
+   */
+  function capReached({ kind, amount }: Operation, cost: bigint): LimitReached | undefined {
+    const signed = journal.counting(now()).filter(({ state }) => state !== 'planned');
+    for (const cap of p.budgetOf(kind).caps) {
+      const verdict = checkCap(cap, kind, signed, { amount, cost }, now());
       if (!verdict.ok) return verdict;
     }
     return undefined;
@@ -157,10 +164,10 @@ export function createExecutor(p: ExecutorPorts) {
     p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));
-      const reached = costRefusal(op, prepared.cost);
+      const reached = capReached(op, prepared.cost);
       if (reached) {
         const outcome = { availableAt: String(reached.availableAt) };
-        return void observe(op, kind, { type: 'refused', reason: `limit_${reached.limit}`, outcome });
+        return void observe(op, kind, refusedOrLater(op, kind, `limit_${reached.limit}`, outcome));
       }
       if ((prepared.spend ?? 0n) > op.reserved) {
         return void observe(op, kind, { type: 'refused', reason: 'reserve_overspent' });

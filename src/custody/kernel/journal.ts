@@ -21,7 +21,7 @@ const STATE = "row ->> '$.state'";
 const SUMS_INDEX = `CREATE INDEX IF NOT EXISTS operations_sums ON operations
   (kind, ${STATE}, created_at, ${atoms('amount')}, ${atoms('reserved')}, ${atoms('unsettled')}) WHERE counts = 1`;
 
-const SUMS = `SELECT kind, ${STATE} AS state, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
+const SUMS = `SELECT kind, ${STATE} AS state, COUNT(*) AS rows, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
   FROM operations WHERE counts = 1 AND created_at <= ? GROUP BY kind, ${STATE}`;
 
 const asText = (member: string): string => `COALESCE(row ->> '$.${member}', '0') AS ${member}`;
@@ -34,6 +34,7 @@ const NOTHING: Entry = {
   kind: '',
   state: 'done',
   createdAt: 0,
+  signedAt: null,
   amount: lamports(0n),
   reserved: lamports(0n),
   unsettled: lamports(0n),
@@ -41,12 +42,13 @@ const NOTHING: Entry = {
   releasedSlot: null,
 };
 
-/** The operations created after `since`, in any state. */
+/** The operations created or signed after `since`, in any state. */
 const recentEntries = (exec: Storage['exec'], since: number): Entry[] =>
   exec(RECENT, since).map((row) => ({
     kind: String(row.kind),
     state: String(row.state) as Entry['state'],
     createdAt: Number(row.created_at),
+    signedAt: null,
     amount: read(row, 'amount'),
     reserved: read(row, 'reserved'),
     unsettled: read(row, 'unsettled'),
@@ -54,12 +56,13 @@ const recentEntries = (exec: Storage['exec'], since: number): Entry[] =>
     releasedSlot: null,
   }));
 
-/** One entry per kind and state: the sum of rows created up to `since` that still count. */
+/** One entry per kind and state: the sum of the older rows that still count. */
 const olderSums = (exec: Storage['exec'], since: number): Entry[] =>
   exec(SUMS, since).map((row) => ({
     ...NOTHING,
     kind: String(row.kind),
     state: String(row.state) as Entry['state'],
+    rows: Number(row.rows),
     amount: read(row, 'amount'),
     reserved: read(row, 'reserved'),
     unsettled: read(row, 'unsettled'),
@@ -75,6 +78,7 @@ const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
     prepared TEXT NOT NULL
   )`;
 
+/** `created_at` of an operation is the time from which the caps count it: its creation, then its signing. */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS operations (
@@ -138,7 +142,7 @@ const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => 
     return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
   },
 
-  /** Operations of a kind created in the last day, in any state. */
+  /** Operations of a kind created or signed in the last day, in any state. */
   recent(kind: Operation['kind'], now: number): Operation[] {
     const since = now - DAY_MS;
     return exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(operationOf);
@@ -466,9 +470,16 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
       row.signing?.signature ?? null,
       row.dueAt === null ? null : Math.ceil(row.dueAt),
       counts,
-      row.createdAt,
+      row.signedAt ?? row.createdAt,
       encodeOperation(row),
     );
+    if (row.signedAt !== null)
+      exec(
+        'UPDATE operations SET created_at = ? WHERE seq = ? AND created_at <> ?',
+        row.signedAt,
+        row.seq,
+        row.signedAt,
+      );
     if (row.state !== 'planned') exec('DELETE FROM unsigned_messages WHERE operation_id = ?', row.id);
     if (row.releasedSlot !== null && row.releasedSlot > releasedSlot()) {
       setMeta('released_slot', row.releasedSlot.toString());

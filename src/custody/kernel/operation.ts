@@ -76,6 +76,8 @@ export type Operation = {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** When its latest attempt was signed; null before, and in rows of an older version. */
+  readonly signedAt: number | null;
   /** When the alarm checks it next; null when nothing is left to do. */
   readonly dueAt: number | null;
   /** Consecutive checks without a change; more of them mean longer waits. */
@@ -177,6 +179,7 @@ const BLANK = {
   revision: 0,
   createdAt: 0,
   updatedAt: 0,
+  signedAt: null,
   dueAt: null,
   looks: 0,
   amount: NONE,

@@ -22,8 +22,11 @@ export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 /** The members of an operation that the sums use; one entry may be the sum of several old operations. */
 export type Entry = Pick<
   Operation,
-  'kind' | 'state' | 'createdAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'
->;
+  'kind' | 'state' | 'createdAt' | 'signedAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'
+> & {
+  /** Number of operations; absent for one. */
+  readonly rows?: number;
+};
 
 type Added = { readonly amount: bigint; readonly cost: bigint };
 
@@ -121,8 +124,15 @@ export const releasedSlot = (operations: readonly Entry[]): bigint =>
 export const spendable = (balance: Balance, operations: readonly Entry[], keeps: bigint): Lamports =>
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
-const countedBy = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): Entry[] =>
-  operations.filter((op) => op.kind === kind && (cap.windowMs === null || op.createdAt > now - cap.windowMs));
+/**
+ * The time from which a window counts an operation. A planned one may be signed at any moment, so it counts
+ * from now. No window then contains more signed operations than its cap, however long one waited.
+ */
+const countedFrom = ({ state, signedAt, createdAt }: Entry, now: number): number =>
+  state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);
+
+const countedBy = <E extends Entry>({ windowMs }: Cap, kind: Kind, operations: readonly E[], now: number) =>
+  operations.filter((op) => op.kind === kind && (windowMs === null || countedFrom(op, now) > now - windowMs));
 
 /** The amount of a cap that a kind's operations use. */
 export const usedOf = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): bigint =>
@@ -147,11 +157,13 @@ export function checkCap(
 /** When enough entries have left the window to make room for an addition. */
 function freeAt(cap: Cap, counted: readonly Entry[], addition: bigint, now: number): number {
   if (cap.windowMs === null) return now + OPEN_RETRY_MS;
-  const oldestFirst = counted.filter((op) => cap.of(op) > 0n).toSorted((a, b) => a.createdAt - b.createdAt);
+  const oldestFirst = counted
+    .filter((op) => cap.of(op) > 0n)
+    .toSorted((a, b) => countedFrom(a, now) - countedFrom(b, now));
   let used: bigint = sum(oldestFirst.map((op) => cap.of(op)));
   for (const op of oldestFirst) {
     used -= cap.of(op);
-    if (used + addition <= cap.maximum) return op.createdAt + cap.windowMs + 1;
+    if (used + addition <= cap.maximum) return countedFrom(op, now) + cap.windowMs + 1;
   }
   return now + cap.windowMs;
 }
@@ -233,6 +245,13 @@ export function coveredKind(
     );
   }
 
+  /** Operations of the kind that take their place in the caps first: signed, about to be, or planned earlier. */
+  function ahead({ id, seq, kind: own }: Operation): Operation[] {
+    const planned = journal.open().filter((op) => op.kind === own && op.state === 'planned');
+    const signed = journal.recent(own, now()).filter(({ state }) => state !== 'planned');
+    return [...signed, ...planned.filter((op) => op.id !== id && (op.seq < seq || passed.has(op.id)))];
+  }
+
   return {
     ...kind,
 
@@ -249,9 +268,9 @@ export function coveredKind(
       if (balance.slot < journal.releasedSlot()) throw upstreamFailed('reserve', 'balance_outdated');
       if (balance.lamports < committed(operation) + operation.reserved + budget.keeps())
         throw upstreamFailed('reserve', 'short_of_sol');
-      const earlier = journal.recent(operation.kind, now()).filter(({ seq }) => seq < operation.seq);
       const added = { amount: operation.amount, cost: 0n };
-      const reached = budget.caps.find((cap) => !checkCap(cap, operation.kind, earlier, added, now()).ok);
+      const before = ahead(operation);
+      const reached = budget.caps.find((cap) => !checkCap(cap, operation.kind, before, added, now()).ok);
       if (reached) throw upstreamFailed('reserve', reached.name);
       passed.set(operation.id, { attempt: operation.attempt, at: now() });
       let isReady = false;

@@ -288,6 +288,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
         detail: 'signed',
         reason: null,
         signing: seen.signing,
+        signedAt: now,
         plan: { ...op.plan, ...seen.plan },
         cost: lamports(seen.cost),
         reserved: seen.spend === undefined ? op.reserved : lamports(seen.spend),

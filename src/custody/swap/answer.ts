@@ -44,18 +44,27 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
   return op.state === 'failed' ? { type: 'refused', replayed, refusal: refusalOfRow(op) } : undefined;
 }
 
-const refusalOfRow = ({ reason, outcome, createdAt }: Operation): Refusal =>
-  reason === `limit_${COST_DAY}`
-    ? costDayRefusal(Number(outcome.availableAt), createdAt)
-    : refusalOf(reason ?? 'unknown');
+const REACHED = 'limit_';
+
+function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
+  if (!reason?.startsWith(REACHED)) return refusalOf(reason ?? 'unknown');
+  return reachedRefusal(reason.slice(REACHED.length), Number(outcome.availableAt), createdAt);
+}
+
+/** The refusal when a limit has no room at the signature. `availableAt` in Unix milliseconds. */
+const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
+  code: 'SWAP_LIMIT_REACHED',
+  message:
+    limit === COST_DAY
+      ? 'The daily limit on costs has no room for the cost of this amount.'
+      : 'A limit on swaps has no room for this amount.',
+  retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
+  details: { limit, nextAvailableAt: new Date(availableAt).toISOString() },
+});
 
 /** The refusal when the day's costs have reached their limit. `availableAt` in Unix milliseconds. */
-export const costDayRefusal = (availableAt: number, now: number): Refusal => ({
-  code: 'SWAP_LIMIT_REACHED',
-  message: 'The daily limit on costs has no room for the cost of this amount.',
-  retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
-  details: { limit: COST_DAY, nextAvailableAt: new Date(availableAt).toISOString() },
-});
+export const costDayRefusal = (availableAt: number, now: number): Refusal =>
+  reachedRefusal(COST_DAY, availableAt, now);
 
 /** Reasons that would apply to any smaller amount as well. */
 export const isTooSmall = (reason: string | null): boolean =>

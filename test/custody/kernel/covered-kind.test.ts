@@ -142,4 +142,33 @@ describe('a kind that reserves when it is sold', () => {
     expect(failed.seq).toBe(1);
     expect(await Promise.all(planned.map(prepare))).toEqual(['prepared', 'prepared', 'creations_day']);
   });
+
+  it('keeps the cap of each day while more wait than a day may hold', async () => {
+    const { plan, prepare, journal, state } = setUp(1_000_000n, 2n);
+    const waiting = [1, 2, 3, 4, 5].map((number) => plan(`token:${number}`));
+    const signedPerDay: string[][] = [];
+    for (let day = 0; day < 3; day++) {
+      signedPerDay.push([]);
+      for (const { id } of waiting) {
+        const op = journal.get(id);
+        if (op?.state !== 'planned' || (await prepare(op)) !== 'prepared') continue;
+        const ended = { state: 'done', signedAt: state.now, reserved: lamports(0n), dueAt: null } as const;
+        journal.update(op, { ...op, ...ended }, state.now);
+        signedPerDay[day]?.push(id);
+      }
+      state.now += 86_400_000;
+    }
+    expect(signedPerDay).toEqual([['token:1', 'token:2'], ['token:3', 'token:4'], ['token:5']]);
+  });
+
+  it('counts a creation from its signing, not from its plan', async () => {
+    const { plan, prepare, journal, state } = setUp(1_000_000n, 1n);
+    const first = plan('token:1', { createdAt: NOW - 80_000_000 });
+    journal.update(first, { ...first, state: 'done', signedAt: NOW, dueAt: null }, NOW);
+    const second = plan('token:2');
+    state.now = NOW + 10_000_000;
+    expect(await prepare(second)).toBe('creations_day');
+    state.now = NOW + 86_400_000;
+    expect(await prepare(second)).toBe('prepared');
+  });
 });

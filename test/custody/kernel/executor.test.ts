@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
+import { DAY_MS } from '../../../src/core/limits.ts';
 import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import type { Prepared } from '../../../src/custody/kernel/module.ts';
 import type { Kind, State } from '../../../src/custody/kernel/operation.ts';
@@ -161,6 +162,17 @@ describe('what keeps a swap from being signed', () => {
       outcome: { availableAt: expect.stringMatching(/^\d{13}$/) },
     });
     expect(w.journal.consumerOf('deposit:a')).toBeUndefined();
+  });
+
+  it('a limit of a window counts what is signed, at the moment of the signature', async () => {
+    const w = setUp();
+    const before = settling({ createdAt: NOW - 2 * DAY_MS, signedAt: NOW - 1, signing: null });
+    for (let number = 0; number < 4; number++)
+      w.add({ ...before, id: `swap:before-${number}`, unsettled: lamports(0n) });
+    w.add(planned());
+    await w.driver.drive('swap:one');
+    expect(row(w)).toMatchObject({ state: 'failed', reason: 'limit_hour', signing: null });
+    expect(w.chain.sent).toEqual([]);
   });
 
   it('a deposit address that another swap was quoted', async () => {

@@ -41,6 +41,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
   revision: fc.nat(),
   createdAt: fc.nat(),
   updatedAt: fc.nat(),
+  signedAt: fc.option(fc.nat(), { nil: null }),
   dueAt: fc.option(fc.nat(), { nil: null }),
   looks: fc.nat(),
   amount: atoms,

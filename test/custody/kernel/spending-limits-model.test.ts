@@ -1,7 +1,7 @@
 /** The ledger under any order of intents and outcomes, against sums that are kept another way. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Lamports, lamports } from '../../../src/core/amount.ts';
+import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
@@ -160,8 +160,15 @@ function observationOf(
 
 const steps = fc.array(anyStep, { maxLength: 120 });
 const total = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
-const moved = (w: World, windowMs: number): bigint =>
-  total(w.rows.filter((row) => row.createdAt > w.now - windowMs).map((row) => row.amount));
+/** A planned one may be signed at any moment; a signed one counts from then on. */
+const countedFrom = (w: World, row: Operation): number =>
+  row.state === 'planned' ? w.now : (row.signedAt ?? row.createdAt);
+/** Moved in the window that ends at `until`, as the rows are now. */
+const moved = (w: World, windowMs: number, until = w.now): bigint =>
+  total(w.rows.filter((row) => countedFrom(w, row) > until - windowMs).map((row) => row.amount));
+/** Signed in the window that ends now. */
+const signedWithin = (w: World, windowMs: number): Operation[] =>
+  w.rows.filter((row) => row.signedAt !== null && row.signedAt > w.now - windowMs);
 const exposed = (w: World): bigint =>
   total(w.rows.filter((row) => row.state === 'planned' || row.unsettled > 0n).map((row) => row.amount));
 const promised = (w: World): bigint =>
@@ -229,7 +236,7 @@ describe('under any order of intents and outcomes', () => {
           if (verdict.ok || verdict.code !== 'LIMIT_REACHED') return;
           if (verdict.limit === 'unsettled' || verdict.limit === 'cost_day') return;
           const windowMs = verdict.limit === 'hour' ? HOUR_MS : DAY_MS;
-          const used = (now: number) => moved({ ...w, now }, windowMs) + amount;
+          const used = (now: number) => moved(w, windowMs, now) + amount;
           expect(used(verdict.availableAt)).toBeLessThanOrEqual(verdict.maximum);
           expect(used(verdict.availableAt - 2)).toBeGreaterThan(verdict.maximum);
         });
@@ -242,12 +249,24 @@ describe('under any order of intents and outcomes', () => {
     fc.assert(
       fc.property(steps, (given) => {
         const w = run(given, () => {});
-        const costs: Lamports[] = w.rows
-          .filter((row) => row.createdAt > w.now - DAY_MS)
-          .map((row) => row.cost);
-        expect(total(costs)).toBeLessThanOrEqual(LIMITS.maxCostDay);
+        expect(total(signedWithin(w, DAY_MS).map(({ cost }) => cost))).toBeLessThanOrEqual(LIMITS.maxCostDay);
       }),
       { numRuns: 1_000 },
+    );
+  });
+
+  it('no window holds more signed amounts than its limit, however long an intent waited', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        for (let length = 1; length <= given.length; length++) {
+          if (given[length - 1]?.do !== 'sign') continue;
+          const w = run(given.slice(0, length), () => {});
+          const signed = (windowMs: number) => total(signedWithin(w, windowMs).map(({ amount }) => amount));
+          expect(signed(HOUR_MS)).toBeLessThanOrEqual(LIMITS.maxHour);
+          expect(signed(DAY_MS)).toBeLessThanOrEqual(LIMITS.maxDay);
+        }
+      }),
+      { numRuns: 100 },
     );
   });
 });
