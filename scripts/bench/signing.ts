@@ -10,7 +10,7 @@ import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@so
 import { finalizeEvent, generateSecretKey, verifyEvent } from 'nostr-tools/pure';
 import { signMessage } from '../../src/chain/bitcoin/signed-message.ts';
 import { isAuthentic } from '../../src/chain/nostr/nip01.ts';
-import { decodeTransactionText } from '../../src/chain/solana/message-decode.ts';
+import { decodeTransactionText } from '../../src/chain/solana/message.ts';
 import { checkSwapPolicy } from '../../src/custody/policy/policy.ts';
 import { draftSwap, finish } from '../../test/custody/policy/draft.ts';
 import { createBitcoinKey } from '../../test/world/keys.ts';

@@ -84,7 +84,6 @@ export const AREAS: readonly Area[] = [
       'src/chain/bitcoin/signed-message.ts',
       'src/chain/bitcoin/proof-check.ts',
       'src/chain/bitcoin/proof-lines.ts',
-      'src/chain/solana/message-signature.ts',
       'src/chain/bitcoin/proof-message.ts',
     ],
     tests: [

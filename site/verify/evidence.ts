@@ -3,7 +3,7 @@
  * browser. No request leaves before the visitor presses the button.
  * @module
  */
-import { netEffect } from '../../src/chain/bitcoin/net-effect.ts';
+
 import {
   type CheckLine,
   checkBitcoin,
@@ -13,6 +13,7 @@ import {
   type PublishedProof,
 } from '../../src/chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
+import { netEffect } from '../../src/providers/esplora.ts';
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 

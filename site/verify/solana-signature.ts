@@ -18,7 +18,7 @@ export async function isSignedInBrowser(message: string, signed: Signed): Promis
       new TextEncoder().encode(message),
     );
   } catch {
-    const { isMessageSigned } = await import('../../src/chain/solana/message-signature.ts');
+    const { isMessageSigned } = await import('../../src/chain/bitcoin/proof-check.ts');
     return isMessageSigned(message, signed);
   }
 }

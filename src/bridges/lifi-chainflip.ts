@@ -8,7 +8,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type ByteReader, createByteReader } from '../chain/solana/byte-reader.ts';
 import { addressSeed, programAddress } from '../chain/solana/program-address.ts';
-import { SYSTEM_PROGRAM } from '../chain/solana/system-program.ts';
+import { SYSTEM_PROGRAM } from '../chain/solana/transaction.ts';
 import { type Sats, sats } from '../core/amount.ts';
 
 /** Mainnet. The IDL file contains the id of a local network. */

@@ -2,10 +2,10 @@
  * Evidence about a proof from sources independent of the service: Bitcoin explorers and a Solana node.
  * @module
  */
-import { netEffect } from '../chain/bitcoin/net-effect.ts';
+
 import type { ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
 import type { ProofMessage } from '../chain/bitcoin/proof-message.ts';
-import { createEsplora, type Esplora } from '../providers/esplora.ts';
+import { createEsplora, type Esplora, netEffect } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 
 export type ProofSources = {

@@ -11,8 +11,7 @@ import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { hedged } from './hedged.ts';
-import { type Answer, ask, type Fetch, shaped } from './http.ts';
+import { type Answer, ask, type Fetch, hedged, shaped } from './http.ts';
 import {
   Accounts,
   Blockhash,

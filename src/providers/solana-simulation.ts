@@ -6,7 +6,7 @@
  */
 import { base58 } from '@scure/base';
 import * as z from 'zod';
-import { createAccountData, SYSTEM_PROGRAM, systemTransferData } from '../chain/solana/system-program.ts';
+import { createAccountData, SYSTEM_PROGRAM, systemTransferData } from '../chain/solana/transaction.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { integerOf } from '../core/json.ts';
 

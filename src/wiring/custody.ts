@@ -5,8 +5,7 @@
 import type { SwapRoute } from '../bridges/route.ts';
 import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
-import { depositTerms } from '../chain/solana/deposit.ts';
-import { EXCHANGE_WALLETS } from '../chain/solana/deposit-exchanges.ts';
+import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';

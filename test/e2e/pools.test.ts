@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { priceFromSqrtPrice } from '../../src/chain/solana/whirlpool-price.ts';
+import { priceFromSqrtPrice } from '../../src/chain/solana/whirlpool.ts';
 import { createSolanaKey } from '../world/keys.ts';
 import type { WorldPool } from '../world/orca-pools.ts';
 import { startWorld, type World } from '../world/world.ts';

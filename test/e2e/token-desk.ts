@@ -4,7 +4,7 @@ import { AccountRole, address, type Instruction } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import {
   extended,

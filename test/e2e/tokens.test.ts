@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
-import { metadataInMint } from '../../src/chain/solana/token-metadata-read.ts';
+import { metadataInMint } from '../../src/chain/solana/token-metadata.ts';
 import {
   decodeMint,
   decodeTokenAccount,

@@ -2,10 +2,9 @@
 import { base64 } from '@scure/base';
 import { address, none } from '@solana/web3.js';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
-import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { decodeWhirlpool, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
-import { oracleAddress } from '../../src/chain/solana/whirlpool-oracle.ts';
+import { decodeWhirlpool, oracleAddress, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
 import type { ChainAccount } from '../../src/providers/solana-rpc.ts';
 import { oracleBytes } from '../chain/solana/oracle-bytes.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';

@@ -1,6 +1,6 @@
 import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import {
   ADAPTIVE_POOL,

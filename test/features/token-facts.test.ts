@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeBase58 } from '../../src/chain/solana/address.ts';
-import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata-read.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { tokenAnswer } from '../../src/features/tokens/routes.ts';
 import { createTokenFacts, type ReadTokenFacts } from '../../src/features/tokens/token-facts.ts';

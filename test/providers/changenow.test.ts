@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createChangeNow } from '../../src/providers/changenow.ts';
-import { readCoins } from '../../src/providers/coin-amount.ts';
+import { createChangeNow, readCoins } from '../../src/providers/changenow.ts';
 
 const PAIR = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ORDER = { ...PAIR, amount: 123_456_789_123_456_780_000_000_000n, payoutAddress: 'bc1qpayout' };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hedged } from '../../src/providers/hedged.ts';
+import { hedged } from '../../src/providers/http.ts';
 
 const never = new Promise<string>(() => {});
 const SLOW_MS = 2_000;

@@ -5,7 +5,7 @@
  */
 import { base64 } from '@scure/base';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import { decodeTransaction } from '../../src/chain/solana/message-decode.ts';
+import { decodeTransaction } from '../../src/chain/solana/message.ts';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 

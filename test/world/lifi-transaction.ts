@@ -1,7 +1,7 @@
 /** Transactions as LI.FI's service writes them: unsigned, with a block hash of its own, keys in lookup tables. */
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../src/bridges/lifi-chainflip.ts';
-import type { DecodedTransaction } from '../../src/chain/solana/message-decode.ts';
+import type { DecodedTransaction } from '../../src/chain/solana/message.ts';
 import { addressSeed } from '../../src/chain/solana/program-address.ts';
 
 const SYSTEM_PROGRAM = '1'.repeat(32);

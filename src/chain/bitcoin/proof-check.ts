@@ -1,4 +1,10 @@
-import { isMessageSigned } from '../solana/message-signature.ts';
+/**
+ * The whole check of a published proof. Apart from `proof-lines.ts`, because it contains the ed25519 library, which a
+ * page loads only where the browser lacks the algorithm.
+ * @module
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { decodeBase58 } from '../solana/address.ts';
 import {
   type CheckLine,
   checkBitcoin,
@@ -9,7 +15,7 @@ import {
 import { parseProofMessage } from './proof-message.ts';
 
 /**
- * Checks a published proof: five lines, each green or red.
+ * Five lines, each green or red.
  * @throws RangeError when the message is not exactly the text of a proof
  */
 export function checkProof(evidence: ProofEvidence): CheckLine[] {
@@ -19,4 +25,23 @@ export function checkProof(evidence: ProofEvidence): CheckLine[] {
     checkSolana(evidence, message, isMessageSigned(evidence.proof.message, evidence.proof.solana)),
     ...checkFigures(evidence, message),
   ];
+}
+
+/**
+ * Whether a Solana key has signed a plain text, as wallets do: ed25519 over the UTF-8 bytes.
+ * @param signed address and signature as base58; malformed text is not a signature
+ */
+export function isMessageSigned(
+  message: string,
+  { address, signature }: { readonly address: string; readonly signature: string },
+): boolean {
+  const key = decodeBase58(address, 32);
+  const bytes = decodeBase58(signature, 64);
+  if (!key || !bytes) return false;
+  try {
+    // With zip215 off a signature is either valid or not, as on the chain.
+    return ed25519.verify(bytes, new TextEncoder().encode(message), key, { zip215: false });
+  } catch {
+    return false;
+  }
 }

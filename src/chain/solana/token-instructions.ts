@@ -23,7 +23,7 @@ import {
   getMintToCheckedInstruction,
 } from '@solana-program/token';
 import { addressSeed, programAddress } from './program-address.ts';
-import { METAPLEX_PROGRAM, metaplexAddress } from './token-metadata-read.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from './token-metadata.ts';
 import { TOKEN_2022_PROGRAM } from './token-program.ts';
 import { signerAt } from './transaction.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Transactions that the service builds itself: one fee payer, a compute budget, a recent blockhash.
+ * Transactions that the service builds itself: one fee payer, a compute budget, a recent blockhash; and the
+ * instructions of the System and Memo programs.
  * @module
  */
 import { concatBytes } from '@noble/hashes/utils.js';
@@ -21,10 +22,39 @@ import {
   getSetComputeUnitLimitInstruction,
   getSetComputeUnitPriceInstruction,
 } from '@solana-program/compute-budget';
-import { getTransferSolInstruction } from '@solana-program/system';
+import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo';
+import {
+  getCreateAccountInstructionDataEncoder,
+  getTransferSolInstruction,
+  getTransferSolInstructionDataEncoder,
+  SYSTEM_PROGRAM_ADDRESS,
+} from '@solana-program/system';
 import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
-import { memoInstruction } from './memo.ts';
+
+/**
+ * A memo of version 3 of the program. The library's default is a newer program, which nodes and the recovery
+ * might not recognize, and they find payouts by memo.
+ */
+export const memoInstruction = (text: string): Instruction =>
+  getAddMemoInstruction({ memo: text }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 });
+
+/**
+ * The text of a transaction's only memo, from a `getSignaturesForAddress` entry: its length in brackets, then
+ * the text.
+ */
+export const memoText = (listed: string | null | undefined): string | undefined =>
+  listed?.replace(/^\[\d+\] /, '');
+
+export const SYSTEM_PROGRAM: string = SYSTEM_PROGRAM_ADDRESS;
+
+/** @throws Error when the amount is not a u64 */
+export const systemTransferData = (lamports: bigint): Uint8Array =>
+  new Uint8Array(getTransferSolInstructionDataEncoder().encode({ amount: lamports }));
+
+/** @throws Error when a number is not a u64 or the owner not an address */
+export const createAccountData = (p: { lamports: bigint; space: bigint; owner: string }): Uint8Array =>
+  new Uint8Array(getCreateAccountInstructionDataEncoder().encode({ ...p, programAddress: address(p.owner) }));
 
 /** Format versions of our own transactions. */
 export type MessageVersion = 0 | 1;

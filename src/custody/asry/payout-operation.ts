@@ -3,7 +3,7 @@
  * deposit. The plan fixes all parameters; preparation only reads the chain once more before signing.
  * @module
  */
-import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-transfer.ts';
+import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-messages.ts';
 import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';

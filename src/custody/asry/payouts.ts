@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-transfer.ts';
+import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';

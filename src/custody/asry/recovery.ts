@@ -3,7 +3,7 @@
  * the chain. A claim whose state is uncertain is not paid automatically any more.
  * @module
  */
-import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-transfer.ts';
+import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';

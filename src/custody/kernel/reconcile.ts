@@ -5,7 +5,7 @@
  * @module
  */
 import { lamportsChange } from '../../chain/solana/balance-change.ts';
-import { memoText } from '../../chain/solana/memo.ts';
+import { memoText } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';

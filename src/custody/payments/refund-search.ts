@@ -3,7 +3,7 @@
  * memo that names the refund. Anyone can write such a memo, but only the reserve can sign it.
  * @module
  */
-import { memoText } from '../../chain/solana/memo.ts';
+import { memoText } from '../../chain/solana/transaction.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Decide } from '../kernel/quorum.ts';

@@ -2,9 +2,10 @@
  * S6 to S15: every instruction is checked by its program's own file; sums over all of them follow.
  * @module
  */
+
 import { SWAP_ENDPOINT_PROGRAM, type VaultSwap } from '../../bridges/lifi-chainflip.ts';
 import type { Tool } from '../../bridges/lifi-quote.ts';
-import type { DecodedTransaction } from '../../chain/solana/message-decode.ts';
+import type { DecodedTransaction } from '../../chain/solana/message.ts';
 import { addressSeed } from '../../chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';

@@ -3,7 +3,7 @@
  * @module
  */
 import { decodeLookupTable } from '../../chain/solana/lookup-table.ts';
-import type { DecodedTransaction } from '../../chain/solana/message-decode.ts';
+import type { DecodedTransaction } from '../../chain/solana/message.ts';
 import type { ResolvedInstruction, ResolvedKey } from './instruction.ts';
 import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
 

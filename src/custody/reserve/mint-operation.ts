@@ -4,7 +4,7 @@
  * difference includes them.
  * @module
  */
-import { MINT_FEE, mintMessage } from '../../chain/solana/token-mint.ts';
+import { MINT_FEE, mintMessage } from '../../chain/solana/token-messages.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';

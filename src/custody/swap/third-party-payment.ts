@@ -5,7 +5,7 @@
  * @module
  */
 import type { ThirdPartyOffer } from '../../bridges/route.ts';
-import { encodeTransaction } from '../../chain/solana/message-encode.ts';
+import { encodeTransaction } from '../../chain/solana/message.ts';
 import { deployedSlot, programDataAddress } from '../../chain/solana/program-deployment.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';

@@ -3,7 +3,7 @@
  * derived from the invoice, so the chain refuses a second mint however often this is retried.
  * @module
  */
-import { SYSTEM_PROGRAM } from '../../chain/solana/system-program.ts';
+
 import {
   CREATION_FEE,
   creationMessage,
@@ -11,6 +11,7 @@ import {
   type TokenDesign,
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
+import { SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { Journal } from '../kernel/journal.ts';

@@ -3,8 +3,13 @@ import { formatAmount, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
-import type { ChangeNow, CreatedExchange, ExchangeOrder } from '../../providers/changenow.ts';
-import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
+import {
+  type AttoCoins,
+  type ChangeNow,
+  COIN_DECIMALS,
+  type CreatedExchange,
+  type ExchangeOrder,
+} from '../../providers/changenow.ts';
 import type { ExchangeStore } from './exchange-store.ts';
 import { assertInRange, type CurrencyDeps, getPair, readRange, refusal } from './quote.ts';
 

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import type { Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
-import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
+import { type AttoCoins, COIN_DECIMALS } from '../../providers/changenow.ts';
 
 const currency = (description: string, example: string) =>
   z

@@ -2,8 +2,17 @@ import { formatAmount } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import type { Asset, ChangeNow, Currency, Estimate, Pair, Range, Read } from '../../providers/changenow.ts';
-import { type AttoCoins, COIN_DECIMALS } from '../../providers/coin-amount.ts';
+import {
+  type Asset,
+  type AttoCoins,
+  type ChangeNow,
+  COIN_DECIMALS,
+  type Currency,
+  type Estimate,
+  type Pair,
+  type Range,
+  type Read,
+} from '../../providers/changenow.ts';
 
 export type CurrencyDeps = { cache: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'currencies'> };
 

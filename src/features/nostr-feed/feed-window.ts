@@ -3,10 +3,10 @@
  * newest first and, within a second, lowest id first (NIP-01).
  * @module
  */
+
+import { commentRoot, contentWarning } from '../../chain/nostr/event-tags.ts';
 import type { NostrEvent } from '../../chain/nostr/nip01.ts';
 import { neventOf } from '../../chain/nostr/nip19.ts';
-import { commentRoot } from '../../chain/nostr/nip22.ts';
-import { contentWarning } from '../../chain/nostr/nip36.ts';
 import { topicsOf } from './feeds.ts';
 import type { RelayReading } from './read-relay.ts';
 

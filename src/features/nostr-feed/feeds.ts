@@ -4,9 +4,8 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { COMMENT_KIND, labelsOf } from '../../chain/nostr/event-tags.ts';
 import type { NostrEvent } from '../../chain/nostr/nip01.ts';
-import { COMMENT_KIND } from '../../chain/nostr/nip22.ts';
-import { labelsOf } from '../../chain/nostr/nip32.ts';
 import type { Position } from './feed-window.ts';
 import type { FeedPage, FeedReader, FeedScope } from './read-feed.ts';
 

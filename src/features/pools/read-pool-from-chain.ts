@@ -3,23 +3,22 @@ import {
   METAPLEX_PROGRAM,
   metadataInMint,
   metaplexAddress,
-} from '../../chain/solana/token-metadata-read.ts';
+} from '../../chain/solana/token-metadata.ts';
 import { decodeMint, type Mint } from '../../chain/solana/token-program.ts';
 import {
+  adaptiveFeeRate,
   decodeWhirlpool,
+  decodeWhirlpoolOracle,
+  feePercent,
   hasAdaptiveFee,
   isSplashPool,
+  oracleAddress,
+  priceFromSqrtPrice,
   usedRewards,
   WHIRLPOOL_PROGRAM,
   type Whirlpool,
-} from '../../chain/solana/whirlpool.ts';
-import {
-  adaptiveFeeRate,
-  decodeWhirlpoolOracle,
-  oracleAddress,
   type WhirlpoolOracle,
-} from '../../chain/solana/whirlpool-oracle.ts';
-import { feePercent, priceFromSqrtPrice } from '../../chain/solana/whirlpool-price.ts';
+} from '../../chain/solana/whirlpool.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { ChainAccount } from '../../providers/solana-rpc.ts';

@@ -5,7 +5,7 @@ import {
   METAPLEX_FEE,
   type TokenDesign,
 } from '../../chain/solana/token-creation.ts';
-import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata-read.ts';
+import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata.ts';
 import type { MessageVersion } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';

@@ -3,7 +3,7 @@ import {
   METAPLEX_PROGRAM,
   metadataInMint,
   metaplexAddress,
-} from '../../chain/solana/token-metadata-read.ts';
+} from '../../chain/solana/token-metadata.ts';
 import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, textFault } from '../../chain/solana/token-text.ts';
 import { AppError, refusalError } from '../../core/errors.ts';

@@ -4,8 +4,12 @@
  * @module
  */
 
-import { type TokenAuthorities, tokenAuthorities } from '../../chain/solana/token-authorities.ts';
-import { METAPLEX_PROGRAM, metaplexAddress } from '../../chain/solana/token-metadata-read.ts';
+import {
+  METAPLEX_PROGRAM,
+  metaplexAddress,
+  type TokenAuthorities,
+  tokenAuthorities,
+} from '../../chain/solana/token-metadata.ts';
 import { decodeMint } from '../../chain/solana/token-program.ts';
 import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { commentRoot, contentWarning, labelsOf, webUrl } from '../../../src/chain/nostr/event-tags.ts';
 import type { NostrEvent } from '../../../src/chain/nostr/nip01.ts';
-import { commentRoot, webUrl } from '../../../src/chain/nostr/nip22.ts';
-import { labelsOf } from '../../../src/chain/nostr/nip32.ts';
-import { contentWarning } from '../../../src/chain/nostr/nip36.ts';
 
 const noted = (...tags: string[][]): NostrEvent => ({
   id: '',

@@ -1,7 +1,10 @@
 /** Inputs for the decoder: chance bytes, and recorded transactions with a few bytes changed, cut out or put in. */
 import { base64 } from '@scure/base';
-import { decodeTransaction, decodeTransactionText } from '../../../src/chain/solana/message-decode.ts';
-import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
+import {
+  decodeTransaction,
+  decodeTransactionText,
+  encodeTransaction,
+} from '../../../src/chain/solana/message.ts';
 import mayan from '../../fixtures/lifi/mayan-sol.json' with { type: 'json' };
 import relay from '../../fixtures/lifi/relaydepository-wsol.json' with { type: 'json' };
 import { createRandom, type Random } from '../../simulator/random.ts';

@@ -8,10 +8,10 @@ import {
   type DepositTransaction,
   type DepositVerdict,
   depositTerms,
+  EXCHANGE_WALLETS,
   judgeDeposit,
   type TokenBalanceRow,
 } from '../../../src/chain/solana/deposit.ts';
-import { EXCHANGE_WALLETS } from '../../../src/chain/solana/deposit-exchanges.ts';
 import { programAddress } from '../../../src/chain/solana/program-address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';

@@ -7,8 +7,8 @@ import {
   type DecodedTransaction,
   decodeTransaction,
   decodeTransactionText,
-} from '../../../src/chain/solana/message-decode.ts';
-import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
+  encodeTransaction,
+} from '../../../src/chain/solana/message.ts';
 import { signedTransaction, transferMessage } from '../../../src/chain/solana/transaction.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { cases } from '../../cases.ts';

@@ -17,11 +17,13 @@ import { AccountRole } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
-import { tokenAuthorities } from '../../../src/chain/solana/token-authorities.ts';
 import { createMetaplexMetadata } from '../../../src/chain/solana/token-instructions.ts';
-import { decodeMetaplexMetadata, metaplexAddress } from '../../../src/chain/solana/token-metadata-read.ts';
-import type { Mint } from '../../../src/chain/solana/token-program.ts';
-import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import {
+  decodeMetaplexMetadata,
+  metaplexAddress,
+  tokenAuthorities,
+} from '../../../src/chain/solana/token-metadata.ts';
+import { type Mint, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { wallet } from '../../custody/addresses.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(1), wallet(2), wallet(3)];

@@ -1,6 +1,6 @@
 /** The bytes of a Whirlpool's Oracle account, written at the offsets that oracle.rs gives. */
 import { decodeBase58 } from '../../../src/chain/solana/address.ts';
-import type { WhirlpoolOracle } from '../../../src/chain/solana/whirlpool-oracle.ts';
+import type { WhirlpoolOracle } from '../../../src/chain/solana/whirlpool.ts';
 
 export function oracleBytes(
   pool: string,

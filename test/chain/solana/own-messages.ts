@@ -2,9 +2,8 @@
 import { base58 } from '@scure/base';
 import { creationMessage } from '../../../src/chain/solana/token-creation.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
-import { mintMessage } from '../../../src/chain/solana/token-mint.ts';
+import { mintMessage, tokenTransferMessage } from '../../../src/chain/solana/token-messages.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { tokenTransferMessage } from '../../../src/chain/solana/token-transfer.ts';
 import {
   type MessageVersion,
   memoTransferMessage,

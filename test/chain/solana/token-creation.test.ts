@@ -17,7 +17,7 @@ import {
   type TokenDesign,
 } from '../../../src/chain/solana/token-creation.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
-import { METAPLEX_PROGRAM } from '../../../src/chain/solana/token-metadata-read.ts';
+import { METAPLEX_PROGRAM } from '../../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { wallet } from '../../custody/addresses.ts';
 

@@ -6,9 +6,8 @@ import {
   METAPLEX_PROGRAM,
   metadataInMint,
   metaplexAddress,
-} from '../../../src/chain/solana/token-metadata-read.ts';
-import type { Mint } from '../../../src/chain/solana/token-program.ts';
-import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+} from '../../../src/chain/solana/token-metadata.ts';
+import { type Mint, TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { metadataPointer, metaplexMetadata, tokenMetadata } from './token-bytes.ts';
 
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';

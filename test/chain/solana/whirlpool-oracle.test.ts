@@ -5,7 +5,7 @@ import {
   adaptiveFeeRate,
   decodeWhirlpoolOracle,
   oracleAddress,
-} from '../../../src/chain/solana/whirlpool-oracle.ts';
+} from '../../../src/chain/solana/whirlpool.ts';
 import real from '../../fixtures/whirlpool-accounts.json' with { type: 'json' };
 import { oracleBytes } from './oracle-bytes.ts';
 

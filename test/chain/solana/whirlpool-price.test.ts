@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { feePercent, priceFromSqrtPrice } from '../../../src/chain/solana/whirlpool-price.ts';
+import { feePercent, priceFromSqrtPrice } from '../../../src/chain/solana/whirlpool.ts';
 import snapshot from '../../fixtures/whirlpool-sol-usdc.json' with { type: 'json' };
 
 const Q128 = 1n << 128n;

@@ -6,8 +6,7 @@ import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../../src/bridges/l
 import type { Tool } from '../../../src/bridges/lifi-quote.ts';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
-import type { DecodedTransaction } from '../../../src/chain/solana/message-decode.ts';
-import { encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
+import { type DecodedTransaction, encodeTransaction } from '../../../src/chain/solana/message.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import {

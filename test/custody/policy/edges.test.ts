@@ -7,7 +7,7 @@ import {
   vaultSwapAccounts,
 } from '../../../src/bridges/lifi-chainflip.ts';
 import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
-import type { DecodedTransaction } from '../../../src/chain/solana/message-decode.ts';
+import type { DecodedTransaction } from '../../../src/chain/solana/message.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';

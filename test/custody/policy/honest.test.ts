@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { TOOLS } from '../../../src/bridges/lifi-quote.ts';
-import { decodeTransactionText } from '../../../src/chain/solana/message-decode.ts';
-import { encodeMessage, encodeTransaction } from '../../../src/chain/solana/message-encode.ts';
+import {
+  decodeTransactionText,
+  encodeMessage,
+  encodeTransaction,
+} from '../../../src/chain/solana/message.ts';
 import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/bridge-programs.ts';
 import { checkInstructions } from '../../../src/custody/policy/instructions.ts';
 import { checkSwapPolicy, openTransaction, withLifetime } from '../../../src/custody/policy/policy.ts';

@@ -1,7 +1,7 @@
 import { address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
-import { mintMessage } from '../../../src/chain/solana/token-mint.ts';
+import { mintMessage } from '../../../src/chain/solana/token-messages.ts';
 import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { DAY_MS } from '../../../src/core/limits.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';

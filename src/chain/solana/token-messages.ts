@@ -1,14 +1,20 @@
 /**
- * Transfers tokens from the reserve to an owner's associated account, with a memo that names the purpose. The
- * chain thus records which payouts were made.
+ * Messages that transfer or mint tokens to an owner's associated account. A transfer has a memo that names its
+ * purpose, so the chain records which payouts were made.
  * @module
  */
 import { address, type Instruction } from '@solana/web3.js';
 import { getTransferCheckedInstruction } from '@solana-program/token';
-import { memoInstruction } from './memo.ts';
-import { createAtaIdempotent, findAta } from './token-instructions.ts';
+import { createAtaIdempotent, findAta, mintTo } from './token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-program.ts';
-import { type ComputeBudget, compileMessage, type Lifetime, networkFee, signerAt } from './transaction.ts';
+import {
+  type ComputeBudget,
+  compileMessage,
+  type Lifetime,
+  memoInstruction,
+  networkFee,
+  signerAt,
+} from './transaction.ts';
 
 /**
  * Compute units including a reserve: the memo's UTF-8 check and log, the transfer, and the account's
@@ -74,3 +80,29 @@ const transferChecked = ({ from, to, mint, program, atoms, decimals }: TokenTran
     },
     { programAddress: address(program) },
   );
+
+/** Includes a reserve: the search for the account's address costs up to 255 hashes. Bids 1,200 lamports. */
+const MINT_BUDGET: ComputeBudget = { units: 120_000, unitPrice: 10_000n };
+
+/** Network fee in lamports, excluding the rent of a missing account. */
+export const MINT_FEE = networkFee(MINT_BUDGET);
+
+export type TokenMint = {
+  /** Mint authority and fee payer: the only signer. */
+  readonly authority: string;
+  readonly mint: string;
+  /** The token program that owns the mint. */
+  readonly program: string;
+  /** Owner of the receiving associated account. */
+  readonly owner: string;
+  readonly atoms: bigint;
+  /** The chain rejects a value that differs from the mint's. */
+  readonly decimals: number;
+};
+
+/** The message that mints to an associated account, which is created if missing. */
+export const mintMessage = (p: TokenMint, lifetime: Lifetime): Uint8Array =>
+  compileMessage(p.authority, lifetime, MINT_BUDGET, [
+    createAtaIdempotent({ payer: p.authority, owner: p.owner, mint: p.mint, program: p.program }),
+    mintTo({ ...p, account: findAta(p.owner, p.mint, p.program) }),
+  ]);

@@ -1,11 +1,14 @@
 /**
- * Decodes third parties' transactions strictly. An accepted transaction has exactly one encoding, so encoding
- * it again gives the same bytes.
+ * Decodes third parties' transactions strictly and encodes them. An accepted transaction has exactly one
+ * encoding, so the signed bytes are written from the structure that was checked.
  * @see https://solana.com/docs/core/transactions, agave sdk `Message::sanitize` and `v0::Message::sanitize`
  * @module
  */
+
+import { concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { type ByteReader, createByteReader } from './byte-reader.ts';
+import { addressSeed } from './program-address.ts';
 
 /** Bytes that one packet carries. */
 const MAX_TRANSACTION_BYTES = 1_232;
@@ -205,3 +208,57 @@ function list<T>(read: ByteReader, atLeast: number, one: () => T): T[] {
 }
 
 const times = <T>(count: number, one: () => T): T[] => Array.from({ length: count }, one);
+
+/** The signed part: a transaction without its signatures. */
+export type Message = Omit<DecodedTransaction, 'signatures'>;
+
+/** The bytes to sign. @throws RangeError when a key is not an address or a number does not fit */
+export function encodeMessage(transaction: Message): Uint8Array {
+  const { version, keys, blockhash, instructions, tables } = transaction;
+  return concatBytes(
+    version === 0 ? Uint8Array.of(0x80) : new Uint8Array(0),
+    bytes([transaction.requiredSignatures, transaction.readonlySigned, transaction.readonlyUnsigned]),
+    lengthBytes(keys.length),
+    ...keys.map(addressSeed),
+    addressSeed(blockhash),
+    lengthBytes(instructions.length),
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      bytes([program]),
+      counted(accounts),
+      lengthBytes(data.length),
+      data,
+    ]),
+    ...(version === 0 ? [lengthBytes(tables.length)] : []),
+    ...tables.flatMap(({ table, writable, readonly }) => [
+      addressSeed(table),
+      counted(writable),
+      counted(readonly),
+    ]),
+  );
+}
+
+/** Signature slots and message in wire format. @throws RangeError like `encodeMessage` */
+export const encodeTransaction = (transaction: DecodedTransaction): Uint8Array =>
+  concatBytes(
+    lengthBytes(transaction.signatures.length),
+    ...transaction.signatures,
+    encodeMessage(transaction),
+  );
+
+const counted = (places: readonly number[]): Uint8Array =>
+  concatBytes(lengthBytes(places.length), bytes(places));
+
+function bytes(numbers: readonly number[]): Uint8Array {
+  if (numbers.some((number) => !Number.isInteger(number) || number < 0 || number > 255)) {
+    throw new RangeError('not a byte');
+  }
+  return Uint8Array.from(numbers);
+}
+
+/** compact-u16: 7 bits per byte, low bits first. */
+function lengthBytes(length: number): Uint8Array {
+  if (length < 0x80) return Uint8Array.of(length);
+  if (length < 0x4000) return Uint8Array.of((length & 0x7f) | 0x80, length >> 7);
+  if (length > 0xffff) throw new RangeError('too long');
+  return Uint8Array.of((length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14);
+}
