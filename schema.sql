@@ -112,6 +112,12 @@ CREATE TABLE IF NOT EXISTS pageview_visitors (
   visitor TEXT NOT NULL,               -- keyed hash of network and user agent
   PRIMARY KEY (day, visitor)
 ) WITHOUT ROWID;
+-- Page views that arrived through the queue and are counted: a message that is delivered again changes nothing.
+CREATE TABLE IF NOT EXISTS pageview_messages (
+  hour TEXT NOT NULL,                  -- UTC hour of the view
+  id TEXT NOT NULL,
+  PRIMARY KEY (hour, id)
+) WITHOUT ROWID;
 -- Page views are inserted into this view: its trigger logs and counts each in one statement.
 -- The log does not keep the extra columns; they select the sums.
 CREATE VIEW IF NOT EXISTS pageview_arrivals AS

@@ -1,5 +1,5 @@
 /** docs/configuration.md and .dev.vars.example, generated from the declarations of src/config.ts. */
-import { AREAS, DECLARATIONS, type Declaration } from '../src/config.ts';
+import { AREAS, DECLARATIONS, type Declaration, OPTIONAL_BINDINGS } from '../src/config.ts';
 
 const INTRODUCTION = `# Configuration
 
@@ -8,8 +8,13 @@ const INTRODUCTION = `# Configuration
 names the variable. The other areas go on. An invalid limit never falls back to its default. Without the custodian's variables its areas
 (proof, ABSR, ASRY, creations, listings) are off as well.
 
-Bindings are in \`wrangler.toml\`. Two are optional: \`ANALYTICS_DB\`, [a database for page views](deploy.md#a-database-for-page-views), which
-are in \`DB\` without it, and \`METRICS\`, [data points for a dashboard](metrics.md).`;
+Bindings are in \`wrangler.toml\`. These are optional:
+
+| binding | meaning |
+|---|---|
+${Object.entries(OPTIONAL_BINDINGS)
+  .map(([name, about]) => `| \`${name}\` | ${about} |`)
+  .join('\n')}`;
 
 const EXAMPLE_INTRODUCTION = `# Every variable that the service reads. Copy to .dev.vars (chmod 600), or let \`npm run ops -- keygen --out .dev.vars\` begin it,
 # and fill in the ones you use. An empty or commented line takes its default. An area without its required variables is off.`;

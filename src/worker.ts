@@ -40,4 +40,11 @@ export default {
     ]);
     await runScheduled(cron, scheduledDeps(env));
   },
+  async queue(batch, env) {
+    const [{ consumePageviews }, { pageviewConsumerDeps }] = await Promise.all([
+      import('./features/analytics/pageview-queue.ts'),
+      import('./wiring/scheduled.ts'),
+    ]);
+    await consumePageviews(pageviewConsumerDeps(env), batch);
+  },
 } satisfies ExportedHandler<Env>;

@@ -118,6 +118,8 @@ export async function startRuntime(
     url: (name: WorkerName): string => urls.get(name) ?? '',
     /** One database for all Workers of a runtime. */
     database: (name: WorkerName = 'sluice') => miniflare.getD1Database('DB', name),
+    /** Calls handlers other than `fetch`. */
+    worker: (name: WorkerName) => miniflare.getWorker(name),
     stop: () => miniflare.dispose(),
   };
 }

@@ -7,11 +7,12 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
-import type { Config } from '../config.ts';
+import type { Config, OptionalBindings } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import type { TransactionStatus } from '../core/wait-for-finality.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
+import { queuedViews } from '../features/analytics/pageview-queue.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
@@ -100,15 +101,19 @@ function depsOf(sources: Sources): Deps {
   };
 }
 
-const analyticsDeps = ({ env, config }: Sources): Deps['analytics'] => ({
-  analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
-  siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
-  // An invalid value must not keep addresses for longer than the operator intended.
-  ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')
-    ? 0
-    : config.ANALYTICS_IP_RETENTION_DAYS,
-  now: Date.now,
-});
+function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
+  const store = createAnalyticsStore(analyticsDatabase(env), waitUntil);
+  const { PAGEVIEWS_QUEUE: queue }: Env & OptionalBindings = env;
+  return {
+    analytics: { ...store, ...(queue && queuedViews(queue, store)) },
+    siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
+    // An invalid value must not keep addresses for longer than the operator intended.
+    ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')
+      ? 0
+      : config.ANALYTICS_IP_RETENTION_DAYS,
+    now: Date.now,
+  };
+}
 
 const asryDeps = ({ reads, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] => ({
   custody,

@@ -5,7 +5,7 @@
 import { createLifiRoute } from '../bridges/lifi.ts';
 import { createNearIntentsRoute } from '../bridges/near-intents.ts';
 import type { SwapRoute } from '../bridges/route.ts';
-import type { Config } from '../config.ts';
+import type { Config, OptionalBindings } from '../config.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import type { PriceReport } from '../core/price.ts';
 import { createFeeWatch } from '../features/status/check-alarms.ts';
@@ -108,8 +108,6 @@ export function swapRoutes(
 
 /**
  * The D1 database of the page views. With the binding `ANALYTICS_DB` it is a separate database, so that page
- * views cannot stop the custodian's mirror. Without it, it is `DB`. The binding is optional in wrangler.toml,
- * so the generated type of `Env` does not have it.
+ * views cannot stop the custodian's mirror. Without it, it is `DB`.
  */
-export const analyticsDatabase = (env: Env & { readonly ANALYTICS_DB?: D1Database }): D1Database =>
-  env.ANALYTICS_DB ?? env.DB;
+export const analyticsDatabase = (env: Env & OptionalBindings): D1Database => env.ANALYTICS_DB ?? env.DB;

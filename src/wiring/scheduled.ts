@@ -1,10 +1,11 @@
 /**
- * Builds the cron triggers' dependencies.
+ * Builds the dependencies of the cron triggers and of the queue's consumer.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
+import type { ConsumePageviewsDeps } from '../features/analytics/pageview-queue.ts';
 import { purgeAnalytics } from '../features/analytics/purge-analytics.ts';
 import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
@@ -19,7 +20,13 @@ import { createWebhook } from '../providers/webhook.ts';
 import type { ScheduledDeps } from '../scheduled.ts';
 import { apiOf } from './api.ts';
 import { analyticsDatabase, fetchFor } from './clients.ts';
-import type { Wired } from './telemetry.ts';
+import { type Wired, wired } from './telemetry.ts';
+
+/** The dependencies of the queue's consumer. */
+export const pageviewConsumerDeps = (env: Env): ConsumePageviewsDeps => ({
+  analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
+  log: wired(env).telemetry.log,
+});
 
 export function scheduledDeps(env: Env): ScheduledDeps {
   const { sources, deps } = apiOf(env);

@@ -1,9 +1,9 @@
 /**
  * Destinations of log lines: the console and, as data points, the optional Analytics Engine binding
- * `METRICS`. The binding is optional in wrangler.toml, so the generated type of `Env` does not have it.
+ * `METRICS`.
  * @module
  */
-import { type Config, readConfig } from '../config.ts';
+import { type Config, type OptionalBindings, readConfig } from '../config.ts';
 import { stringifyJson } from '../core/json.ts';
 import { pointsOf } from '../core/metrics.ts';
 import type { Fetch } from '../providers/http.ts';
@@ -21,7 +21,7 @@ export type Wired = Config & { readonly telemetry?: Telemetry };
 
 export const log = (line: Line): void => console.log(stringifyJson(line));
 
-function telemetry({ METRICS }: Env & { readonly METRICS?: AnalyticsEngineDataset }): Telemetry {
+function telemetry({ METRICS }: Env & OptionalBindings): Telemetry {
   if (METRICS === undefined) return { log };
   function write(line: Line): void {
     try {

@@ -26,6 +26,7 @@ const BINDINGS = [
   'kv_namespaces',
   'durable_objects',
   'ratelimits',
+  'queues',
   'analytics_engine_datasets',
   'version_metadata',
   'triggers',
@@ -33,9 +34,9 @@ const BINDINGS = [
   'assets',
 ] as const;
 
-/** wrangler.toml with its optional bindings switched on: a database for page views, and a dataset for metrics. */
+/** wrangler.toml with its optional bindings switched on: database and queue for page views, and a dataset for metrics. */
 const withOptional = TOML.replaceAll(
-  /^# (\[\[.*(?:d1_databases|datasets)\]\]|binding = .*|dataset = .*|database_name = .*|migrations_dir = .*)$/gm,
+  /^# (\[\[.*(?:d1_databases|datasets|queues\.\w+)\]\]|binding = .*|dataset = .*|(?:dead_letter_)?queue = .*|max_\w+ = .*|database_name = .*|migrations_dir = .*)$/gm,
   '$1',
 );
 
@@ -59,7 +60,15 @@ it.each([
   ['with the optional bindings', withOptional, ['DB', 'ANALYTICS_DB']],
 ])('staging has every binding that production has, %s', (_name, toml, databases) => {
   const file = saved(toml);
-  const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id', 'dataset'];
+  const IDENTITY = [
+    'database_id',
+    'database_name',
+    'id',
+    'namespace_id',
+    'dataset',
+    'queue',
+    'dead_letter_queue',
+  ];
   const bindingsOf = (env: string | undefined): unknown => {
     const config: Record<string, unknown> = unstable_readConfig(
       { config: file, env },
@@ -91,6 +100,11 @@ it.each([
     'the dataset of the metrics',
     '[[env.staging.kv_namespaces]]',
     '[[analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.kv_namespaces]]',
+  ],
+  [
+    'the queue of the page views',
+    '[[env.staging.kv_namespaces]]',
+    '[[queues.producers]]\nbinding = "PAGEVIEWS_QUEUE"\nqueue = "sluice-pageviews"\n[[env.staging.queues.producers]]\nbinding = "PAGEVIEWS_QUEUE"\nqueue = "sluice-pageviews"\n[[env.staging.kv_namespaces]]',
   ],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
   [

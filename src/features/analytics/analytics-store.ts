@@ -5,13 +5,14 @@
  * @module
  */
 import { inGroups } from './in-groups.ts';
+import type { PageviewMessage } from './pageview-queue.ts';
 
 export type View = {
   /** Unix milliseconds. */
   readonly at: number;
   readonly path: string;
   readonly referrer: string;
-  readonly referrerHost: string | undefined;
+  readonly referrerHost?: string | undefined;
   readonly ip: string | null;
   readonly visitor: string;
 };
@@ -52,6 +53,109 @@ const READ_PERIODS = `SELECT period, pageviews, visitors, bots FROM pageview_per
   UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'hour ~'`;
 const TOP =
   'SELECT kind, value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
+/** Names that one day may add for each kind, as in schema.sql. */
+const MAX_NEW_NAMES = 1_000;
+/** Visitors that are told apart on one day, as in schema.sql. */
+const MAX_VISITORS = 1_000_000;
+
+/**
+ * The trigger of schema.sql for many views of one day: the same sums and bounds in eight statements.
+ * @param views of one day, in the order of the log
+ */
+function addViews(db: D1Database, day: string, views: readonly View[], bots: readonly number[]) {
+  const hours = Map.groupBy([...views.map(({ at }) => at), ...bots], hourOf);
+  const botsOf = Map.groupBy(bots, hourOf);
+  const sums = [
+    ['total', views.length, bots.length],
+    [`day ${day}`, views.length, bots.length],
+    ...[...hours].map(([hour, all]) => {
+      const crawled = botsOf.get(hour)?.length ?? 0;
+      return [`hour ${hour}`, all.length - crawled, crawled];
+    }),
+  ];
+  const periods = db
+    .prepare(
+      `INSERT INTO pageview_periods (period, pageviews, visitors, bots)
+       SELECT value ->> 0, value ->> 1, 0, value ->> 2 FROM json_each(?) WHERE true ${ADD_PERIODS}`,
+    )
+    .bind(JSON.stringify(sums));
+  if (views.length === 0) return [periods];
+  const log = JSON.stringify(views.map(({ at, path, referrer, ip }) => [at, path, referrer, ip]));
+  const visitors = JSON.stringify([...new Set(views.map(({ visitor }) => visitor))]);
+  const counted = (kind: string, values: readonly (string | undefined)[]) =>
+    [...Map.groupBy(values, (value) => value)].flatMap(([value, all]) =>
+      value === undefined ? [] : [[kind, value, all.length]],
+    );
+  const names = JSON.stringify([
+    ...counted(
+      'path',
+      views.map(({ path }) => path),
+    ),
+    ...counted(
+      'referrer',
+      views.map(({ referrerHost }) => referrerHost),
+    ),
+  ]);
+  return [
+    periods,
+    db
+      .prepare(
+        `INSERT INTO pageviews (at_ms, path, referrer, ip)
+         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) ORDER BY key`,
+      )
+      .bind(log),
+    // Runs before the visitors are stored, so that the day counts each of them once.
+    db
+      .prepare(
+        `UPDATE pageview_periods SET visitors = min(${MAX_VISITORS}, visitors + (
+           SELECT count(*) FROM json_each(?2)
+           WHERE NOT EXISTS (SELECT 1 FROM pageview_visitors WHERE day = ?1 AND visitor = value)))
+         WHERE period = 'day ' || ?1`,
+      )
+      .bind(day, visitors),
+    db
+      .prepare(
+        `INSERT INTO pageview_visitors (day, visitor) SELECT ?1, value FROM json_each(?2)
+         WHERE (SELECT visitors FROM pageview_periods WHERE period = 'day ' || ?1) < ${MAX_VISITORS}
+         ON CONFLICT DO NOTHING`,
+      )
+      .bind(day, visitors),
+    // New names as far as the day has room for them, with a count of zero that only this transaction sees.
+    db
+      .prepare(
+        `INSERT INTO pageview_sources (kind, value, count)
+         SELECT kind, value, 0 FROM (
+           SELECT n.value ->> 0 AS kind, n.value ->> 1 AS value,
+             row_number() OVER (PARTITION BY n.value ->> 0 ORDER BY n.key) AS place
+           FROM json_each(?1) n WHERE NOT EXISTS (
+             SELECT 1 FROM pageview_sources s WHERE s.kind = n.value ->> 0 AND s.value = n.value ->> 1)) fresh
+         WHERE place <= ${MAX_NEW_NAMES} - coalesce(
+           (SELECT today.count FROM pageview_new_sources today WHERE today.kind = fresh.kind AND day >= ?2), 0)`,
+      )
+      .bind(names, day),
+    db
+      .prepare(
+        `INSERT INTO pageview_new_sources (kind, day, count)
+         SELECT s.kind, ?2, count(*) FROM json_each(?1) n
+         JOIN pageview_sources s ON s.kind = n.value ->> 0 AND s.value = n.value ->> 1
+         WHERE s.count = 0 GROUP BY s.kind
+         ON CONFLICT (kind) DO UPDATE SET count = excluded.count + CASE WHEN day < excluded.day THEN 0 ELSE count END,
+           day = max(day, excluded.day)`,
+      )
+      .bind(names, day),
+    db
+      .prepare(
+        `INSERT INTO pageview_sources (kind, value, count)
+         SELECT n.value ->> 0, CASE WHEN EXISTS (
+             SELECT 1 FROM pageview_sources s WHERE s.kind = n.value ->> 0 AND s.value = n.value ->> 1)
+           THEN n.value ->> 1 ELSE 'other' END, sum(n.value ->> 2)
+         FROM json_each(?) n WHERE true GROUP BY 1, 2
+         ON CONFLICT (kind, value) DO UPDATE SET count = count + excluded.count`,
+      )
+      .bind(names),
+  ];
+}
+
 /** SQLite runs the parts in order, so each part keeps its own order. */
 const READ_TOPS = `SELECT * FROM (${TOP}) UNION ALL SELECT * FROM (${TOP})`;
 
@@ -77,6 +181,33 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
         hourOf(view.at),
         view.visitor,
       );
+
+  /** Fails as a whole if one of the messages is already counted. */
+  const writeMessages = (messages: readonly PageviewMessage[]) =>
+    db.batch([
+      db
+        .prepare('INSERT INTO pageview_messages (hour, id) SELECT value ->> 0, value ->> 1 FROM json_each(?)')
+        .bind(JSON.stringify(messages.map(({ at, id }) => [hourOf(at), id]))),
+      ...[...Map.groupBy(messages, ({ at }) => dayOf(at))].flatMap(([day, ofDay]) =>
+        addViews(
+          db,
+          day,
+          ofDay.flatMap(({ at, view }) => (view ? [{ at, ...view }] : [])),
+          ofDay.flatMap(({ at, view }) => (view ? [] : [at])),
+        ),
+      ),
+    ]);
+
+  async function countedIds(messages: readonly PageviewMessage[]): Promise<ReadonlySet<string>> {
+    const { results } = await db
+      .prepare(
+        `SELECT m.id FROM json_each(?) n
+         JOIN pageview_messages m ON m.hour = n.value ->> 0 AND m.id = n.value ->> 1`,
+      )
+      .bind(JSON.stringify(messages.map(({ at, id }) => [hourOf(at), id])))
+      .all<{ id: string }>();
+    return new Set(results.map(({ id }) => id));
+  }
 
   const add = inGroups<View>({
     write: async (views) => {
@@ -106,6 +237,23 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     /** Appends a view and counts it. */
     add,
 
+    /**
+     * Appends and counts the views of messages, each id once. All of them are written in one transaction, or
+     * none. A failure may follow a write that D1 completed: the repeat finds the ids and writes nothing.
+     */
+    async addMessages(messages: readonly PageviewMessage[]): Promise<void> {
+      const distinct = [...new Map(messages.map((message) => [message.id, message])).values()];
+      const inOrder = distinct.toSorted((a, b) => a.at - b.at);
+      try {
+        await writeMessages(inOrder);
+      } catch (error) {
+        const counted = await countedIds(inOrder);
+        if (counted.size === 0) throw error;
+        const rest = inOrder.filter(({ id }) => !counted.has(id));
+        if (rest.length > 0) await writeMessages(rest);
+      }
+    },
+
     /** Counts a crawler's view; nothing else of it is stored. */
     async addBot(at: number): Promise<void> {
       await db
@@ -118,11 +266,13 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     },
 
     async read({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> {
-      const [periods, tops, views] = await db.batch([
-        db.prepare(READ_PERIODS).bind(`day ${firstDay}`, `hour ${firstHour}`),
-        db.prepare(READ_TOPS).bind('path', top, 'referrer', top),
-        db.prepare('SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?').bind(recent),
-      ]);
+      const [periods, tops, views] = await db
+        .withSession()
+        .batch([
+          db.prepare(READ_PERIODS).bind(`day ${firstDay}`, `hour ${firstHour}`),
+          db.prepare(READ_TOPS).bind('path', top, 'referrer', top),
+          db.prepare('SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?').bind(recent),
+        ]);
       const rows = <T>(result: D1Result | undefined) => (result?.results ?? []) as T[];
       const since = (kind: string) =>
         new Map(
@@ -147,6 +297,25 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     /** Deletes the salts of earlier days, after which their visitor keys identify no visitor. */
     async deleteSalts(now: number): Promise<number> {
       const { meta } = await db.prepare('DELETE FROM pageview_salts WHERE day < ?').bind(dayOf(now)).run();
+      return meta.changes;
+    },
+
+    /**
+     * Deletes ids of messages whose views are older than a time, and those before the hour with which the
+     * newer ones are more than `most`. At most `limit`.
+     */
+    async deleteMessages(before: number, most: number, limit: number): Promise<number> {
+      const { meta } = await db
+        .prepare(
+          `DELETE FROM pageview_messages WHERE (hour, id) IN (
+             SELECT hour, id FROM pageview_messages WHERE hour < max(?1, coalesce((
+               SELECT max(hour) FROM (
+                 SELECT substr(period, 6) AS hour, sum(pageviews + bots) OVER (ORDER BY period DESC) AS newer
+                 FROM pageview_periods WHERE period >= 'hour ' || ?1 AND period < 'hour ~')
+               WHERE newer > ?2), '')) LIMIT ?3)`,
+        )
+        .bind(hourOf(before), most, limit)
+        .run();
       return meta.changes;
     },
 

@@ -7,9 +7,10 @@ export const MAX_PATH = 1_024;
 export const MAX_REFERRER = 4_096;
 /** UTF-8 bytes of a stored path. A longer path is cut and ends in `…`, which takes three more bytes. */
 const MAX_PATH_BYTES = 253;
+const MAX_CUT_PATH_BYTES = MAX_PATH_BYTES + 3;
 /** A longer referrer URL is cut to its origin, which is never longer. URLs are ASCII. */
-const MAX_REFERRER_STORED = 262;
-const MAX_HOST = 253;
+export const MAX_REFERRER_STORED = 262;
+export const MAX_HOST = 253;
 
 /** Control characters, line separators and marks that reorder text. */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -25,6 +26,10 @@ export function pathOf(path: string): string {
   const { read } = new TextEncoder().encodeInto(plain, new Uint8Array(MAX_PATH_BYTES));
   return read === plain.length ? plain : `${plain.slice(0, read)}…`;
 }
+
+/** Whether a path may be stored: a result of `pathOf`. */
+export const isStorablePath = (path: string): boolean =>
+  isPath(path) && !/[?#]/.test(path) && new TextEncoder().encode(path).length <= MAX_CUT_PATH_BYTES;
 
 export type Referrer = { readonly url: string; readonly host: string };
 

@@ -52,6 +52,7 @@ export const TABLES = [
   'pageview_new_sources',
   'pageview_salts',
   'pageview_visitors',
+  'pageview_messages',
   'pageview_arrivals',
   'invoices',
   'tokens',
