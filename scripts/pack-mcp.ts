@@ -16,7 +16,7 @@ import {
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
-import { serverName } from '../src/mcp/server-card.ts';
+import { serverName } from '../src/mcp/http-handler.ts';
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 

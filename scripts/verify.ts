@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { checkProof } from '../src/chain/bitcoin/proof-check.ts';
 import { parseProofMessage } from '../src/chain/bitcoin/proof-message.ts';
-import { collectEvidence, PUBLIC_EXPLORERS, PUBLIC_RPC } from '../src/mcp/proof-evidence.ts';
+import { collectEvidence, PUBLIC_EXPLORERS, PUBLIC_RPC } from '../src/mcp/verify-proof.ts';
 import { findWorld } from '../test/world/running-world.ts';
 import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 

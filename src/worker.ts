@@ -34,11 +34,8 @@ export default {
     return inReadSession(request, env.DB, () => app.fetch(request, env, context));
   },
   async scheduled({ cron }, env) {
-    const [{ runScheduled }, { scheduledDeps }] = await Promise.all([
-      import('./scheduled.ts'),
-      import('./wiring/scheduled.ts'),
-    ]);
-    await runScheduled(cron, scheduledDeps(env));
+    const { runScheduled } = await import('./wiring/scheduled.ts');
+    await runScheduled(cron, env);
   },
   async queue(batch, env) {
     const [{ consumePageviews }, { pageviewConsumerDeps }] = await Promise.all([

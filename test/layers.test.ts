@@ -10,7 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   custody: ['core', 'chain', 'providers', 'bridges'],
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
-  mcp: ['core', 'chain', 'providers', 'http/client.ts', '../packages/client/src/index.ts'],
+  mcp: ['core', 'chain', 'providers', '../packages/client/src/index.ts'],
   wiring: [
     'core',
     'chain',
@@ -22,7 +22,6 @@ const MAY_IMPORT: Record<string, string[]> = {
     'app.ts',
     'config.ts',
     'wiring/api.ts',
-    'scheduled.ts',
   ],
 };
 const IMPURE =

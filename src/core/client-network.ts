@@ -1,15 +1,37 @@
 /**
- * Networks that a client is counted under. A subscriber owns a whole IPv6 prefix, and a hosting customer may
+ * How a client is named by limits, and the networks that it is counted under. Its address is never logged or
+ * stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may
  * own many addresses, so a limit per address alone would not bound such a client.
  * @module
  */
+
+/**
+ * The key that limits count a client under.
+ * @param address as set by the edge; IPv6 is reduced to its /64, because a subscriber owns all of it
+ */
+export function addressKey(address: string | null | undefined): string {
+  // IPv4 in IPv6 form shares its first 64 bits with all of IPv4.
+  const ip = (address ?? 'local').replace(/^::ffff:(?=\d+\.)/i, '');
+  return ip.includes(':') ? ipv6Prefix(ip) : ip;
+}
+
+/** The first four groups of an IPv6 address, in full. */
+export function ipv6Prefix(ip: string): string {
+  const [head = '', tail] = ip.toLowerCase().split('::');
+  const left = head ? head.split(':') : [];
+  const right = tail ? tail.split(':') : [];
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(8 - left.length - right.length, 0)).fill('0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''));
+  return `${groups.join(':')}::/64`;
+}
 
 /** The network's name, and its limit as a multiple of one client's. */
 export type NetworkLevel = { readonly network: string; readonly times: number };
 
 /**
  * The networks of a client, the narrowest first: IPv4 by address and /24, IPv6 by /64, /56 and /48.
- * @param client key from `clientKey`: an IPv4 address or an IPv6 /64
+ * @param client key from `addressKey`: an IPv4 address or an IPv6 /64
  */
 export function networksOf(client: string): NetworkLevel[] {
   if (/^\d+\.\d+\.\d+\.\d+$/.test(client)) {

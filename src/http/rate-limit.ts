@@ -6,10 +6,13 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
+import { addressKey } from '../core/client-network.ts';
 import { AppError } from '../core/errors.ts';
 import { CALL_LIMITS, type CallLimit } from '../core/limits.ts';
-import { clientKey } from './client.ts';
 import type { RouterEnv } from './router.ts';
+
+/** The key of the caller's address. All other headers are under the caller's control. */
+export const clientKey = (c: Context): string => addressKey(c.req.header('cf-connecting-ip'));
 
 export type CallLimits = Readonly<Record<string, CallLimit>>;
 

@@ -5,9 +5,8 @@
  */
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
-import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
 import { createServer } from './server.ts';
-import { createProofVerifier } from './verify-proof.ts';
+import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
 const LAST_WORDS_MS = 100;
 const DEFAULT_ORIGIN = 'http://127.0.0.1:8787';

@@ -6,9 +6,8 @@
 import { memoryKeys } from '../../packages/client/src/index.ts';
 import { createApi, keysOf } from './api-client.ts';
 import { createHttpHandler } from './http-handler.ts';
-import { PUBLIC_EXPLORERS, PUBLIC_RPC } from './proof-evidence.ts';
 import { createServer } from './server.ts';
-import { createProofVerifier } from './verify-proof.ts';
+import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
 type McpEnv = {
   readonly API: { fetch: typeof globalThis.fetch };

@@ -1,5 +1,5 @@
 /**
- * Builds the dependencies of the cron triggers and of the queue's consumer.
+ * The tasks of the cron triggers, and the dependencies of the queue's consumer.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -16,8 +16,8 @@ import { createFeeWatch, raiseAlarms } from '../features/status/check-alarms.ts'
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
 import { createHeartbeat } from '../features/status/heartbeat.ts';
+import { failureReason } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
-import type { ScheduledDeps } from '../scheduled.ts';
 import { apiOf } from './api.ts';
 import { analyticsDatabase, fetchFor } from './clients.ts';
 import { type Wired, wired } from './telemetry.ts';
@@ -27,6 +27,33 @@ export const pageviewConsumerDeps = (env: Env): ConsumePageviewsDeps => ({
   analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
   log: wired(env).telemetry.log,
 });
+
+type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
+
+type ScheduledDeps = {
+  /** Every minute; also sets lost alarms again. */
+  readonly everyMinute: readonly ScheduledTask[];
+  /** Once a day, after midnight UTC. */
+  readonly daily: readonly ScheduledTask[];
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+const EVERY_MINUTE = '* * * * *';
+
+/** Runs the tasks of a trigger separately: a failing task is logged and does not stop the others. */
+export async function runScheduled(cron: string, env: Env): Promise<void> {
+  const d = scheduledDeps(env);
+  const tasks = cron === EVERY_MINUTE ? d.everyMinute : d.daily;
+  await Promise.all(
+    tasks.map(async ({ name, run }) => {
+      try {
+        await run();
+      } catch (error) {
+        d.log({ level: 'alarm', event: 'scheduled_task_failed', task: name, reason: failureReason(error) });
+      }
+    }),
+  );
+}
 
 export function scheduledDeps(env: Env): ScheduledDeps {
   const { sources, deps } = apiOf(env);

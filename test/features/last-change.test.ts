@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type LastChangeDeps, refreshFor } from '../../src/features/reserves/last-change.ts';
-import { createCache } from '../../src/http/cached.ts';
-import { prewarmed, refreshing } from '../../src/http/prewarmed.ts';
+import { createCache, prewarmed, refreshing } from '../../src/http/cached.ts';
 
 const START = Date.parse('2026-11-20T10:00:00.000Z');
 const NO_CACHE = 'no-cache';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_PREFERRED_WAIT_SECONDS, preferredWaitMs } from '../../src/http/prefer.ts';
+import { MAX_PREFERRED_WAIT_SECONDS, preferredWaitMs } from '../../src/http/wait.ts';
 
 describe('preferredWaitMs', () => {
   it.each([

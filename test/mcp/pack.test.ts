@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { serverCard } from '../../src/mcp/http-handler.ts';
 import { VERSION } from '../../src/mcp/server.ts';
-import { serverCard } from '../../src/mcp/server-card.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { openLegacy, startApi, startStdio, strayOutput } from './stdio-process.ts';
 

@@ -5,10 +5,9 @@ import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { clientKey } from '../../http/client.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
-import { rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import type { AsryMirror } from './asry-store.ts';
 import {

@@ -2,9 +2,16 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
-import { csvList, listResponse, wantsCsv } from '../../http/csv.ts';
+import {
+  csvList,
+  decodeCursor,
+  listResponse,
+  nextCursor,
+  pageOf,
+  pageParams,
+  wantsCsv,
+} from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
-import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
 import { type BadgeState, badgeSvg } from './badge.ts';

@@ -1,8 +1,7 @@
 import { AppError, databaseUnavailable, notConfigured } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
-import { prewarmed, refreshing } from '../../http/prewarmed.ts';
+import { type Cache, type Cached, prewarmed, refreshing } from '../../http/cached.ts';
 import type { ProofStore } from './proof-store.ts';
 
 export type GetProofDeps = {

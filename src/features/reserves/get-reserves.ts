@@ -1,7 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
-import { prewarmed, type Refresh, refreshing } from '../../http/prewarmed.ts';
+import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
 import { bestOf, failureOf, isNewer, querySources, type SourceAnswer } from './query-sources.ts';
 
 export type ReservesDeps = {

@@ -13,8 +13,7 @@ import {
   USD_DECIMALS,
   valueUsd,
 } from '../../core/price.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
-import { prewarmed, type Refresh, refreshing } from '../../http/prewarmed.ts';
+import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
 import { bestOf, isNewer, querySources } from './query-sources.ts';
 
 export type Supply = { readonly atoms: bigint; readonly decimals: number };

@@ -4,8 +4,7 @@
  * call.
  * @module
  */
-import type { Cache } from '../../http/cached.ts';
-import type { Refresh } from '../../http/prewarmed.ts';
+import type { Cache, Refresh } from '../../http/cached.ts';
 
 export type LastChangeDeps = {
   /** This isolate's memory only. */

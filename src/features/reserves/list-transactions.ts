@@ -1,7 +1,6 @@
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
-import { type Refresh, refreshing } from '../../http/prewarmed.ts';
+import { type Cache, type Cached, type Refresh, refreshing } from '../../http/cached.ts';
 import { type BitcoinTx, type Esplora, netEffect } from '../../providers/esplora.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
 import { RESERVE_POLICY } from './get-reserves.ts';

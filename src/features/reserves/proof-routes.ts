@@ -2,8 +2,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
+import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
-import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
 import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 

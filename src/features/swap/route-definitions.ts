@@ -7,12 +7,11 @@ import { SOL_DECIMALS } from '../../core/amount.ts';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
-import { listResponse } from '../../http/csv.ts';
-import { nextCursor, pageParams } from '../../http/page.ts';
+import { listResponse, nextCursor, pageParams } from '../../http/lists.ts';
 import { amountParam } from '../../http/params.ts';
-import { preferChangeHeaders } from '../../http/prefer.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse } from '../../http/router.ts';
+import { preferChangeHeaders } from '../../http/wait.ts';
 import { CONTRACT_MINIMUM } from './get-minimum.ts';
 
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });

@@ -6,12 +6,10 @@ import { numberText } from '../../core/json.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { clientKey } from '../../http/client.ts';
 import { integerMember } from '../../http/params.ts';
-import { grantedWaitMs, preferChangeHeaders, preferHeaders } from '../../http/prefer.ts';
-import { rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
-import type { Waiting } from '../../http/wait.ts';
+import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import {
   type ConfirmPaymentDeps,

@@ -5,12 +5,11 @@ import { AppError } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { clientKey } from '../../http/client.ts';
-import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams } from '../../http/page.ts';
+import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams } from '../../http/lists.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
-import { grantedWaitMs, preferHeaders } from '../../http/prefer.ts';
-import { rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,

@@ -5,7 +5,7 @@ import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
-import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/page.ts';
+import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';

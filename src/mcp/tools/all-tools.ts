@@ -1,7 +1,6 @@
 import { ASRY_TOOLS } from './asry-tools.ts';
 import { EXCHANGE_TOOLS } from './exchange-tools.ts';
-import { getReserves, verifyReserveProof } from './reserve-tools.ts';
-import { SERVICE_TOOLS } from './service-tools.ts';
+import { getReserves, SERVICE_TOOLS, verifyReserveProof } from './reserve-tools.ts';
 import { SWAP_TOOLS } from './swap-tools.ts';
 import { TOKEN_TOOLS } from './token-tools.ts';
 import type { Tool } from './tool.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { clientKey, ipv6Prefix } from '../../src/http/client.ts';
+import { ipv6Prefix } from '../../src/core/client-network.ts';
+import { clientKey } from '../../src/http/rate-limit.ts';
 
 async function keyOf(headers: Record<string, string>) {
   const app = new Hono().get('/', (c) => c.text(clientKey(c)));
