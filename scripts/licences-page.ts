@@ -50,7 +50,7 @@ export function licencesPage(): string {
 
 Made from the lockfile by \`npm run docs\`; a test fails on a licence outside the list in \`scripts/licences-page.ts\`.
 
-The site publishes the texts of all that its pages load, the font and Scalar's script included, in \`/licenses.md\`; the package
+The site publishes the texts of all that its pages load, the font included, in \`/licenses.md\`; the package
 \`sluice-mcp\` has those of its one file in \`THIRD-PARTY.txt\`. Both are made with each build.
 
 The lockfile pins every package by its hash, and \`npm ci\` runs no install script. Whether one of them has a known

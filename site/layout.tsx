@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { Assets } from './build/assets.ts';
+import { Basins } from './parts/canal.tsx';
 
 export type Page = {
   /** Its path; `/tokens/new` is the file tokens/new.html. */
@@ -216,9 +217,7 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
   );
 }
 
-/**
- * A part that scripts render. Without scripts it is hidden, and the notice links to the same data as JSON.
- */
+/** A part that scripts render. Without scripts it is hidden, and a line links to the same data as JSON. */
 export const Live = ({ name, children, json }: { name: string; children?: Child; json?: string }) => (
   <>
     <div data-island={name} class="live">
@@ -226,17 +225,29 @@ export const Live = ({ name, children, json }: { name: string; children?: Child;
     </div>
     {json === undefined ? null : (
       <noscript>
-        <p class="notice info">
-          Live figures need JavaScript. The same data as text: <a href={json}>{json}</a>
+        <p class="card plain">
+          Without JavaScript, read these figures as text: <a href={json}>{json}</a>
         </p>
       </noscript>
     )}
   </>
 );
 
-export const Title = ({ name, children }: { name: string; children?: Child }) => (
+/** @param picture basins beside the title, on wide screens */
+export const Title = ({
+  name,
+  picture,
+  children,
+}: {
+  name: string;
+  picture?: Parameters<typeof Basins>[0];
+  children?: Child;
+}) => (
   <div class="title">
-    <h1>{name}</h1>
-    <p class="lead">{children}</p>
+    <div>
+      <h1>{name}</h1>
+      <p class="lead">{children}</p>
+    </div>
+    {picture === undefined ? null : <Basins {...picture} />}
   </div>
 );

@@ -3,10 +3,12 @@
  * @module
  */
 import { Hono } from 'hono';
+import type { ApiDocument } from '../scripts/documents/api-document.ts';
 import type { Assets } from './build/assets.ts';
 import { Document, type Page } from './layout.tsx';
 import { agents } from './pages/agents.tsx';
 import { asry } from './pages/asry.tsx';
+import { docsPage } from './pages/docs.tsx';
 import { exchange } from './pages/exchange.tsx';
 import { missing } from './pages/missing.tsx';
 import { nostr } from './pages/nostr.tsx';
@@ -35,9 +37,10 @@ export const PAGES: readonly Page[] = [
   missing,
 ];
 
-export function pagesApp(assets: Assets): Hono {
+/** @param document the API that `/docs` describes */
+export function pagesApp(assets: Assets, document: ApiDocument): Hono {
   const app = new Hono();
-  for (const page of PAGES)
+  for (const page of [...PAGES, docsPage(document)])
     app.get(page.path, (c) =>
       c.html(`<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`),
     );

@@ -22,7 +22,7 @@ describe('the areas', () => {
       found.push(...own.map(({ method, path }) => `${method} ${path}`));
     }
     expect(found).toEqual(
-      expect.arrayContaining(['GET /api/swap/min', 'GET /api/tokens/quote', 'GET /docs']),
+      expect.arrayContaining(['GET /api/swap/min', 'GET /api/tokens/quote', 'GET /llms.txt']),
     );
     expect(found).toEqual(routesOf(createApp(noDeps)).slice(shared.length));
   });
@@ -34,7 +34,7 @@ describe('the areas', () => {
     '/api/unknown',
     '/apix/swap/min',
     '//api/swap/min',
-    '/docs',
+    '/unknown',
     '/api/openapi.json',
   ])('leave %s to the documents', (path) => {
     expect(areaOf(path)).toBe(areaOf('/llms.txt'));

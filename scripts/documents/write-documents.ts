@@ -13,22 +13,25 @@ import {
   folderOf,
   ORIGIN_PLACEHOLDER,
 } from '../../src/features/openapi/stored-documents.ts';
-import { apiDocument } from './api-document.ts';
-import { docsPage } from './docs-page.ts';
+import { type ApiDocument, apiDocument } from './api-document.ts';
 import { EXAMPLES } from './examples.ts';
 import { llmsFullText, llmsText } from './llms-text.ts';
 import { asOpenApi31 } from './openapi-31.ts';
 
 /** @param origin of absolute links; empty for none */
-export function makeDocuments(origin: string): Readonly<Record<DocumentName, string>> {
+export function documentOf(origin: string): ApiDocument {
   const app = createApp((): Deps => {
     throw new Error('routes are listed, not called');
   });
-  const document = apiDocument(app, ERRORS, EXAMPLES, origin);
+  return apiDocument(app, ERRORS, EXAMPLES, origin);
+}
+
+/** @param origin of absolute links; empty for none */
+export function makeDocuments(origin: string): Readonly<Record<DocumentName, string>> {
+  const document = documentOf(origin);
   return {
     'openapi.json': JSON.stringify(document),
     'openapi-3.1.json': JSON.stringify(asOpenApi31(document)),
-    'docs-page.txt': docsPage(origin, document),
     'llms.txt': llmsText(document, EXAMPLES),
     'llms-full.txt': llmsFullText(document, EXAMPLES),
   };

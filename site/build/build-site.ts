@@ -18,10 +18,10 @@ import * as fs from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Hono } from 'hono';
 import { toSSG } from 'hono/ssg';
+import type { ApiDocument } from '../../scripts/documents/api-document.ts';
 import type { Assets, Script } from './assets.ts';
 import { copiedNotices } from './copied-notices.ts';
 import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
-import { SCALAR_SCRIPT, scalarScript } from './scalar.ts';
 
 const SITE = join(import.meta.dirname, '..');
 const ROOT = join(SITE, '..');
@@ -34,15 +34,24 @@ const STAMP = 'build-stamp';
 
 export const SITE_FOLDER = join(SITE, 'dist');
 
-const SOURCES = ['site', 'src/chain', 'src/core', 'src/custody/asry', 'package-lock.json'];
+/** What the pages are built from, besides the document of the API. */
+export const SOURCES = [
+  'site',
+  'packages/client/src',
+  'src/chain',
+  'src/core',
+  'src/custody/asry',
+  'src/mcp',
+  'package-lock.json',
+];
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-function fingerprint(): string {
-  const hash = createHash('sha256');
+function fingerprint(document: ApiDocument): string {
+  const hash = createHash('sha256').update(JSON.stringify(document));
   const files = SOURCES.map((path) => join(ROOT, path))
     .flatMap((path) => (path.endsWith('.json') ? [path] : filesIn(path)))
     .filter((file) => !file.startsWith(SITE_FOLDER));
@@ -84,7 +93,9 @@ function publish(from: string): void {
 
 /** Returns whether anything was built. */
 export async function buildSite(): Promise<boolean> {
-  const stamp = fingerprint();
+  const { documentOf } = await import('../../scripts/documents/write-documents.ts');
+  const document = documentOf('');
+  const stamp = fingerprint(document);
   const stampFile = join(SITE_FOLDER, STAMP);
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false;
   const { build, runnerImport } = await import('vite');
@@ -93,15 +104,13 @@ export async function buildSite(): Promise<boolean> {
   try {
     await build({ ...siteConfig, build: { ...siteConfig.build, outDir: work } });
     const assets = readAssets(JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8')));
-    const { module } = await runnerImport<{ pagesApp(assets: Assets): Hono }>(
+    const { module } = await runnerImport<{ pagesApp(assets: Assets, document: ApiDocument): Hono }>(
       join(SITE, 'prerender.tsx'),
       prerenderConfig,
     );
-    const made = await toSSG(module.pagesApp(assets), fs, { dir: work });
+    const made = await toSSG(module.pagesApp(assets, document), fs, { dir: work });
     if (!made.success) throw made.error ?? new Error('the pages could not be rendered');
     for (const [name, text] of hostFiles(PUBLIC_SOURCES)) writeFileSync(join(work, name), text);
-    mkdirSync(join(work, SCALAR_SCRIPT, '..'), { recursive: true });
-    writeFileSync(join(work, SCALAR_SCRIPT), await scalarScript());
     appendFileSync(join(work, 'licenses.md'), copiedNotices());
     writeFileSync(join(work, STAMP), stamp);
     rmSync(join(work, 'manifest.json'));

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
-/** The font, and the script of Scalar's reference. */
-const COPIED = ['@fontsource-variable/geist', '@scalar/fastify-api-reference'];
+const COPIED = ['@fontsource-variable/geist'];
 
 /** Markdown in the form of Vite's file. @throws Error when a package has no license file */
 export const copiedNotices = (): string =>

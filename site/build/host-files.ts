@@ -52,8 +52,6 @@ ${PICTURE_PAGES.map(
 `,
 ).join('')}/assets/*
   Cache-Control: public, max-age=31536000, immutable
-/vendor/*
-  Cache-Control: public, max-age=31536000, immutable
 `;
 
 /** Known paths of similar services, redirected here. */

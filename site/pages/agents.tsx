@@ -22,7 +22,16 @@ export const agents: Page = {
   script: 'agents',
   Content: () => (
     <>
-      <Title name="For agents and their developers">
+      <Title
+        name="For agents and their developers"
+        picture={{
+          waters: [
+            ['plain', 0.6],
+            ['sol', 0.9],
+          ],
+          open: true,
+        }}
+      >
         One URL for MCP, or plain HTTP. No key, no account. Errors name the next step, and money moves once
         however often a call is repeated.
       </Title>

@@ -10,7 +10,16 @@ export const asry: Page = {
   script: 'asry',
   Content: () => (
     <>
-      <Title name="ASRY rewards">
+      <Title
+        name="ASRY rewards"
+        picture={{
+          waters: [
+            ['plain', 0.9],
+            ['asry', 0.6],
+          ],
+          open: true,
+        }}
+      >
         A deposit of USDC or USDT to the treasury earns ASRY. The amount follows one public curve, each
         deposit is paid once, and the cap is never exceeded.
       </Title>

@@ -9,7 +9,16 @@ export const exchange: Page = {
   script: 'exchange',
   Content: () => (
     <>
-      <Title name="Exchange your own coins">
+      <Title
+        name="Exchange your own coins"
+        picture={{
+          waters: [
+            ['plain', 0.9],
+            ['plain', 0.6],
+          ],
+          open: true,
+        }}
+      >
         Sluice forwards your order to ChangeNOW and shows its progress. It never holds your coins.
       </Title>
       <Live name="exchange" json="/api/exchange/min?from=sol&to=btc">

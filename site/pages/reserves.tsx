@@ -11,7 +11,15 @@ export const reserves: Page = {
   script: 'reserves',
   Content: () => (
     <>
-      <Title name="Reserves and proof">
+      <Title
+        name="Reserves and proof"
+        picture={{
+          waters: [
+            ['btc', 0.9],
+            ['absr', 0.8],
+          ],
+        }}
+      >
         Each hour both reserve keys sign one message with the figures. Your browser checks it without trusting
         this site: the signatures here, the figures with public explorers.
       </Title>

@@ -8,7 +8,16 @@ export const status: Page = {
   script: 'status',
   Content: () => (
     <>
-      <Title name="Status">
+      <Title
+        name="Status"
+        picture={{
+          waters: [
+            ['sol', 0.95],
+            ['btc', 0.8],
+            ['absr', 0.7],
+          ],
+        }}
+      >
         Whether every part works, how much room the caps leave, and the last operations.
       </Title>
       <Live name="status" json="/api/status">

@@ -11,7 +11,15 @@ export const tokens: Page = {
   script: 'tokens',
   Content: () => (
     <>
-      <Title name="Tokens">
+      <Title
+        name="Tokens"
+        picture={{
+          waters: [
+            ['sol', 0.6],
+            ['plain', 0.9],
+          ],
+        }}
+      >
         Tokens that were created or listed here. Creators choose the names; only the mint address identifies a
         token.
       </Title>

@@ -86,7 +86,7 @@ export function AsryClaimForm() {
         <button type="button" class="quiet start" onClick={() => show({ type: 'form' })}>
           Another claim
         </button>
-        <CopyButton text={view.signature} label="the signature of the deposit" />
+        <CopyButton text={view.signature} label="signature of the deposit" name="Copy signature" />
       </p>
     </div>
   );

@@ -1,18 +1,24 @@
 /**
- * The picture of the service: three basins and two gates. The levels of SOL, BTC and ABSR share one scale in
- * sats.
+ * The picture of the service: basins of water, one per asset, with a gate between two of them.
  * @module
  */
 
+/** An asset, or plain water where none is meant. */
+export type Water = 'sol' | 'btc' | 'absr' | 'asry' | 'plain';
+
 export type CanalView = {
-  /** Share of the tallest level, 0 to 1; null while unknown. */
+  /**
+   * Share of the tallest level, 0 to 1; null while unknown. The three levels share one scale in sats.
+   */
   readonly levels: { readonly sol: number | null; readonly btc: number | null; readonly absr: number | null };
   /** Water flows under an open gate. */
   readonly swapping: boolean;
   readonly minting: boolean;
 };
 
+const BASIN = 400;
 const FLOOR = 240;
+const HEIGHT = FLOOR + 6;
 const TALLEST = 176;
 const LOWEST = 10;
 /** Level drawn while the real one is unknown. */
@@ -20,22 +26,32 @@ const UNKNOWN = 0.45;
 
 const surface = (level: number | null): number => FLOOR - LOWEST - (TALLEST - LOWEST) * (level ?? UNKNOWN);
 
-/** One wave is 100 wide; two more than the basin shows let it move without a seam. */
-const WAVE = `M-100 0${'q25-7 50 0t50 0'.repeat(6)}V260H-100z`;
+/** Two waves more than are seen, each 100 wide, let the water move without a seam. */
+const wave = (width: number): string => `M-100 0${'q25-7 50 0t50 0'.repeat(width / 100 + 2)}V${HEIGHT}H-100z`;
 
-const Basin = ({ asset, x, level }: { asset: 'sol' | 'btc' | 'absr'; x: number; level: number | null }) => (
+const Basin = ({
+  water,
+  x,
+  width = BASIN,
+  level,
+}: {
+  water: Water;
+  x: number;
+  width?: number;
+  level: number | null;
+}) => (
   <svg
     x={x}
     y="0"
-    width="400"
+    width={width}
     height={FLOOR}
-    viewBox={`0 0 400 ${FLOOR}`}
+    viewBox={`0 0 ${width} ${FLOOR}`}
     preserveAspectRatio="none"
     aria-hidden="true"
   >
     <g class="level" transform={`translate(0 ${surface(level)})`}>
-      <path class={`water deep ${asset}`} d={WAVE} transform="translate(-40 -5)" />
-      <path class={`water ${asset}${level === null ? ' unknown' : ''}`} d={WAVE} />
+      <path class={`water deep ${water}`} d={wave(width)} transform="translate(-40 -5)" />
+      <path class={`water ${water}${level === null ? ' unknown' : ''}`} d={wave(width)} />
     </g>
   </svg>
 );
@@ -50,20 +66,42 @@ const Gate = ({ x, open }: { x: number; open: boolean }) => (
   </g>
 );
 
+/** How far the outer basins continue beyond the column of text, to the edges of the widest screen. */
+const BEYOND = 1200;
+
 export const Canal = ({ view }: { view: CanalView }) => {
   const { levels } = view;
   const absr = surface(levels.absr);
   return (
-    <svg class="canal" viewBox={`0 0 1200 ${FLOOR + 6}`} preserveAspectRatio="none" aria-hidden="true">
-      <Basin asset="sol" x={0} level={levels.sol} />
-      <Basin asset="btc" x={400} level={levels.btc} />
-      <Basin asset="absr" x={800} level={levels.absr} />
+    <svg class="canal" viewBox={`0 0 ${3 * BASIN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <Basin water="sol" x={-BEYOND} width={BEYOND + BASIN} level={levels.sol} />
+      <Basin water="btc" x={BASIN} level={levels.btc} />
+      <Basin water="absr" x={2 * BASIN} width={BASIN + BEYOND} level={levels.absr} />
       {levels.absr === null || levels.btc === null ? null : (
         <path class="mark-level" d={`M420 ${absr}H790`} />
       )}
-      <Gate x={400} open={view.swapping} />
-      <Gate x={800} open={view.minting} />
-      <rect class="floor" x="0" y={FLOOR} width="1200" height="6" />
+      <Gate x={BASIN} open={view.swapping} />
+      <Gate x={2 * BASIN} open={view.minting} />
+      <rect class="floor" x={-BEYOND} y={FLOOR} width={3 * BASIN + 2 * BEYOND} height="6" />
     </svg>
   );
 };
+
+/** A small picture of some basins beside a title or an empty list; it shows no figures. */
+export const Basins = ({
+  waters,
+  open = false,
+}: {
+  waters: readonly (readonly [water: Water, level: number])[];
+  open?: boolean;
+}) => (
+  <svg class="basins" viewBox={`0 0 ${waters.length * BASIN} ${HEIGHT}`} aria-hidden="true">
+    {waters.map(([water, level], at) => (
+      <Basin water={water} x={at * BASIN} level={level} />
+    ))}
+    {waters.slice(1).map((_, at) => (
+      <Gate x={(at + 1) * BASIN} open={open} />
+    ))}
+    <rect class="floor" x="0" y={FLOOR} width={waters.length * BASIN} height="6" />
+  </svg>
+);

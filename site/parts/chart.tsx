@@ -54,6 +54,8 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
     width,
     height: HEIGHT_PX,
     legend: { show: false },
+    // Whole pixels would make a curve angular.
+    pxAlign: 0,
     tzDate: (seconds) => Plot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { y: false, points: { size: 7 } },
     scales: {

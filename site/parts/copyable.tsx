@@ -4,7 +4,17 @@ import { shortened } from './format.ts';
 const SHOWN_MS = 2000;
 
 /** A button that copies and confirms it, also to screen readers. */
-export function CopyButton({ text, label }: { text: string; label: string }) {
+export function CopyButton({
+  text,
+  label,
+  name = 'Copy',
+}: {
+  text: string;
+  /** What is copied, for screen readers. */
+  label: string;
+  /** The visible name, where the place does not show what is copied. */
+  name?: string;
+}) {
   const [said, setSaid] = useState('');
   const copy = async (): Promise<void> => {
     try {
@@ -18,7 +28,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   return (
     <span class="copy">
       <button type="button" class="quiet small" aria-label={`Copy ${label}`} onClick={copy}>
-        {said === '' ? 'Copy' : said}
+        {said === '' ? name : said}
       </button>
       <span class="unseen" role="status">
         {said === '' ? '' : `${label}: ${said}`}

@@ -42,6 +42,16 @@ export function coverageRatio({ reserve, supply }: Covered): string {
   return `${grouped((hundredths / 100n).toString())}.${(hundredths % 100n).toString().padStart(2, '0')} %`;
 }
 
+/** @param asked whether the service has answered: the figures are then unknown, otherwise still loading */
+export const CoverageUnknown = ({ asked }: { asked: boolean }) => (
+  <div class="coverage awaited">
+    <p class="coverage-text">
+      <strong>{asked ? 'Whether every ABSR is covered is not known right now.' : ' '}</strong>
+    </p>
+    <div class="coverage-bar" />
+  </div>
+);
+
 /** Reserve and supply as one bar, with the excess labelled. */
 export function CoverageBar({
   covered,

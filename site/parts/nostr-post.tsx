@@ -19,7 +19,7 @@ const Words = ({ text }: { text: string }) => (
 
 export const NostrPost = ({ post }: { post: Post }) => (
   <li>
-    <article class="card stack post">
+    <article class="stack post">
       <p class="row fine">
         <Identifier text={npubOf(post.pubkey)} label="the author’s key" ends={9} />
         <Age iso={fromUnixSeconds(post.created_at)} />
@@ -49,7 +49,7 @@ export const NostrPost = ({ post }: { post: Post }) => (
           </span>
         ) : null}
         <Away href={`https://njump.me/${encodeURIComponent(post.nevent)}`}>Open at njump.me</Away>
-        <CopyButton text={post.nevent} label="the link of the post" />
+        <CopyButton text={post.nevent} label="link of the post" name="Copy link" />
       </p>
     </article>
   </li>

@@ -8,7 +8,7 @@ import type {
 import type { Failure } from '../api/call.ts';
 import { announceChange, FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { Canal, type CanalView } from './canal.tsx';
-import { CoverageBar, coverageOf, coverageRatio } from './coverage.tsx';
+import { CoverageBar, CoverageUnknown, coverageOf, coverageRatio } from './coverage.tsx';
 import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
 import { fromUnixSeconds, sats, sol } from './format.ts';
 import { Age, AsOf } from './freshness.tsx';
@@ -101,12 +101,14 @@ const SwapGate = ({ swaps }: { swaps: SwapHistory | null }) => {
         {sol(waiting.amountLamports)} SOL under way
       </a>
     );
-  return last?.blockTime ? <Age iso={fromUnixSeconds(last.blockTime)} /> : <span>no swap yet</span>;
+  if (last?.blockTime) return <Age iso={fromUnixSeconds(last.blockTime)} />;
+  return <span>{swaps === null ? '' : 'none yet'}</span>;
 };
 
 const MintGate = ({ events }: { events: AbsrTransactions | null }) => {
   const last = events?.transactions.find(({ type }) => type === 'mint');
-  return last?.blockTime ? <Age iso={fromUnixSeconds(last.blockTime)} /> : <span>once a day</span>;
+  if (last?.blockTime) return <Age iso={fromUnixSeconds(last.blockTime)} />;
+  return <span>{events === null ? '' : 'none yet'}</span>;
 };
 
 const isRecent = (blockTime: number | null | undefined): boolean =>
@@ -133,6 +135,7 @@ export function Flow() {
   const covered = coverageOf(absr.value);
   const failure = reserves.failure ?? absr.failure;
   const asked = reserves.value !== null || reserves.failure !== null;
+  const absrAsked = absr.value !== null || absr.failure !== null;
   const view: CanalView = {
     levels: levelsOf(reserves.value, absr.value),
     swapping: swaps.value?.transactions.some(({ status }) => status === 'waiting') ?? false,
@@ -190,7 +193,7 @@ export function Flow() {
             asset="absr"
             name="ABSR supply"
             atoms={covered?.supply.toString()}
-            known={absr.value !== null || absr.failure !== null}
+            known={absrAsked}
             unit="ABSR"
             show={sats}
           >
@@ -200,13 +203,19 @@ export function Flow() {
       </div>
       <div class="coverage-row">
         {covered === null ? (
-          <div class="coverage awaited" />
+          <CoverageUnknown asked={absrAsked} />
         ) : (
           <CoverageBar covered={covered} bitcoin={bitcoin} proofAt={proof.value?.timestamp ?? null} />
         )}
         <p class="ratio">
           <strong class="number">
-            {covered === null ? <span class="skeleton" aria-hidden="true" /> : coverageRatio(covered)}
+            {covered !== null ? (
+              coverageRatio(covered)
+            ) : absrAsked ? (
+              'unknown'
+            ) : (
+              <span class="skeleton" aria-hidden="true" />
+            )}
           </strong>
           <span class="fine">
             {covered?.supply === 0n ? 'no ABSR exists yet' : 'of the supply is in the reserve'}

@@ -110,7 +110,7 @@ export function PaymentTerms({
               Open in a wallet
             </a>
           ) : null}
-          <CopyButton text={url} label="the payment link" />
+          <CopyButton text={url} label="link to pay" name="Copy link" />
         </p>
       </div>
     </div>

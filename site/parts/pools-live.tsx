@@ -52,6 +52,16 @@ function inverse(rate: unknown): string {
   return Number.isFinite(value) && value > 0 ? price((1 / value).toFixed(2 * DIGITS)) : 'unknown';
 }
 
+const Rate = ({ amount, of, per }: { amount: string; of: string; per: string }) => (
+  <>
+    {amount} <span class="unit fine">{<Foreign text={of} />}</span>
+    <span class="unit fine">
+      {' '}
+      per <Foreign text={per} />
+    </span>
+  </>
+);
+
 export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers | null; away: boolean }) {
   const { data = {} } = pool;
   const a = textOf(data.tokenA?.symbol) ?? 'A';
@@ -59,6 +69,10 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
   const address = textOf(data.address);
   const fee = Number(textOf(data.feeRate) ?? Number.NaN) / FEE_UNITS_PER_PERCENT;
   const source = headers?.get('x-data-source');
+  // The direction with the larger number comes first: 80,000 is easier to read than 0.0000125.
+  const isSmall = Number(textOf(data.price)) < 1;
+  const toB = <Rate amount={price(data.price)} of={b} per={a} />;
+  const toA = <Rate amount={inverse(data.price)} of={a} per={b} />;
   return (
     <>
       <div>
@@ -66,12 +80,8 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
           <Foreign text={a} /> / <Foreign text={b} />
         </h2>
         {data.hasWarning === true ? <p class="mark warn">the provider warns about this pool</p> : null}
-        <p class="tile-value number">
-          {price(data.price)} <span class="unit fine">{<Foreign text={b} />}</span>
-        </p>
-        <p class="fine number">
-          per <Foreign text={a} />; 1 <Foreign text={b} /> = {inverse(data.price)} <Foreign text={a} />
-        </p>
+        <p class="tile-value number">{isSmall ? toA : toB}</p>
+        <p class="fine number">{isSmall ? toB : toA}</p>
       </div>
       <dl class="facts">
         <dt>Value</dt>

@@ -1,4 +1,5 @@
 import { useAnswer } from '../api/use-answer.ts';
+import { Basins } from './canal.tsx';
 import { sats } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Failed, Waiting } from './notice.tsx';
@@ -21,17 +22,18 @@ export function OverviewChart() {
   const { proofs } = history.value;
   if (proofs.length < 2)
     return (
-      <p class="empty">
+      <div class="empty">
+        <Basins waters={[['btc', proofs[0] === undefined ? 0 : 0.8]]} />
         {proofs[0] === undefined ? (
-          'No proof has been signed yet. The first one is due within a minute.'
+          <p>No proof has been signed yet. The first one is due within a minute.</p>
         ) : (
-          <span>
+          <p>
             One proof so far: {sats(proofs[0].figures.reserveSatoshis)} sats,{' '}
             <Age iso={proofs[0].timestamp} />. The chart starts with the second proof; a proof is signed every
             hour.
-          </span>
+          </p>
         )}
-      </p>
+      </div>
     );
   return <ReserveChart proofs={proofs} />;
 }

@@ -28,7 +28,6 @@ export function Wallets() {
       <Failed failure={reserves.failure} retry={reserves.refresh} />
     );
   const { bitcoin, solana } = reserves.value;
-  const price = summary.value?.absrSupplyUsd;
   return (
     <>
       <div class="columns">
@@ -44,7 +43,7 @@ export function Wallets() {
             <dt>In BTC</dt>
             <dd>{bitcoin.balanceSatoshis === null ? 'unknown' : btc(bitcoin.balanceSatoshis)}</dd>
             <dt>Worth about</dt>
-            <dd>{typeof price === 'number' ? usd(price) : 'price unknown'}</dd>
+            <dd>{worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)}</dd>
             <dt>Unconfirmed</dt>
             <dd>
               {bitcoin.pendingSatoshis === null
@@ -118,6 +117,10 @@ export function Wallets() {
     </>
   );
 }
+
+/** @param price USD for 1 BTC */
+export const worthText = (satoshis: string | null, price: number | null): string =>
+  satoshis === null || price === null ? 'price unknown' : usd((Number(satoshis) / 1e8) * price);
 
 export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agreed' | 'sources'> }) {
   const known = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null).length;

@@ -159,34 +159,32 @@ export function StatusReport({ status }: { status: Status }) {
           empty="None is configured."
         />
       </section>
-      <div class="columns">
-        <section>
-          <h2>Scheduled work</h2>
-          <Table
-            label="Scheduled work"
-            columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
-            rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
-              trigger === 'minute' ? 'every minute' : 'daily',
-              lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
-              lastRunAt === null ? (
-                <span class="mark">due at its time</span>
-              ) : (
-                <Well ok={ok} yes="on time" no="late" />
-              ),
-            ])}
-            empty="Not known."
-          />
-        </section>
-        <section>
-          <h2>Limits</h2>
-          <p>They bound what a mistake could cost.</p>
-          {custody?.limits ? (
-            <Limits limits={custody.limits} />
-          ) : (
-            <p class="card empty">The custodian does not respond.</p>
-          )}
-        </section>
-      </div>
+      <section>
+        <h2>Limits</h2>
+        <p>They bound what a mistake could cost.</p>
+        {custody?.limits ? (
+          <Limits limits={custody.limits} />
+        ) : (
+          <p class="card empty">The custodian does not respond.</p>
+        )}
+      </section>
+      <section>
+        <h2>Scheduled work</h2>
+        <Table
+          label="Scheduled work"
+          columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
+          rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
+            trigger === 'minute' ? 'every minute' : 'daily',
+            lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
+            lastRunAt === null ? (
+              <span class="mark">due at its time</span>
+            ) : (
+              <Well ok={ok} yes="on time" no="late" />
+            ),
+          ])}
+          empty="Not known."
+        />
+      </section>
       <section>
         <h2>Last operations</h2>
         <Table

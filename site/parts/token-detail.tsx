@@ -2,7 +2,7 @@ import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { fromAddressBar } from './address-bar.ts';
-import { Identifier } from './copyable.tsx';
+import { CopyButton, Identifier } from './copyable.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
 import { counted, grouped } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
@@ -42,6 +42,13 @@ export const holderFacts = ({
     : 'One address can change the name, symbol and picture.',
 ];
 
+/** The address of this page, which a prerendered page does not know. */
+function ShareLink({ id }: { id: number }) {
+  const [origin, setOrigin] = useState('');
+  useEffect(() => setOrigin(location.origin), []);
+  return <CopyButton text={`${origin}/token?id=${id}`} label="link of this page" name="Copy link" />;
+}
+
 export function TokenFacts({ token }: { token: Token }) {
   return (
     <>
@@ -59,6 +66,7 @@ export function TokenFacts({ token }: { token: Token }) {
               <Foreign text={token.symbol} />
             </span>
             <TokenBadges token={token} />
+            <ShareLink id={token.id} />
           </p>
         </div>
       </div>

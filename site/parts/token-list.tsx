@@ -3,6 +3,7 @@ import type { Token } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
+import { Basins } from './canal.tsx';
 import { grouped, instant, shortened } from './format.ts';
 import { Failed, Waiting } from './notice.tsx';
 import { Foreign, Initial } from './token-text.tsx';
@@ -121,13 +122,16 @@ export function TokenBrowser() {
           </div>
         ) : null
       ) : tokens.length === 0 ? (
-        <p class="empty" role="status">
-          {searching
-            ? 'No listed token matches. Only listed tokens are found by search.'
-            : creator === null
-              ? 'No token has been created yet. Yours could be the first.'
-              : 'No listed token of this creator.'}
-        </p>
+        <div class="empty" role="status">
+          <Basins waters={[['plain', 0]]} />
+          <p>
+            {searching
+              ? 'No listed token matches. Only listed tokens are found by search.'
+              : creator === null
+                ? 'No token has been created yet. Yours could be the first.'
+                : 'No listed token of this creator.'}
+          </p>
+        </div>
       ) : (
         <>
           <p class="fine" role="status">

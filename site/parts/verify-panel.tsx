@@ -100,7 +100,8 @@ export function VerifyPanel() {
               </strong>{' '}
               Checked {instant(state.at)}.{' '}
               <CopyButton
-                label="the result"
+                label="result of the checks"
+                name="Copy result"
                 text={lines.map((line) => `${line.ok ? 'ok ' : 'RED'} ${line.name}: ${line.text}`).join('\n')}
               />
             </p>

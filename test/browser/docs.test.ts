@@ -1,15 +1,60 @@
 /** The API reference in the browser. */
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { useBrowser, visit } from './visit.ts';
+import { expectNothingWrong, PHONE, useBrowser, visit } from './visit.ts';
 
 useBrowser();
 
-it('/docs opens the interactive reference under its content policy, from this origin only', async () => {
-  const { page, complaints, strangers, close } = await visit('/docs');
-  await page.getByRole('button', { name: /interactive reference/ }).click();
-  await page.locator('.scalar-app').getByText('Process health').first().waitFor();
-  expect(await page.locator('#reference').count()).toBe(0);
-  expect(complaints).toEqual([]);
-  expect(strangers).toEqual([]);
-  await close();
+const TRANSFER_BYTES = 400 * 1024;
+
+it('transfers less than 400 KB with everything that it loads, and has the header of the other pages', async () => {
+  const sizes: Promise<number>[] = [];
+  const visited = await visit('/docs', {}, async (page) => {
+    page.on('response', (response) => {
+      if (response.status() === 200)
+        sizes.push(response.body().then((body) => gzipSync(body, { level: 6 }).length));
+    });
+  });
+  const { page } = visited;
+  await page.waitForLoadState('networkidle');
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(sizes.length).toBeGreaterThan(4);
+  expect(total).toBeLessThan(TRANSFER_BYTES);
+  const names = await page.locator('header').getByRole('button').allInnerTexts();
+  expect(names).toEqual(['Reserve', 'Use', 'Read', 'Build']);
+  await page.getByRole('button', { name: 'Build' }).click();
+  expect(await page.locator('header [aria-current="page"]:visible').innerText()).toContain('API reference');
+  await page.getByRole('link', { name: 'Sluice', exact: true }).click();
+  await page.waitForURL(/\/$/);
+  expectNothingWrong(visited);
+  await visited.close();
+});
+
+it('finds an operation by a word and sends a read from the page', async () => {
+  const visited = await visit('/docs', { viewport: PHONE });
+  const { page } = visited;
+  await page.getByLabel('Find an operation').fill('swap bounds');
+  await page.getByText('1 operation found.').waitFor();
+  await page.locator('summary').filter({ hasText: '/api/swap/min' }).click();
+  await page.getByRole('button', { name: 'Send request' }).click();
+  const answer = page.getByRole('region', { name: 'the response of /api/swap/min' });
+  await answer.waitFor();
+  expect(JSON.parse(await answer.innerText())).toHaveProperty('minAmountLamports');
+  await page.getByLabel('Find an operation').fill('nothing like this');
+  await page.getByText('No operation matches.').waitFor();
+  expectNothingWrong(visited);
+  await visited.close();
+});
+
+it('a link to an operation opens it, and a call that moves money is only shown', async () => {
+  const visited = await visit('/docs#createSwap');
+  const { page } = visited;
+  const shown = page.locator('#createSwap');
+  await shown.getByText('Swaps reserve SOL into BTC').waitFor();
+  const command = await shown.getByRole('region', { name: 'the command for /api/swap/create' }).innerText();
+  expect(command).toContain(`${new URL(page.url()).origin}/api/swap/create`);
+  expect(command).toContain('"idempotency-key: $KEY"');
+  expect(await shown.getByRole('button', { name: 'Send request' }).count()).toBe(0);
+  expectNothingWrong(visited);
+  await visited.close();
 });

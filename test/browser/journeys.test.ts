@@ -2,12 +2,12 @@ import { afterEach, expect, it } from 'vitest';
 import { readCode } from '../site/read-code.ts';
 import {
   control,
+  expectAccessible,
   expectNothingWrong,
   picture,
   settled,
   useBrowser,
   type Visit,
-  violations,
   visit,
 } from './visit.ts';
 
@@ -43,7 +43,7 @@ it('a visitor quotes, rehearses and starts a swap, and sees both transactions wh
     expect.stringMatching(/^https:\/\/explorer\.solana\.com\/tx\/\w+$/),
     expect.stringMatching(/^https:\/\/mempool\.space\/tx\/[0-9a-f]{64}$/),
   ]);
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await page.reload();
   await page
     .getByRole('region', { name: 'Swaps that landed, newest first' })
@@ -71,7 +71,7 @@ it('a creator fills in the form, pays by the code, and the token is created and 
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await picture(page, 'invoice');
 
   const code = page.locator('svg.qr');
@@ -94,14 +94,14 @@ it('a creator fills in the form, pays by the code, and the token is created and 
   expect(await page.locator('.token-head').innerText()).toContain('listed');
   expect(await page.locator('.token-head').innerText()).toContain('supply fixed');
   await settled(page);
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await picture(page, 'token');
 
   await page.goto(new URL('/tokens', page.url()).href);
   await page.getByLabel('Search by name, symbol or address').fill(name.toLowerCase());
   await page.getByText('found, best matches first').waitFor();
   expect(await page.locator('.token-row a').allInnerTexts()).toEqual([name]);
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   expectNothingWrong(visited);
 });
 
@@ -121,7 +121,7 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
   await page.getByRole('button', { name: 'Claim the reward' }).click();
   await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await picture(page, 'claim-paid');
   // The same deposit again shows what became of it, and pays nothing.
   await page.getByRole('button', { name: 'Another claim' }).click();

@@ -84,6 +84,25 @@ export async function violations(page: Page): Promise<string[]> {
   return found as string[];
 }
 
+/** Nothing for axe to find, and nothing beyond the screen: on a desk and a phone, in light and dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const before = page.viewportSize();
+  for (const viewport of [DESK, PHONE])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      const found = {
+        viewport,
+        colorScheme,
+        violations: await violations(page),
+        beyond: await sidewaysScroll(page),
+      };
+      expect(found).toEqual({ viewport, colorScheme, violations: [], beyond: 0 });
+    }
+  if (before) await page.setViewportSize(before);
+  await page.emulateMedia({ colorScheme: null });
+}
+
 export async function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }

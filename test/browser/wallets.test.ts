@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { control, picture, settled, useBrowser, type Visit, violations, visit } from './visit.ts';
+import { control, expectAccessible, picture, settled, useBrowser, type Visit, visit } from './visit.ts';
 import { addWallet, foreignBut, type Info, type WalletOptions } from './wallet.ts';
 
 useBrowser();
@@ -32,11 +32,11 @@ describe.each(['send', 'sign'] as const)('a wallet that can %s', (behaviour) => 
     await page.getByText('Otter Wallet').waitFor();
     expect(await page.getByLabel('Your wallet').inputValue()).toBe(address);
     await openInvoice(`Gate ${behaviour} ${Date.now() % 100_000}`);
-    expect(await violations(page)).toEqual([]);
+    await expectAccessible(page);
     await picture(page, `pay-by-wallet-${behaviour}`);
     await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
     await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
-    expect(await violations(page)).toEqual([]);
+    await expectAccessible(page);
     expect(await foreignBut(visited.strangers)).toEqual([]);
     expect(visited.complaints).toEqual([]);
   });
@@ -60,7 +60,7 @@ it('deposits USDC and claims the reward in one flow, and a reload resumes it', a
   expect(await page.getByLabel('Deposit', { exact: true }).innerText()).toContain('12.5 USDC');
   expect((await deposits()) - before).toBe(12_493_750n);
   await settled(page);
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await picture(page, 'deposit-claimed');
   expect(await foreignBut(visited.strangers)).toEqual([]);
 });
@@ -87,7 +87,7 @@ it('lists a token that exists, paid by wallet', async () => {
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
   await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
   await page.getByText('The token is listed.').waitFor({ timeout: 60_000 });
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
 });
 
 describe('when a payment does not happen', () => {
@@ -107,7 +107,7 @@ describe('when a payment does not happen', () => {
     await page.getByText('You declined in the wallet.').waitFor();
     expect(await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).isEnabled()).toBe(true);
     expect(await page.locator('[data-invoice="awaiting_payment"]').count()).toBe(1);
-    expect(await violations(page)).toEqual([]);
+    await expectAccessible(page);
   });
 
   it('lets the visitor leave a wallet window that was closed, and loses nothing', async () => {
@@ -142,7 +142,7 @@ describe('when a payment does not happen', () => {
     const { page } = visited;
     await page.getByRole('button', { name: 'Connect a wallet' }).click();
     await page.getByText('No Solana wallet was found in this browser.').waitFor();
-    expect(await violations(page)).toEqual([]);
+    await expectAccessible(page);
     expect(visited.strangers).toEqual([]);
   });
 });

@@ -6,12 +6,7 @@ it('the site gives the notices of what it publishes without bundling it', () => 
   const notices = copiedNotices();
   expect(notices).toMatch(/^## @fontsource-variable\/geist - [\d.]+ \(OFL-1\.1\)$/m);
   expect(notices).toContain('The Geist Project Authors');
-  expect(notices).toMatch(/^## @scalar\/fastify-api-reference - [\d.]+ \(MIT\)$/m);
-  for (const text of [
-    'SIL OPEN FONT LICENSE',
-    'Permission is hereby granted, free of charge, to any person obtaining a copy',
-  ])
-    expect(notices).toContain(text);
+  expect(notices).toContain('SIL OPEN FONT LICENSE');
 });
 
 it('everything that runs in production has a licence that only requires its own text', () => {

@@ -8,7 +8,6 @@ import {
   operationsOf,
 } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
-import { SCALAR_SCRIPT, scalarScript } from '../../site/build/scalar.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERROR_ACTIONS, ERRORS } from '../../src/core/errors.ts';
 import { documentReader } from '../../src/features/openapi/stored-documents.ts';
@@ -222,32 +221,6 @@ describe('examples', () => {
 
   it('contain no address of the machine that recorded them', () => {
     expect(JSON.stringify(EXAMPLES)).not.toMatch(/127\.0\.0\.1|localhost|\/tmp\//);
-  });
-});
-
-describe('/docs', () => {
-  it('loads one small script of this site and contacts this site only', async () => {
-    const page = await app.request('/docs');
-    const html = await page.text();
-    const loaded = [...html.matchAll(/<(?:script|img)[^>]+src="([^"]+)"/g)].map(([, url]) => url);
-    expect(loaded).toEqual(['/docs.js']);
-    expect(html).toContain(`data-script="${SCALAR_SCRIPT}"`);
-    // Readable without scripts: every operation, and a way back to the site.
-    for (const { method, path } of operations)
-      expect(html).toContain(`<span class="method">${method.toUpperCase()}</span> ${path}</code>`);
-    expect(html).toContain('<a class="brand" href="/">');
-    expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
-    expect(page.headers.get('content-security-policy')).not.toMatch(/https?:/);
-  });
-
-  it('has a script that the build takes from its package', async () => {
-    expect(SCALAR_SCRIPT).toMatch(/^\/vendor\/scalar-\d+\.\d+\.\d+\.js$/);
-    expect(Buffer.byteLength(await scalarScript())).toBeGreaterThan(1_000_000);
-  });
-
-  it('does not loosen the policy of any other answer', async () => {
-    const other = await app.request('/api/openapi.json');
-    expect(other.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
   });
 });
 

@@ -73,7 +73,7 @@ describe('the site’s functions, built as for the platform', () => {
     expect(await response.json()).toEqual({ mcp: `${method} ${path}` });
   });
 
-  it.each(['/api/reserves?x=1', '/api/swap/status/abc', '/docs', '/llms.txt'])(
+  it.each(['/api/reserves?x=1', '/api/swap/status/abc', '/llms.txt'])(
     'pass %s on and give its answer back as it is',
     async (path) => {
       const response = await pages.dispatchFetch(`https://site.test${path}`);

@@ -1,11 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { ALLOWED_LICENCES } from '../../scripts/licences-page.ts';
-import { buildSite, SITE_FOLDER } from '../../site/build/build-site.ts';
+import { buildSite, SITE_FOLDER, SOURCES } from '../../site/build/build-site.ts';
 import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
+import { docsPage } from '../../site/pages/docs.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
-import { PAGES } from '../../site/prerender.tsx';
+import { PAGES as FIXED_PAGES } from '../../site/prerender.tsx';
+
+const API = documentOf('');
+const PAGES = [...FIXED_PAGES, docsPage(API)];
 
 // Only ends a build that hangs: a busy machine may need long.
 beforeAll(() => buildSite(), 180_000);
@@ -15,7 +21,7 @@ const file = (path: string): string =>
 const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
 /** What the Worker answers on the same origin. */
-const SERVED = /^\/(api\/|docs$|llms\.txt$)/;
+const SERVED = /^\/(api\/|llms\.txt$)/;
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
   it('states its purpose in one title and one sentence', () => {
@@ -53,7 +59,7 @@ it('licenses.md names everything that the site publishes, and each licence only 
   );
   const licences = [...headings].map(([, name = '', licence = '']) => ({ name, licence }));
   expect(licences.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['hono', 'uplot', '@fontsource-variable/geist', '@scalar/fastify-api-reference']),
+    expect.arrayContaining(['hono', 'uplot', '@fontsource-variable/geist']),
   );
   const allowed = [...ALLOWED_LICENCES, 'OFL-1.1', '(MIT OR Apache-2.0)'];
   expect(licences.filter(({ licence }) => !allowed.includes(licence))).toEqual([]);
@@ -131,4 +137,33 @@ it('the manifest and the social card name pictures that exist, with their real s
     if (type === 'image/png') expect(png(src)).toBe(sizes);
     else expect(existsSync(join(SITE_FOLDER, src))).toBe(true);
   expect(png('card.png')).toBe('1200x630');
+});
+
+it('/docs shows every operation with its path, its parameters and its errors, readable without scripts', () => {
+  const html = file('/docs');
+  for (const { method, path, operation } of operationsOf(API)) {
+    const at = html.indexOf(`id="${operation.operationId}"`);
+    expect(at, operation.operationId).toBeGreaterThan(0);
+    const summary = html.slice(html.lastIndexOf('<summary>', at), at);
+    expect(summary).toContain(`>${method.toUpperCase()}</span><code>${path}</code>`);
+    const shown = html.slice(at, html.indexOf('class="operation"', at));
+    for (const parameter of operation.parameters ?? [])
+      if ('name' in parameter) expect(shown).toContain(`<code>${parameter.name}</code>`);
+    for (const status of Object.keys(operation.responses)) expect(shown).toContain(status);
+  }
+});
+
+it('a change of any source file that a page uses rebuilds the site', () => {
+  const root = join(import.meta.dirname, '../..');
+  const files = readdirSync(join(root, 'site'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /\.tsx?$/.test(name) && !name.startsWith('dist'),
+  );
+  const used = files.flatMap((name) =>
+    [
+      ...readFileSync(join(root, 'site', name), 'utf8').matchAll(/'(?:\.\.\/)+((?:src|packages)\/[^']+)'/g),
+    ].map(([, path = '']) => path),
+  );
+  expect(used.length).toBeGreaterThan(10);
+  // The API document, which is hashed as a whole, covers scripts/documents.
+  expect(used.filter((path) => !SOURCES.some((source) => path.startsWith(`${source}/`)))).toEqual([]);
 });

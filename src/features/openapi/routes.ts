@@ -19,19 +19,6 @@ export const API_VERSION = '1.1.0';
 
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** Scalar styles itself with inline styles and embeds its icons. */
-const DOCS_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const documentRoute = createRoute({
   method: 'get',
   path: '/api/openapi.json',
@@ -67,16 +54,6 @@ const document31Route = createRoute({
       'The same routes; schemas are JSON Schema 2020-12',
     ),
   },
-});
-
-const docsRoute = createRoute({
-  method: 'get',
-  path: '/docs',
-  operationId: 'getDocsPage',
-  tags: ['documents'],
-  summary: 'API reference page',
-  description: 'The API document as a page.',
-  responses: { 200: { description: 'A page', content: { 'text/html': { schema: z.string() } } } },
 });
 
 const llmsRoute = createRoute({
@@ -123,15 +100,7 @@ const securityRoute = createRoute({
 });
 
 /** The build creates its documents, not the Worker; the descriptions only add them to the document. */
-const described = [
-  documentRoute,
-  document31Route,
-  docsRoute,
-  llmsRoute,
-  llmsFullRoute,
-  sitemapRoute,
-  securityRoute,
-];
+const described = [documentRoute, document31Route, llmsRoute, llmsFullRoute, sitemapRoute, securityRoute];
 
 const router = newRouter<{ readonly openapi: OpenApiDeps }>();
 for (const route of described) router.openAPIRegistry.registerPath(route);
@@ -149,13 +118,6 @@ const TEXT_TYPE = { 'Content-Type': 'text/plain; charset=UTF-8' };
 export const openApiRoutes = router
   .get(documentRoute.getRoutingPath(), stored('openapi.json', JSON_TYPE))
   .get(document31Route.getRoutingPath(), stored('openapi-3.1.json', JSON_TYPE))
-  .get(
-    docsRoute.getRoutingPath(),
-    stored('docs-page.txt', {
-      'Content-Type': 'text/html; charset=UTF-8',
-      'Content-Security-Policy': DOCS_POLICY,
-    }),
-  )
   .get(llmsRoute.getRoutingPath(), stored('llms.txt', TEXT_TYPE))
   .get(llmsFullRoute.getRoutingPath(), stored('llms-full.txt', TEXT_TYPE))
   .get(sitemapRoute.getRoutingPath(), (c) => {

@@ -7,14 +7,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { asEntityTag, type Tagged } from '../../http/memoized-json.ts';
 
-/** Not `.html`, because the asset server redirects such a path. */
-export const DOCUMENTS = [
-  'openapi.json',
-  'openapi-3.1.json',
-  'docs-page.txt',
-  'llms.txt',
-  'llms-full.txt',
-] as const;
+export const DOCUMENTS = ['openapi.json', 'openapi-3.1.json', 'llms.txt', 'llms-full.txt'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 
 /** Below `/api/`, so that a public request for a file reaches the router, which has no such path. */

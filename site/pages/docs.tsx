@@ -1,0 +1,254 @@
+import {
+  type ApiDocument,
+  codesOf,
+  type Method,
+  type Operation,
+  operationsOf,
+} from '../../scripts/documents/api-document.ts';
+import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';
+import { type Page, Title } from '../layout.tsx';
+import { OperationSearch } from '../parts/operation-search.tsx';
+import { type Callable, TryOperation } from '../parts/try-operation.tsx';
+
+type Schemas = Parameters<typeof fieldsOf>[1];
+type Listed = ReturnType<typeof operationsOf>[number];
+type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
+type Response = Exclude<Operation['responses'][string], { $ref: string }>;
+
+/** Text of the document, whose only markup are `code` and **strong**. */
+const Prose = ({ text }: { text: string }) => (
+  <>
+    {text
+      .split(/(`[^`]+`|\*\*[^*]+\*\*)/)
+      .map((part) =>
+        part.startsWith('`') ? (
+          <code>{part.slice(1, -1)}</code>
+        ) : part.startsWith('**') ? (
+          <strong>{part.slice(2, -2)}</strong>
+        ) : (
+          part
+        ),
+      )}
+  </>
+);
+
+const Fields = ({ title, fields }: { title: string; fields: readonly SchemaField[] }) =>
+  fields.length === 0 ? null : (
+    <>
+      <h3>{title}</h3>
+      <dl class="members">
+        {fields.map(({ name, type, required, about }) => (
+          <div>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>
+              <span class="soft">
+                {type}
+                {required ? '' : ', optional'}
+              </span>
+              {about === '' ? null : (
+                <span class="block">
+                  <Prose text={about} />
+                </span>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+
+const parametersOf = ({ parameters = [] }: Operation): Parameter[] =>
+  parameters.filter((parameter): parameter is Parameter => 'name' in parameter);
+
+const parameterField = ({ name, in: place, required, description, schema }: Parameter, schemas: Schemas) => ({
+  name,
+  type: `${place}, ${typeText(schema, schemas)}`,
+  required: required === true,
+  about: description ?? '',
+});
+
+const jsonOf = (content: Response['content']) => content?.['application/json'];
+const bodyOf = ({ requestBody }: Operation) =>
+  requestBody !== undefined && 'content' in requestBody ? jsonOf(requestBody.content) : undefined;
+const responsesOf = ({ responses }: Operation): [status: string, response: Response][] =>
+  Object.entries(responses).filter((entry): entry is [string, Response] => !('$ref' in entry[1]));
+
+/** A recorded answer. */
+const Example = ({ response }: { response: Response }) => {
+  const examples: object[] = Object.values(jsonOf(response.content)?.examples ?? {});
+  const value: unknown = examples
+    .map((example): unknown => Reflect.get(example, 'value'))
+    .find((recorded) => recorded !== undefined);
+  return value === undefined ? null : (
+    <details>
+      <summary>Recorded response</summary>
+      <section class="sample" tabindex={0} aria-label="Recorded response">
+        <pre>
+          <code>{JSON.stringify(value, undefined, 2)}</code>
+        </pre>
+      </section>
+    </details>
+  );
+};
+
+const Failures = ({ failures }: { failures: readonly [string, Response][] }) => (
+  <details>
+    <summary>Errors</summary>
+    <dl class="members">
+      {failures.map(([status, { description }]) => (
+        <div>
+          <dt>{status}</dt>
+          <dd>
+            {description.split('\n\n').map((text: string) => (
+              <span class="block">
+                <Prose text={text} />
+              </span>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </details>
+);
+
+/** What the page needs to show or make a call. */
+const callOf = ({ method, path, operation }: Listed): Callable => ({
+  method: method.toUpperCase(),
+  path,
+  parameters: parametersOf(operation)
+    .filter(({ in: place }) => place !== 'header')
+    .map(({ name, in: place, required }) => ({
+      name,
+      place: place === 'path' ? 'path' : 'query',
+      required: required === true,
+    })),
+  takesKey: parametersOf(operation).some(({ name }) => name === 'idempotency-key'),
+  body: bodyOf(operation)?.example ?? null,
+});
+
+const Card = ({ listed, schemas }: { listed: Listed; schemas: Schemas }) => {
+  const { method, path, operation } = listed;
+  const responses = responsesOf(operation);
+  const isFailure = ([, { content }]: [string, Response]): boolean =>
+    codesOf(jsonOf(content)?.schema).length > 0;
+  const callable = callOf(listed);
+  return (
+    <details
+      class="operation"
+      data-search={`${path} ${operation.summary} ${operation.description}`.toLowerCase()}
+    >
+      <summary>
+        <MethodMark method={method} />
+        <code>{path}</code>
+        <span class="soft">{operation.summary}</span>
+      </summary>
+      {/* A link to this element opens the details around it. */}
+      <div id={operation.operationId} class="stack">
+        <p>
+          <Prose text={operation.description ?? ''} />
+        </p>
+        <div data-call={JSON.stringify(callable)}>
+          <TryOperation callable={callable} />
+        </div>
+        <Fields
+          title="Parameters"
+          fields={parametersOf(operation).map((parameter) => parameterField(parameter, schemas))}
+        />
+        <Fields title="Body" fields={fieldsOf(bodyOf(operation)?.schema, schemas)} />
+        {responses
+          .filter((response) => !isFailure(response))
+          .map(([status, response]) => (
+            <>
+              <h3>
+                {status} <span class="soft">{response.description}</span>
+              </h3>
+              <Example response={response} />
+              <Fields title="Members" fields={fieldsOf(jsonOf(response.content)?.schema, schemas)} />
+            </>
+          ))}
+        <Failures failures={responses.filter(isFailure)} />
+      </div>
+    </details>
+  );
+};
+
+const MethodMark = ({ method }: { method: Method }) => (
+  <span class={`method ${method}`}>{method.toUpperCase()}</span>
+);
+
+/** The rules of every call: the list in the document's own description. */
+const rulesOf = (description: string): string[] =>
+  description
+    .split(/\n- /)
+    .slice(1)
+    .map((rule) => rule.replaceAll(/\n\s*/g, ' '));
+
+const nameOf = (tag: string): string =>
+  ({ absr: 'ABSR', asry: 'ASRY' })[tag] ?? `${tag.slice(0, 1).toUpperCase()}${tag.slice(1)}`;
+
+/** The API reference, with every operation readable without scripts. */
+export function docsPage(document: ApiDocument): Page {
+  const schemas = document.components?.schemas ?? {};
+  const operations = operationsOf(document);
+  const areas = (document.tags ?? []).map(({ name, description = '' }) => ({
+    name,
+    description,
+    listed: operations.filter(({ operation }) => operation.tags?.includes(name)),
+  }));
+  return {
+    path: '/docs',
+    title: 'API reference',
+    description: 'Every operation of the Sluice API, with parameters, recorded responses and error codes.',
+    script: 'docs',
+    Content: () => (
+      <>
+        <Title name="API reference">
+          A public JSON API. No request needs a key or an account. Errors name the next step, and money moves
+          once however often a call is repeated.
+        </Title>
+        <div class="reference">
+          <nav class="areas" aria-label="Areas of the API">
+            <ul>
+              {areas.map(({ name, listed }) => (
+                <li>
+                  <a href={`#area-${name}`}>{nameOf(name)}</a>
+                  <span class="fine">{listed.length}</span>
+                </li>
+              ))}
+            </ul>
+            <p class="fine">
+              For machines: <a href="/api/openapi.json">OpenAPI 3.0</a>,{' '}
+              <a href="/api/openapi-3.1.json">3.1</a>, <a href="/llms.txt">llms.txt</a>
+            </p>
+          </nav>
+          <div>
+            <details class="rules">
+              <summary>Rules of every call</summary>
+              <ul>
+                {rulesOf(document.info.description ?? '').map((rule) => (
+                  <li>
+                    <Prose text={rule} />
+                  </li>
+                ))}
+              </ul>
+            </details>
+            <div data-island="search" class="live">
+              <OperationSearch />
+            </div>
+            {areas.map(({ name, description, listed }) => (
+              <section class="area" id={`area-${name}`}>
+                <h2>{nameOf(name)}</h2>
+                <p>{description}</p>
+                {listed.map((one) => (
+                  <Card listed={one} schemas={schemas} />
+                ))}
+              </section>
+            ))}
+          </div>
+        </div>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'hono/jsx';
+import { Field } from './field.tsx';
+import { counted } from './format.ts';
+
+/** Hides every operation of the page that does not contain all words, and every area without one. */
+function showMatching(words: readonly string[]): number {
+  let shown = 0;
+  for (const area of document.querySelectorAll<HTMLElement>('.area')) {
+    const operations = [...area.querySelectorAll<HTMLElement>('.operation')];
+    for (const operation of operations) {
+      const { search = '' } = operation.dataset;
+      operation.hidden = !words.every((word) => search.includes(word));
+    }
+    const visible = operations.filter(({ hidden }) => !hidden).length;
+    area.hidden = visible === 0;
+    shown += visible;
+  }
+  return shown;
+}
+
+export function OperationSearch() {
+  const [text, setText] = useState('');
+  const [shown, setShown] = useState<number | null>(null);
+  useEffect(() => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const count = showMatching(words);
+    setShown(words.length === 0 ? null : count);
+  }, [text]);
+  return (
+    <>
+      <Field
+        id="find"
+        label="Find an operation"
+        value={text}
+        set={setText}
+        hint="Such as swap, claim or limit"
+      />
+      <p class="fine" role="status">
+        {shown === null
+          ? ''
+          : shown === 0
+            ? 'No operation matches.'
+            : `${counted(shown, 'operation')} found.`}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,125 @@
+/** Every flow with the keyboard alone: no click, no focus set by the test. */
+import type { Locator, Page } from 'playwright-core';
+import { afterEach, expect, it } from 'vitest';
+import { control, settled, useBrowser, type Visit, visit } from './visit.ts';
+import { addWallet, type Info } from './wallet.ts';
+
+useBrowser();
+
+let visited: Visit;
+afterEach(() => visited?.close());
+
+/** More than the stops of any page. */
+const MOST_STOPS = 150;
+
+/** Presses Tab until the element has the focus, as a visitor would. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let stop = 0; stop < MOST_STOPS; stop += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the Tab key does not reach ${target}`);
+}
+
+async function write(page: Page, target: Locator, text: string): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type(text);
+}
+
+async function press(page: Page, target: Locator): Promise<void> {
+  await expect.poll(() => target.isEnabled()).toBe(true);
+  await tabTo(page, target);
+  await page.keyboard.press('Enter');
+}
+
+async function tick(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press('Space');
+}
+
+const open = async (path: string, withWallet = false): Promise<Page> => {
+  visited = await visit(path, {}, async (page) => {
+    if (withWallet) await addWallet(page);
+  });
+  await settled(visited.page);
+  return visited.page;
+};
+const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name });
+
+it('the menu opens with Enter, closes with Escape, and leads to a page', async () => {
+  const page = await open('/');
+  const use = button(page, 'Use');
+  await press(page, use);
+  const link = page.locator('#group-use').getByRole('link', { name: 'Swap' });
+  await link.waitFor();
+  await page.keyboard.press('Escape');
+  await link.waitFor({ state: 'hidden' });
+  await press(page, use);
+  await tabTo(page, link);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/swap');
+});
+
+it('a swap is quoted, rehearsed and started', async () => {
+  const page = await open('/swap');
+  await write(page, page.getByLabel('SOL of the reserve to swap'), '0.4');
+  await page.keyboard.press('Enter');
+  await press(page, button(page, 'Rehearse'));
+  await page.getByText('The swap would pass now.').waitFor();
+  await tick(page, page.getByLabel('I understand whose money moves'));
+  await press(page, button(page, 'Start swap'));
+  await page.locator('[data-swap-status]').waitFor();
+});
+
+it('a token is filled in, paid by wallet, and its page is opened', async () => {
+  const page = await open('/tokens/new', true);
+  await write(page, page.getByLabel('Name', { exact: true }), 'Keyboard Otter');
+  await write(page, page.getByLabel('Symbol'), 'KEYS');
+  await press(page, button(page, 'Fill in from my wallet'));
+  await page.getByText('Otter Wallet').waitFor();
+  await press(page, button(page, 'Continue to payment'));
+  await press(page, button(page, /^Pay [\d.]+ SOL$/));
+  await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
+  const link = page.getByRole('link', { name: 'Open its page' });
+  await tabTo(page, link);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Keyboard Otter' }).waitFor();
+});
+
+it('a deposit is sent by wallet and its reward claimed', async () => {
+  const page = await open('/asry', true);
+  await write(page, page.getByLabel('Amount'), '7');
+  await press(page, button(page, 'Connect a wallet'));
+  await press(page, button(page, 'Deposit 7 USDC and claim'));
+  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+});
+
+it('a listing is requested', async () => {
+  const page = await open('/tokens');
+  const pool = await page.request.get(new URL('/api/dex/pool-default', page.url()).href);
+  const { data } = await pool.json();
+  await write(page, page.getByLabel('Mint address of the token'), data.tokenMintA);
+  await page.keyboard.press('Enter');
+  // A mint without a name on the chain is refused, any other gets its terms.
+  await page.locator('[data-island="listing"]').locator('.notice.bad, .payment').first().waitFor();
+});
+
+it('an exchange is estimated and created', async () => {
+  const { users } = await control<Info>('GET /info');
+  const page = await open('/exchange');
+  await write(page, page.getByLabel('Amount'), '0.5');
+  await page.keyboard.press('Enter');
+  await write(page, page.getByLabel('Your BTC address'), 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq');
+  await write(page, page.getByLabel('Your SOL address for a refund'), users[0]?.address ?? '');
+  await tick(page, page.getByLabel('I know that the provider may hold coins and ask for documents'));
+  await press(page, button(page, 'Create exchange'));
+  await page.getByText('waiting for your payment').waitFor();
+});
+
+it('a proof is verified', async () => {
+  const page = await open('/reserves');
+  await press(page, button(page, 'Check with public explorers'));
+  await page.getByText('All five checks pass.').waitFor();
+});
