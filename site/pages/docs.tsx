@@ -175,7 +175,7 @@ const Card = ({ listed, schemas }: { listed: Listed; schemas: Schemas }) => {
 };
 
 const MethodMark = ({ method }: { method: Method }) => (
-  <span class={`method ${method}`}>{method.toUpperCase()}</span>
+  <span class={method === 'get' ? 'method' : 'method writes'}>{method.toUpperCase()}</span>
 );
 
 /** The rules of every call: the list in the document's own description. */

@@ -228,6 +228,26 @@ it.each([
   expect(new URL(response.headers.get('location') ?? '', siteUrl).pathname).toBe(to);
 });
 
+it('the panel of a menu opens below its button, and the header does not move', async () => {
+  const visited = await visit('/swap');
+  const { page } = visited;
+  for (const name of ['Reserve', 'Use', 'Read', 'Build']) {
+    const button = page.locator('header').getByRole('button', { name });
+    const before = await button.boundingBox();
+    await button.click();
+    const panel = await page.locator(`#group-${name.toLowerCase()}`).boundingBox();
+    const after = await button.boundingBox();
+    expect(after).toEqual(before);
+    if (before === null || panel === null) throw new Error(`${name} is not shown`);
+    expect(panel.y).toBeGreaterThanOrEqual(before.y + before.height);
+    // Its left or its right edge is that of the button.
+    const distances = [panel.x - before.x, panel.x + panel.width - before.x - before.width];
+    expect(Math.min(...distances.map((distance) => Math.abs(distance)))).toBeLessThan(2);
+    await page.keyboard.press('Escape');
+  }
+  await visited.close();
+});
+
 it('an unknown address shows a page with a link back', async () => {
   const visited = await visit('/no-such-page');
   expect(await visited.page.locator('h1').innerText()).toBe('No page here');

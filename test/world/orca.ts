@@ -67,9 +67,10 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
     });
     const raw = (Number(state.sqrtPrice) / 2 ** 64) ** 2;
     const tier = (state.feeTierIndexSeed[0] ?? 0) + 256 * (state.feeTierIndexSeed[1] ?? 0);
-    const reserveA = await balance(state.tokenVaultA);
-    // Both sides of a pool have about the same value; volume and yield follow from it and are made up.
-    const value = 2 * (Number(reserveA) / 10 ** tokenA.decimals);
+    const [balanceA, balanceB] = [await balance(state.tokenVaultA), await balance(state.tokenVaultB)];
+    // Each pool has a dollar on one side, and about the same value on both.
+    const [dollars, atoms] = tokenA.symbol.includes('USD') ? [tokenA, balanceA] : [tokenB, balanceB];
+    const value = (2 * Number(atoms)) / 10 ** dollars.decimals;
     const fees = value * 0.67 * (state.feeRate / 1_000_000);
     const stats = {
       volume: (value * 0.67).toFixed(1),
@@ -99,8 +100,8 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
       feeGrowthGlobalB: String(state.feeGrowthGlobalB),
       price: (raw * 10 ** (tokenA.decimals - tokenB.decimals)).toFixed(20),
       tvlUsdc: value.toFixed(2),
-      tokenBalanceA: reserveA,
-      tokenBalanceB: await balance(state.tokenVaultB),
+      tokenBalanceA: balanceA,
+      tokenBalanceB: balanceB,
       stats: { '24h': stats, '7d': stats, '30d': stats },
       tokenA: token(tokenA),
       tokenB: token(tokenB),
