@@ -1,6 +1,6 @@
 /** Every flow with the keyboard alone: no click, no focus set by the test. */
 import type { Locator, Page } from 'playwright-core';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, it } from 'vitest';
 import { control, settled, useBrowser, type Visit, visit } from './visit.ts';
 import { addWallet, type Info } from './wallet.ts';
 
@@ -29,7 +29,7 @@ async function write(page: Page, target: Locator, text: string): Promise<void> {
 }
 
 async function press(page: Page, target: Locator): Promise<void> {
-  await expect.poll(() => target.isEnabled()).toBe(true);
+  await target.and(page.locator(':enabled')).waitFor();
   await tabTo(page, target);
   await page.keyboard.press('Enter');
 }
