@@ -45,7 +45,7 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
   const { floor, operatingFloat } = limits;
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
   const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-  const creationsDay = perDay('creations_day', limits.maxCreationsDay);
+  const creationsDay: Cap = { ...perDay('creations_day', limits.maxCreationsDay), countsWaiting: true };
   const budgets: readonly Budget[] = [
     swapBudget(limits, () => floor + larger(operatingFloat, sold().paid)),
     { kind: 'token', keeps: () => floor, caps: [creationsDay] },

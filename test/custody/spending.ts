@@ -33,6 +33,17 @@ function capOf(limits: Limits, name: string): Cap {
 export const checkCost = (operations: readonly Entry[], cost: bigint, limits: Limits, now: number) =>
   checkCap(capOf(limits, COST_DAY), 'swap', operations, { amount: 0n, cost }, now);
 
+/** Whether the signed operations leave room in every cap for one more signature. */
+export const maySign = (
+  operations: readonly Entry[],
+  added: { readonly amount: bigint; readonly cost: bigint },
+  limits: Limits,
+  now: number,
+): boolean => {
+  const signed = operations.filter(({ state }) => state !== 'planned');
+  return budgetOf('swap', limits).caps.every((cap) => checkCap(cap, 'swap', signed, added, now).ok);
+};
+
 const sumOver =
   (of: Cap['of']) =>
   (operations: readonly Entry[], now: number, windowMs: number): bigint =>

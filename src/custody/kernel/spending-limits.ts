@@ -38,6 +38,8 @@ export type Cap = {
   /** Null for open operations of any age. */
   readonly windowMs: number | null;
   readonly maximum: bigint;
+  /** The kind plans more operations than a window may hold: planned ones of any age keep their place. */
+  readonly countsWaiting?: boolean;
   /** What an operation of the kind counts against the cap. */
   of(entry: Entry): bigint;
   /**
@@ -125,14 +127,18 @@ export const spendable = (balance: Balance, operations: readonly Entry[], keeps:
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 /**
- * The time from which a window counts an operation. A planned one may be signed at any moment, so it counts
- * from now. No window then contains more signed operations than its cap, however long one waited.
+ * The time from which a window counts an operation: its signature, before that its plan, or now where the cap
+ * counts what waits. The executor checks each signature against the signed ones, so no window contains more
+ * of them than its cap.
  */
-const countedFrom = ({ state, signedAt, createdAt }: Entry, now: number): number =>
-  state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);
+const countedFrom = (cap: Cap, { state, signedAt, createdAt }: Entry, now: number): number =>
+  cap.countsWaiting && state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);
 
-const countedBy = <E extends Entry>({ windowMs }: Cap, kind: Kind, operations: readonly E[], now: number) =>
-  operations.filter((op) => op.kind === kind && (windowMs === null || countedFrom(op, now) > now - windowMs));
+const countedBy = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): Entry[] =>
+  operations.filter((op) => {
+    if (op.kind !== kind) return false;
+    return cap.windowMs === null || countedFrom(cap, op, now) > now - cap.windowMs;
+  });
 
 /** The amount of a cap that a kind's operations use. */
 export const usedOf = (cap: Cap, kind: Kind, operations: readonly Entry[], now: number): bigint =>
@@ -159,11 +165,11 @@ function freeAt(cap: Cap, counted: readonly Entry[], addition: bigint, now: numb
   if (cap.windowMs === null) return now + OPEN_RETRY_MS;
   const oldestFirst = counted
     .filter((op) => cap.of(op) > 0n)
-    .toSorted((a, b) => countedFrom(a, now) - countedFrom(b, now));
+    .toSorted((a, b) => countedFrom(cap, a, now) - countedFrom(cap, b, now));
   let used: bigint = sum(oldestFirst.map((op) => cap.of(op)));
   for (const op of oldestFirst) {
     used -= cap.of(op);
-    if (used + addition <= cap.maximum) return countedFrom(op, now) + cap.windowMs + 1;
+    if (used + addition <= cap.maximum) return countedFrom(cap, op, now) + cap.windowMs + 1;
   }
   return now + cap.windowMs;
 }

@@ -39,6 +39,7 @@ function setUp(balance: bigint, mostPerDay = 10n) {
           unit: 'count',
           windowMs: 86_400_000,
           maximum: mostPerDay,
+          countsWaiting: true,
           of: ({ state }) => (state === 'failed' ? 0n : 1n),
           adds: () => 1n,
         },

@@ -8,7 +8,7 @@ import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limit
 import type { Observation } from '../../../src/custody/kernel/state-machine.ts';
 import { step } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, FEE, NOW, planned, SIGNED_AT, SWAP, statusOf, view } from '../sample-operations.ts';
-import { checkCost, checkIntent, type Limits } from '../spending.ts';
+import { checkIntent, type Limits, maySign } from '../spending.ts';
 
 const LIMITS: Limits = {
   maxOperation: lamports(40n),
@@ -100,8 +100,7 @@ function take(
   if (!row) return;
   const next = step(row, observationOf(w, row, given), SWAP, w.now);
   if (given.do === 'sign' && next !== row) {
-    const others = w.rows.filter((other) => other !== row);
-    if (!checkCost(others, given.cost, LIMITS, w.now).ok) return;
+    if (!maySign(w.rows, { amount: row.amount, cost: given.cost }, LIMITS, w.now)) return;
   }
   // Money leaves with the landing, and comes back with a refund.
   if (row.state === 'signed' && next.state === 'settling') w.balance -= row.amount + FEE;
@@ -160,12 +159,9 @@ function observationOf(
 
 const steps = fc.array(anyStep, { maxLength: 120 });
 const total = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
-/** A planned one may be signed at any moment; a signed one counts from then on. */
-const countedFrom = (w: World, row: Operation): number =>
-  row.state === 'planned' ? w.now : (row.signedAt ?? row.createdAt);
 /** Moved in the window that ends at `until`, as the rows are now. */
 const moved = (w: World, windowMs: number, until = w.now): bigint =>
-  total(w.rows.filter((row) => countedFrom(w, row) > until - windowMs).map((row) => row.amount));
+  total(w.rows.filter((row) => (row.signedAt ?? row.createdAt) > until - windowMs).map((row) => row.amount));
 /** Signed in the window that ends now. */
 const signedWithin = (w: World, windowMs: number): Operation[] =>
   w.rows.filter((row) => row.signedAt !== null && row.signedAt > w.now - windowMs);
