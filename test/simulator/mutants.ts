@@ -652,7 +652,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: WALK,
-        find: `gaps: [{ before: last.signature, end }, ...walk.gaps] });`,
+        find: `gaps: [{ before: (above ?? last).signature, end }, ...walk.gaps] });`,
         replace: `gaps: walk.gaps });`,
       },
     ],

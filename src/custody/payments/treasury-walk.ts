@@ -61,7 +61,10 @@ type Place = { readonly signature: string; readonly slot: string };
 type End = Place | { readonly since: number };
 
 type Gap = {
-  /** Everything from here upwards has been read. */
+  /**
+   * Everything from here upwards has been read, and one entry below it. That entry begins the next page, so an
+   * empty page is from a node that does not know this one yet, and never the end of the history.
+   */
   readonly before: string;
   readonly end: End;
 };
@@ -121,24 +124,24 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     p.log({ level: 'alarm', event, node: node.name, ...facts });
   }
 
-  /** Reads one page down to its end. Returns the last processed entry and whether the end was reached. */
+  /** Reads one page down to its end. Returns the last processed entry, the one above it, and whether the end was reached. */
   async function readPage(
     node: TreasuryNode,
     page: readonly SignatureEntry[],
     end: End,
     budget: Budget,
-  ): Promise<{ last: SignatureEntry | undefined; reached: boolean }> {
-    let last: SignatureEntry | undefined;
+  ): Promise<{ last?: SignatureEntry; above?: SignatureEntry; reached: boolean }> {
+    let read: { last?: SignatureEntry; above?: SignatureEntry } = {};
     for (const entry of page) {
-      if (isBelow(entry, end)) return { last, reached: true };
+      if (isBelow(entry, end)) return { ...read, reached: true };
       if (entry.err === null && !p.booking.isKnown(entry.signature)) {
-        if (budget.reads === 0) return { last, reached: false };
+        if (budget.reads === 0) return { ...read, reached: false };
         budget.reads--;
-        if ((await p.booking.read(entry.signature, node.name)) === 'stop') return { last, reached: false };
+        if ((await p.booking.read(entry.signature, node.name)) === 'stop') return { ...read, reached: false };
       }
-      last = entry;
+      read = { last: entry, ...(read.last ? { above: read.last } : {}) };
     }
-    return { last, reached: 'since' in end && page.length < PAGE };
+    return { ...read, reached: 'since' in end && page.length > 0 && page.length < PAGE };
   }
 
   /**
@@ -168,11 +171,11 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     if (!top) return;
     const end = endOf(node, walk, top, since);
     if (!end) return;
-    const { last, reached } = await readPage(node, page, end, budget);
+    const { last, above, reached } = await readPage(node, page, end, budget);
     const head = { signature: top.signature, slot: top.slot.toString() };
     const read = { head, headAt: p.now(), behindSince: walk.behindSince };
     if (reached) return save(node, { ...read, gaps: walk.gaps });
-    if (last) save(node, { ...read, gaps: [{ before: last.signature, end }, ...walk.gaps] });
+    if (last) save(node, { ...read, gaps: [{ before: (above ?? last).signature, end }, ...walk.gaps] });
   }
 
   /**
@@ -200,11 +203,11 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     const gap = walk.gaps[at];
     if (!gap) return;
     const page = await node.signatures(p.treasuryAddress, { limit: PAGE, before: gap.before });
-    const { last, reached } = await readPage(node, page, gap.end, budget);
+    const { last, above, reached } = await readPage(node, page, gap.end, budget);
     const isShort = page.length < PAGE && last?.signature === page.at(-1)?.signature;
     const missed = isShort && !reached ? await missing(node, gap.end) : undefined;
     if (missed === 'late') alarm(node, 'treasury_walk_stuck');
-    const left = reached || missed === 'lost' ? [] : [{ ...gap, before: last?.signature ?? gap.before }];
+    const left = reached || missed === 'lost' ? [] : [{ ...gap, before: above?.signature ?? gap.before }];
     save(node, { ...walk, gaps: walk.gaps.toSpliced(at, 1, ...left) });
   }
 

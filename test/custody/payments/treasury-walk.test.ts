@@ -219,6 +219,26 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
+  it('reads the rest of its first walk after an answer that does not know its position', async () => {
+    for (const n of range(1, 40)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run();
+    const all = world.chain.splice(0);
+    await world.run();
+    world.chain.push(...all);
+    await world.runAll();
+    expect(world.taken).toHaveLength(40);
+    expect(world.behind()).toBeNull();
+  });
+
+  it.each([20, 21, 39, 40, 41])(
+    'ends its first walk when the history ends after %i transactions',
+    async (count) => {
+      for (const n of range(1, count)) world.chain.unshift(payment(`s${n}`, 100n));
+      await world.runAll();
+      expect([world.taken.length, world.behind()]).toEqual([count, null]);
+    },
+  );
+
   it('never moves its head back when a node lags', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
