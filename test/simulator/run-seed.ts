@@ -6,7 +6,7 @@ import { type Actors, startActors } from './actors.ts';
 import type { Incident } from './incidents.ts';
 import type { Production } from './production.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
-import { hasParts, isQuiet, judge, operationsOf, waitsForDay } from './verdict.ts';
+import { hasParts, isQuiet, judge, operationsOf, waitingForDay } from './verdict.ts';
 import type { Violation } from './witness.ts';
 import { createWorld, type Trace, type World } from './world.ts';
 
@@ -20,7 +20,7 @@ export type SeedResult = {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Days that a run waits for creations: as many as it can sell. */
+/** Days that a run waits for: as many as it can sell creations, with a cap of one a day. */
 const MOST_DAYS = 6;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;
@@ -79,11 +79,16 @@ export async function runScenario(
           host.rearm();
           return rest(5_000);
         }
-        // What the cap of a day holds back is made on another day.
-        if (isDone && !state.isLost && waitsForDay(world) > 0 && ++days <= MOST_DAYS) {
+        // What the cap of a day holds back is signed on another day.
+        if (
+          isDone &&
+          !state.isLost &&
+          waitingForDay(operationsOf(world, production)) > 0 &&
+          ++days <= MOST_DAYS
+        ) {
           isDone = false;
           state.clockOffset += DAY;
-          happened['days awaited for a creation'] = (happened['days awaited for a creation'] ?? 0) + 1;
+          happened['days awaited'] = (happened['days awaited'] ?? 0) + 1;
           host.rearm();
           actors.comeAgain();
           state.calmUntil = scheduler.now() + leastCalm(world);

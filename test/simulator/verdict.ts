@@ -28,20 +28,19 @@ const isOver = (op: Operation): boolean => op.state === 'done' || op.state === '
 const isHeld = (op: Operation): boolean => op.reason?.startsWith('held') ?? false;
 const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
+const PAID = `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`;
+const REFUNDS_MOVING = `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`;
 /** Payouts that are on their way, and those that wait for no more than the next read. */
 const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
   WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
 
-/** Reasons of a creation that waits until another has left the day's window. */
-const CAPPED = ['upstream_creations_day', 'limit_creations_day'];
+/** Whether an operation waits until others have left the window of a day. */
+const isCapped = ({ state, reason }: Operation): boolean =>
+  state === 'planned' && (reason === 'upstream_creations_day' || (reason?.startsWith('limit_') ?? false));
 
-/** Creations that were paid for and wait for another day. */
-export const waitsForDay = (world: World): number =>
-  count(
-    world,
-    `SELECT COUNT(*) AS n FROM operations WHERE kind = 'token'
-       AND json_extract(row, '$.reason') IN (${CAPPED.map((reason) => `'${reason}'`).join(', ')})`,
-  );
+/** Operations, of one kind or of all, that wait for another day. */
+export const waitingForDay = (operations: readonly Operation[], kind?: string): number =>
+  operations.filter((op) => isCapped(op) && (kind === undefined || op.kind === kind)).length;
 
 /** Whether anything may still happen by itself. Paid work that is late counts as quiet: the verdict names it. */
 export function isQuiet(world: World, production: Production): boolean {
@@ -49,11 +48,11 @@ export function isQuiet(world: World, production: Production): boolean {
   const allowed = PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0) + setBack(world);
   const isLate = world.scheduler.now() > world.scenario.calmAt + allowed;
   if (!isLate && isBehind(world)) return false;
-  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`) > waitsForDay(world))
-    return false;
-  if (!isLate && count(world, `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`) > 0) return false;
-  if (!isLate && count(world, PAYOUTS_MOVING) > 0) return false;
-  return operationsOf(world, production).every((op) => {
+  const operations = operationsOf(world, production);
+  const moves = (kind: string, rows: string): boolean =>
+    count(world, rows) > waitingForDay(operations, kind) && !isLate;
+  if (moves('token', PAID) || moves('refund', REFUNDS_MOVING) || moves('asry', PAYOUTS_MOVING)) return false;
+  return operations.every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
     // What arrived before the faults ended may have been looked for in vain.
     const arrivedAt = order?.arrivedAt == null ? null : Math.max(order.arrivedAt, world.scenario.calmAt);
@@ -62,7 +61,7 @@ export function isQuiet(world: World, production: Production): boolean {
       (!order.isOver || (arrivedAt !== null && arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
     const rests = isHeld(op) && !comes;
-    return op.state === 'done' || rests || CAPPED.includes(op.reason ?? '') || (isLate && op.kind !== 'swap');
+    return op.state === 'done' || rests || isCapped(op) || (isLate && op.kind !== 'swap');
   });
 }
 
