@@ -183,11 +183,17 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
         <meta property="og:title" content={heading} />
         <meta property="og:description" content={description} />
         <meta property="og:type" content="website" />
-        <meta property="og:image" content="/card.png" />
+        <meta property="og:image" content={`${assets.origin}/card.png`} />
         <meta property="og:image:width" content="1200" />
         <meta property="og:image:height" content="630" />
         <meta property="og:image:alt" content="SOL becomes BTC, and BTC becomes ABSR" />
         <meta name="twitter:card" content="summary_large_image" />
+        {assets.origin === '' || path === '/404' ? null : (
+          <>
+            <meta property="og:url" content={assets.origin + path} />
+            <link rel="canonical" href={assets.origin + path} />
+          </>
+        )}
         <link rel="icon" href="/icon.svg" type="image/svg+xml" />
         <link rel="icon" href="/icon-32.png" sizes="32x32" type="image/png" />
         <link rel="apple-touch-icon" href="/icon-180.png" />

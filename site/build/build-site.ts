@@ -42,6 +42,7 @@ export const SOURCES = [
   'src/core',
   'src/custody/asry',
   'src/mcp',
+  'src/providers',
   'package-lock.json',
 ];
 
@@ -50,8 +51,8 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-function fingerprint(document: ApiDocument): string {
-  const hash = createHash('sha256').update(JSON.stringify(document));
+function fingerprint(document: ApiDocument, origin: string): string {
+  const hash = createHash('sha256').update(JSON.stringify([document, origin]));
   const files = SOURCES.map((path) => join(ROOT, path))
     .flatMap((path) => (path.endsWith('.json') ? [path] : filesIn(path)))
     .filter((file) => !file.startsWith(SITE_FOLDER));
@@ -64,7 +65,7 @@ type Manifest = Readonly<
   Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>
 >;
 
-function readAssets(manifest: Manifest): Assets {
+function readAssets(manifest: Manifest, origin: string): Assets {
   const scripts: Record<string, Script> = {};
   const importsOf = (key: string): string[] =>
     (manifest[key]?.imports ?? []).flatMap((name) => [`/${manifest[name]?.file ?? ''}`, ...importsOf(name)]);
@@ -78,7 +79,7 @@ function readAssets(manifest: Manifest): Assets {
     if (found === undefined) throw new Error(`the manifest has no ${pattern}`);
     return `/${found[1].file}`;
   };
-  return { style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
+  return { origin, style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
 }
 
 /** Copies new files before it removes old ones, so that no page is served without its script. */
@@ -91,11 +92,15 @@ function publish(from: string): void {
   }
 }
 
-/** Returns whether anything was built. */
+/**
+ * Reads PUBLIC_BASE_URL for the absolute links of previews.
+ * @returns whether anything was built
+ */
 export async function buildSite(): Promise<boolean> {
   const { documentOf } = await import('../../scripts/documents/write-documents.ts');
   const document = documentOf('');
-  const stamp = fingerprint(document);
+  const origin = process.env.PUBLIC_BASE_URL ?? '';
+  const stamp = fingerprint(document, origin);
   const stampFile = join(SITE_FOLDER, STAMP);
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false;
   const { build, runnerImport } = await import('vite');
@@ -103,7 +108,7 @@ export async function buildSite(): Promise<boolean> {
   const work = join(CACHE, `build-${process.pid}`);
   try {
     await build({ ...siteConfig, build: { ...siteConfig.build, outDir: work } });
-    const assets = readAssets(JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8')));
+    const assets = readAssets(JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8')), origin);
     const { module } = await runnerImport<{ pagesApp(assets: Assets, document: ApiDocument): Hono }>(
       join(SITE, 'prerender.tsx'),
       prerenderConfig,

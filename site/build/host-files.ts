@@ -17,7 +17,7 @@ export const PUBLIC_SOURCES: Sources = {
   rpcUrls: ['https://solana-rpc.publicnode.com', 'https://api.mainnet-beta.solana.com'],
 };
 
-/** @param images sources of pictures: the page of a token loads the creator's picture when the visitor asks for it */
+/** @param images sources of pictures: the page of a token loads the creator's picture on request */
 export function contentPolicy({ explorers, rpcUrls }: Sources, images = "'self' data:"): string {
   const origins = [...new Set([...explorers, ...rpcUrls].map((url) => new URL(url).origin))];
   return [

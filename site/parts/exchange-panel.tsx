@@ -57,7 +57,7 @@ function Progress({ id }: { id: string }) {
   const now = status.value;
   if (now === null)
     return status.failure === null ? (
-      <Waiting what="Asking the provider." />
+      <Waiting what="Waiting for the provider." />
     ) : (
       <Failed failure={status.failure} retry={status.refresh} />
     );
@@ -191,7 +191,7 @@ export function ExchangePanel() {
             Estimate
           </button>
         </Form>
-        {busy === null ? null : <Waiting what="Asking the provider." />}
+        {busy === null ? null : <Waiting what="Waiting for the provider." />}
         {estimate === null ? null : (
           <Form label="Start the exchange" submit={create}>
             <p>

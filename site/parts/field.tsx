@@ -37,14 +37,14 @@ export function Field({
   rows,
   optional,
 }: FieldProps) {
-  const told = [hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ');
+  const describedBy = [hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ');
   const shared = {
     id,
     value,
     onInput: (event: Event) => set(typed(event)),
     autocomplete: 'off',
     spellcheck: false,
-    ...(told ? { 'aria-describedby': told } : {}),
+    ...(describedBy ? { 'aria-describedby': describedBy } : {}),
     ...(wrong ? { 'aria-invalid': 'true' as const } : {}),
   };
   return (

@@ -54,7 +54,7 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
   if (page === null)
     return first.failure === null ? (
       <div class="card">
-        <Waiting what="Asking the relays." />
+        <Waiting what="Reading the relays." />
       </div>
     ) : (
       <Failed failure={first.failure} retry={first.refresh} />
@@ -86,7 +86,7 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
           ))}
         </ul>
       )}
-      {busy ? <Waiting what="Asking for older posts." /> : null}
+      {busy ? <Waiting what="Reading older posts." /> : null}
       {failure === null ? null : <Failed failure={failure} />}
       {cursor === null ? null : (
         <button type="button" class="quiet start" disabled={busy} onClick={older}>

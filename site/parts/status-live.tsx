@@ -143,7 +143,8 @@ export function StatusReport({ status }: { status: Status }) {
       <section>
         <h2>Upstreams</h2>
         <p>
-          Services of other operators. Those that hold up money are marked; another one only costs a view.
+          Services of other operators. Without one that is needed, payments wait; without another, a page
+          lacks figures.
         </p>
         <Table
           label="Upstreams"

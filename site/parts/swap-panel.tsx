@@ -211,7 +211,7 @@ export function SwapPanel() {
             Get quote
           </button>
         </Form>
-        {busy === 'quote' ? <Waiting what="Asking the bridge for a quote." /> : null}
+        {busy === 'quote' ? <Waiting what="Waiting for the quote of the bridge." /> : null}
         {estimate === null ? null : (
           <>
             <Receipt estimate={estimate} summary={summary.value} />

@@ -42,7 +42,7 @@ export const holderFacts = ({
     : 'One address can change the name, symbol and picture.',
 ];
 
-/** The address of this page, which a prerendered page does not know. */
+/** Copies the address of this page. A prerendered page has no origin yet. */
 function ShareLink({ id }: { id: number }) {
   const [origin, setOrigin] = useState('');
   useEffect(() => setOrigin(location.origin), []);

@@ -57,7 +57,7 @@ export function TokenPrice({ draft }: { draft: TokenDraft }) {
       <h2 class="minor">Price</h2>
       {value === null ? (
         failure === null ? (
-          <Waiting what="Asking for the price." />
+          <Waiting what="Reading the price." />
         ) : (
           <Failed failure={failure} retry={refresh} />
         )

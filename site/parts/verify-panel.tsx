@@ -44,15 +44,15 @@ export function VerifyPanel() {
       .catch((thrown: unknown) => setState({ type: 'failed', failure: failureFrom(thrown) }));
   }, []);
   const run = async (): Promise<void> => {
-    const tell = (doing: string): void => setState({ type: 'running', doing });
-    tell('Fetching the newest proof.');
+    const report = (doing: string): void => setState({ type: 'running', doing });
+    report('Fetching the newest proof.');
     try {
       const [{ verify }, proof, sources] = await Promise.all([
         import('../verify/evidence.ts'),
         call('getProof', {}),
         readSiteFile<Sources>('/verify-sources.json'),
       ]);
-      const lines = await verify(proof.value, sources, tell);
+      const lines = await verify(proof.value, sources, report);
       setState({ type: 'done', lines, at: new Date().toISOString() });
     } catch (thrown) {
       setState({ type: 'failed', failure: failureFrom(thrown) });

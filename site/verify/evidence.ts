@@ -40,7 +40,7 @@ const text = (value: unknown): string => {
   return value;
 };
 
-async function ask(url: string, init: RequestInit = {}): Promise<string> {
+async function readText(url: string, init: RequestInit = {}): Promise<string> {
   const response = await fetch(url, {
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
@@ -52,7 +52,8 @@ async function ask(url: string, init: RequestInit = {}): Promise<string> {
   return response.text();
 }
 
-const askJson = async (url: string, init?: RequestInit): Promise<unknown> => JSON.parse(await ask(url, init));
+const readJson = async (url: string, init?: RequestInit): Promise<unknown> =>
+  JSON.parse(await readText(url, init));
 
 const paid = (output: Fields) => ({
   address: typeof output.scriptpubkey_address === 'string' ? output.scriptpubkey_address : null,
@@ -71,7 +72,7 @@ function transaction(row: Fields) {
 }
 
 async function confirmedSats(base: string, address: string): Promise<bigint> {
-  const stats = fields(fields(await askJson(`${base}/address/${encodeURIComponent(address)}`)).chain_stats);
+  const stats = fields(fields(await readJson(`${base}/address/${encodeURIComponent(address)}`)).chain_stats);
   return whole(stats.funded_txo_sum) - whole(stats.spent_txo_sum);
 }
 
@@ -81,7 +82,7 @@ async function gainedSince(base: string, address: string, height: number): Promi
   let last = '';
   const seen = new Set<string>();
   for (let page = 0; page < MAX_PAGES; page++) {
-    const list = await askJson(
+    const list = await readJson(
       `${base}/address/${encodeURIComponent(address)}/txs/chain${last && `/${last}`}`,
     );
     const fresh = rows(list)
@@ -98,7 +99,7 @@ async function gainedSince(base: string, address: string, height: number): Promi
   throw new Error('too many transactions since the proof');
 }
 
-async function explorerWord(
+async function explorerReport(
   base: string,
   { bitcoinAddress, bitcoinTip }: ProofMessage,
 ): Promise<ExplorerReport> {
@@ -107,7 +108,7 @@ async function explorerWord(
     const [satsNow, gained, hash] = await Promise.all([
       confirmedSats(base, bitcoinAddress),
       gainedSince(base, bitcoinAddress, bitcoinTip.height),
-      ask(`${base}/block-height/${bitcoinTip.height}`),
+      readText(`${base}/block-height/${bitcoinTip.height}`),
     ]);
     return { name, figures: { satsAtProof: satsNow - gained, satsNow, blockHash: hash.trim() } };
   } catch {
@@ -120,7 +121,7 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
   for (const url of rpcUrls) {
     try {
       const answer = fields(
-        await askJson(url, {
+        await readJson(url, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({
@@ -157,11 +158,11 @@ export async function checkSignatures(proof: PublishedProof): Promise<CheckLine[
 
 const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
 
-/** @param tell called with each step */
+/** @param report receives each step as text */
 export async function verify(
   proof: PublishedProof,
   sources: Sources,
-  tell: (doing: string) => void,
+  report: (doing: string) => void,
 ): Promise<CheckLine[]> {
   let message: ProofMessage;
   try {
@@ -170,14 +171,14 @@ export async function verify(
     const why = `the message is not the text of a proof: ${cause instanceof Error ? cause.message : 'unreadable'}`;
     return LINES.map((name) => ({ name, ok: false, text: why }));
   }
-  tell(
-    `Asking ${[...sources.explorers, ...sources.rpcUrls.slice(0, 1)].map((url) => new URL(url).host).join(', ')}.`,
+  report(
+    `Reading ${[...sources.explorers, ...sources.rpcUrls.slice(0, 1)].map((url) => new URL(url).host).join(', ')}.`,
   );
   const [explorers, supply] = await Promise.all([
-    Promise.all(sources.explorers.map((base) => explorerWord(base, message))),
+    Promise.all(sources.explorers.map((base) => explorerReport(base, message))),
     message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null,
   ]);
-  tell('Checking both signatures.');
+  report('Checking both signatures.');
   const isSigned = await isSignedInBrowser(proof.message, proof.solana);
   return [
     checkBitcoin({ proof }, message),

@@ -1,5 +1,5 @@
 /**
- * Solana wallets of this browser, found by the Wallet Standard. Loaded only after the visitor asks for a wallet.
+ * Solana wallets of this browser, found by the Wallet Standard. Loaded on request only.
  * @module
  */
 import {

@@ -76,7 +76,7 @@ const stats = {
   as_of: '2026-11-20T10:00:00.000Z',
 };
 
-/** Runs in the page: what must not be there, whatever a stranger has written. */
+/** Runs in the page: each script, frame, handler or unsafe link that a text has created. */
 const findings = (): string[] => {
   const found: string[] = [];
   if ('__pwned' in window) found.push('a script of the text ran');
@@ -104,7 +104,7 @@ describe.each([
     36,
   ],
   ['token names', '/tokens', '**/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-row', 50],
-] as const)('%s of strangers', (_name, path, route, json, rows, count) => {
+] as const)('%s of unknown authors', (_name, path, route, json, rows, count) => {
   it('stay text in the browser: nothing runs, nothing is loaded, nothing becomes an element', async () => {
     const visited = await visit(path, { viewport: { width: 390, height: 844 } }, (page) =>
       page.route(route, (request) => request.fulfill({ json })),
@@ -115,7 +115,7 @@ describe.each([
       .nth(count - 1)
       .waitFor({ state: 'attached' });
     await settled(page);
-    // The mouse over each and the focus on each would set off handlers.
+    // A handler would run when the mouse is over its element.
     await page.evaluate(() => {
       for (const element of document.querySelectorAll('main *')) {
         element.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
@@ -125,7 +125,7 @@ describe.each([
     expect(await page.evaluate(findings)).toEqual([]);
     const shown = await page.locator('main').evaluate((main) => main.textContent ?? '');
     for (const text of HOSTILE_TEXTS.slice(0, 12)) expect(shown).toContain(text);
-    expect(visited.strangers).toEqual([]);
+    expect(visited.foreign).toEqual([]);
     expect(visited.complaints).toEqual([]);
     await visited.close();
   });
@@ -142,7 +142,7 @@ it('the page of a token shows each hostile name as its name', async () => {
     await heading.waitFor();
     expect(await heading.evaluate((element) => element.textContent)).toBe(text);
     expect(await visited.page.evaluate(findings)).toEqual([]);
-    expect(visited.strangers).toEqual([]);
+    expect(visited.foreign).toEqual([]);
     await visited.close();
   }
 });

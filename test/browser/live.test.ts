@@ -15,7 +15,7 @@ afterEach(async () => {
 /** New figures appear within this time of the page's own clock. */
 const WITHIN_MS = 5_000;
 
-/** A page of a second visitor whose timers stand still until `pass`, so that the machine's speed decides nothing. */
+/** A page of a second visitor. Its timers run only in `pass`, so that the machine's speed decides nothing. */
 async function watch(url: string): Promise<{ page: Page; pass(): Promise<void> }> {
   const visited = await visit(url, { reducedMotion: 'reduce' }, (page) => page.clock.install());
   open.push(visited);
@@ -48,7 +48,7 @@ async function read<T>(path: string, origin = siteUrl): Promise<T> {
   return (await (await fetch(at(path, origin), { headers: { 'cache-control': 'no-cache' } })).json()) as T;
 }
 
-/** Polls the API until it answers what is expected; the test's own limit ends a wait in vain. */
+/** Polls the API until the answer is as expected, at most until the test's own time limit. */
 async function untilApi<T>(path: string, isNew: (answer: T) => boolean, origin = siteUrl): Promise<T> {
   for (;;) {
     const answer = await read<T>(path, origin);

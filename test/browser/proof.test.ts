@@ -49,7 +49,7 @@ it("all five lines are green for the service's proof, and only the named sources
   expect(await verified()).toEqual(CHECKS);
   expect(await visited?.page.locator('.verify').innerText()).toContain('All five checks pass.');
   if (visited) await picture(visited.page, 'verified');
-  const asked = new Set(visited?.strangers.map((url) => new URL(url).origin));
+  const asked = new Set(visited?.foreign.map((url) => new URL(url).origin));
   const named = [...sources.explorers, sources.rpcUrls[0] ?? ''].map((url) => new URL(url).origin);
   expect([...asked].sort()).toEqual(named.sort());
   expect(visited?.complaints).toEqual([]);

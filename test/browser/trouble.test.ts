@@ -110,7 +110,7 @@ it('a final answer is not requested again', async () => {
   await page.clock.runFor(3_000);
   await page.getByText('61,975 sats arrived.').waitFor();
   for (let second = 0; second < 10; second += 1) await page.clock.runFor(1_000);
-  // Asked last of all: by its answer whatever was asked before it has been heard of.
+  // The last request: the server has counted all earlier ones when it answers this one.
   await page.evaluate("fetch('/api/health').then((answer) => answer.text())");
   expect(asked).toBe(2);
 });

@@ -1,4 +1,4 @@
-/** A browser that notes whatever a page must not do. */
+/** A browser that records errors of a page and its requests to other origins. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export type Visit = {
   /** Errors on the console, thrown errors, refused policies. */
   readonly complaints: readonly string[];
   /** Requests to any other origin. */
-  readonly strangers: readonly string[];
+  readonly foreign: readonly string[];
   close(): Promise<void>;
 };
 
@@ -41,18 +41,18 @@ export async function visit(
   const context = await browser.newContext({ viewport: DESK, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
-  const strangers: string[] = [];
+  const foreign: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (origin !== siteUrl && protocol !== 'data:') strangers.push(request.url());
+    if (origin !== siteUrl && protocol !== 'data:') foreign.push(request.url());
   });
   await prepare(page);
   await page.goto(new URL(path, siteUrl).href);
-  return { page, complaints, strangers, close: () => context.close() };
+  return { page, complaints, foreign, close: () => context.close() };
 }
 
 /** Until nothing is awaited on the page any more. */
@@ -61,7 +61,7 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction("document.querySelectorAll('main .waiting').length === 0");
 }
 
-/** Pictures to look at, in both themes: only where SHOTS names a folder. */
+/** Stores pictures in both themes if SHOTS names a folder. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.SHOTS;
   if (folder === undefined) return;
@@ -107,10 +107,10 @@ export async function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** Whatever a page did on its way, it did nothing it must not. */
-export function expectNothingWrong({ complaints, strangers }: Visit): void {
+/** The page logged no error and contacted no other origin. */
+export function expectNothingWrong({ complaints, foreign }: Visit): void {
   expect(complaints).toEqual([]);
-  expect(strangers).toEqual([]);
+  expect(foreign).toEqual([]);
 }
 
 /** A call to the world's own endpoint. */

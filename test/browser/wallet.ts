@@ -94,9 +94,9 @@ export async function addWallet(page: Page, options: WalletOptions = {}): Promis
 }
 
 /** Requests of a page to any origin but the site's own and the named nodes. */
-export async function foreignBut(strangers: readonly string[]): Promise<string[]> {
+export async function foreignBut(foreign: readonly string[]): Promise<string[]> {
   const { rpcUrls } = (await (await fetch(new URL('/verify-sources.json', siteUrl))).json()) as {
     rpcUrls: string[];
   };
-  return strangers.filter((url) => !rpcUrls.some((node) => url.startsWith(node)));
+  return foreign.filter((url) => !rpcUrls.some((node) => url.startsWith(node)));
 }

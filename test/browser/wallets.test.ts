@@ -27,7 +27,7 @@ describe.each(['send', 'sign'] as const)('a wallet that can %s', (behaviour) => 
   it('creates and pays a token without leaving the page', async () => {
     const address = await withWallet('/tokens/new', { behaviour });
     const { page } = visited;
-    expect(visited.strangers).toEqual([]);
+    expect(visited.foreign).toEqual([]);
     await page.getByRole('button', { name: 'Fill in from my wallet' }).click();
     await page.getByText('Otter Wallet').waitFor();
     expect(await page.getByLabel('Your wallet').inputValue()).toBe(address);
@@ -37,7 +37,7 @@ describe.each(['send', 'sign'] as const)('a wallet that can %s', (behaviour) => 
     await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
     await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
     await expectAccessible(page);
-    expect(await foreignBut(visited.strangers)).toEqual([]);
+    expect(await foreignBut(visited.foreign)).toEqual([]);
     expect(visited.complaints).toEqual([]);
   });
 });
@@ -62,7 +62,7 @@ it('deposits USDC and claims the reward in one flow, and a reload resumes it', a
   await settled(page);
   await expectAccessible(page);
   await picture(page, 'deposit-claimed');
-  expect(await foreignBut(visited.strangers)).toEqual([]);
+  expect(await foreignBut(visited.foreign)).toEqual([]);
 });
 
 it('lists a token that exists, paid by wallet', async () => {
@@ -143,7 +143,7 @@ describe('when a payment does not happen', () => {
     await page.getByRole('button', { name: 'Connect a wallet' }).click();
     await page.getByText('No Solana wallet was found in this browser.').waitFor();
     await expectAccessible(page);
-    expect(visited.strangers).toEqual([]);
+    expect(visited.foreign).toEqual([]);
   });
 });
 
@@ -196,8 +196,8 @@ it.each([
   await page.getByLabel('Picture (optional)').fill(PICTURE);
   const load = page.getByRole('button', { name: 'Load picture' });
   await load.waitFor();
-  expect(visited.strangers).toEqual([]);
+  expect(visited.foreign).toEqual([]);
   await load.click();
   await page.getByText(text).waitFor();
-  expect(visited.strangers).toEqual([PICTURE]);
+  expect(visited.foreign).toEqual([PICTURE]);
 });

@@ -1,5 +1,5 @@
 /**
- * What strangers write where a name, a post or a referrer is expected: markup, ways out of attributes, addresses that
+ * What an attacker may write where a name, a post or a referrer is expected: markup, ways out of attributes, addresses that
  * run, characters that turn or hide text. Fifty, each with its own idea.
  */
 export const HOSTILE_TEXTS: readonly string[] = [

@@ -101,7 +101,7 @@ const failure = (text: string) =>
     retryable: true,
   });
 
-/** Every part of the site that shows what somebody outside has written. */
+/** Every part of the site that shows texts of unknown authors. */
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a post', (text) => NostrPost({ post: post(text) })],
   ['a token in a list', (text) => TokenRow({ token: token(text) })],
@@ -117,7 +117,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['an identifier', (text) => Identifier({ text, label: text })],
   ['a Solana transaction', (text) => SolanaTransaction({ signature: text })],
   ['a Bitcoin transaction', (text) => BitcoinTransaction({ txid: text })],
-  ['a link of a stranger', (text) => Away({ href: text, children: text })],
+  ['a link of an unknown author', (text) => Away({ href: text, children: text })],
   ['a name', (text) => Foreign({ text })],
   ['an initial', (text) => Initial({ symbol: text })],
 ];

@@ -8,7 +8,7 @@ import { buildSite, SITE_FOLDER, SOURCES } from '../../site/build/build-site.ts'
 import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
 import { docsPage } from '../../site/pages/docs.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
-import { PAGES as FIXED_PAGES } from '../../site/prerender.tsx';
+import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
 
 const API = documentOf('');
 const PAGES = [...FIXED_PAGES, docsPage(API)];
@@ -166,4 +166,32 @@ it('a change of any source file that a page uses rebuilds the site', () => {
   expect(used.length).toBeGreaterThan(10);
   // The API document, which is hashed as a whole, covers scripts/documents.
   expect(used.filter((path) => !SOURCES.some((source) => path.startsWith(`${source}/`)))).toEqual([]);
+});
+
+describe('the preview of a shared link', () => {
+  const scripts = new Proxy({}, { get: () => ({ file: '/a.js', imports: [] }) });
+  const html = async (path: string, origin: string): Promise<string> =>
+    (await pagesApp({ origin, style: '/a.css', font: '/a.woff2', scripts }, API).request(path)).text();
+
+  it('has absolute addresses where the build has an origin, as readers of previews require', async () => {
+    const text = await html('/reserves', 'https://sluice.example');
+    expect(text).toContain('<meta property="og:image" content="https://sluice.example/card.png"/>');
+    expect(text).toContain('<meta property="og:url" content="https://sluice.example/reserves"/>');
+    expect(text).toContain('<link rel="canonical" href="https://sluice.example/reserves"/>');
+  });
+
+  it('names no origin where the build has none', async () => {
+    const text = await html('/reserves', '');
+    expect(text).toContain('<meta property="og:image" content="/card.png"/>');
+    expect(text).not.toContain('canonical');
+  });
+});
+
+it('every page references the icons, the manifest and the card, and each of them exists', () => {
+  for (const { path } of PAGES)
+    for (const name of ['/icon.svg', '/icon-32.png', '/icon-180.png', '/site.webmanifest', '/card.png']) {
+      expect(file(path)).toContain(`"${name}"`);
+      expect(existsSync(join(SITE_FOLDER, name))).toBe(true);
+    }
+  expect(existsSync(join(SITE_FOLDER, 'favicon.ico'))).toBe(true);
 });
