@@ -4,6 +4,7 @@
  */
 import { type Actors, startActors } from './actors.ts';
 import type { Incident } from './incidents.ts';
+import { key } from './ledger.ts';
 import type { Production } from './production.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 import { hasParts, isQuiet, judge, operationsOf, waitingForDay } from './verdict.ts';
@@ -183,8 +184,20 @@ function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
     .then((outcome) => {
       trace(() => `operator: ${name}: ${JSON.stringify(outcome)}`);
       if (!outcome.ok || !outcome.value.ok) return void scheduler.after(3_000, () => operate(world, name));
-      if (name === 'reconcile') world.state.isLost = false;
+      if (name !== 'reconcile') return;
+      world.state.isLost = false;
+      topUp(world);
     });
+}
+
+/** The operator adds the SOL that operations reserve which await the operator: what was sold may need it. */
+function topUp({ host, ledger, trace, addresses }: World): void {
+  const held = `SELECT json_extract(row, '$.reserved') AS reserved FROM operations
+    WHERE json_extract(row, '$.reason') LIKE 'held%'`;
+  const sum = host.disk.exec(held, []).reduce((total, { reserved }) => total + BigInt(String(reserved)), 0n);
+  if (sum === 0n) return;
+  trace(() => `operator: adds ${sum} lamports`);
+  ledger.endow(key.lamports(addresses.reserve), sum);
 }
 
 function happen(world: World, actors: Actors, incident: Incident): void {

@@ -28,6 +28,9 @@ const isOver = (op: Operation): boolean => op.state === 'done' || op.state === '
 const isHeld = (op: Operation): boolean => op.reason?.startsWith('held') ?? false;
 const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
+/** What began so recently is awaited, however late it began. */
+const IN_FLIGHT_MS = 15 * 60_000;
+
 const PAID = `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`;
 const REFUNDS_MOVING = `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`;
 /** Payouts that are on their way, and those that wait for no more than the next read. */
@@ -49,6 +52,7 @@ export function isQuiet(world: World, production: Production): boolean {
   const isLate = world.scheduler.now() > world.scenario.calmAt + allowed;
   if (!isLate && isBehind(world)) return false;
   const operations = operationsOf(world, production);
+  const clock = world.scenario.epoch + world.state.clockOffset + world.scheduler.now();
   const moves = (kind: string, rows: string): boolean =>
     count(world, rows) > waitingForDay(operations, kind) && !isLate;
   if (moves('token', PAID) || moves('refund', REFUNDS_MOVING) || moves('asry', PAYOUTS_MOVING)) return false;
@@ -61,7 +65,8 @@ export function isQuiet(world: World, production: Production): boolean {
       (!order.isOver || (arrivedAt !== null && arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
     const rests = isHeld(op) && !comes;
-    return op.state === 'done' || rests || isCapped(op) || (isLate && op.kind !== 'swap');
+    const isStuck = isLate && op.kind !== 'swap' && Math.abs(clock - op.createdAt) > IN_FLIGHT_MS;
+    return op.state === 'done' || rests || isCapped(op) || isStuck;
   });
 }
 
