@@ -42,7 +42,6 @@ export const SOURCES = [
   'src/core',
   'src/custody/asry',
   'src/mcp',
-  'src/providers',
   'package-lock.json',
 ];
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { netEffect } from '../../src/chain/bitcoin/net-effect.ts';
 import {
   type CheckLine,
   checkBitcoin,
@@ -13,7 +14,6 @@ import {
   type PublishedProof,
 } from '../../src/chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
-import { netEffect } from '../../src/providers/esplora.ts';
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 

@@ -4,10 +4,11 @@
  * @module
  */
 import * as z from 'zod';
+import { netEffect } from '../chain/bitcoin/net-effect.ts';
 import { checkProof } from '../chain/bitcoin/proof-check.ts';
 import type { ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
-import { createEsplora, type Esplora, netEffect } from '../providers/esplora.ts';
+import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import type { Api } from './api-client.ts';
 import type { Answer } from './tools/tool.ts';

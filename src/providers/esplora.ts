@@ -133,15 +133,3 @@ function blockHashOf(upstream: string, answer: Answer): string {
   }
   return answer.text;
 }
-
-type Paid = { readonly address: string | null; readonly value: bigint };
-
-/** Sats that the address gains; negative when it spends more than it receives. */
-export function netEffect(
-  tx: { readonly inputs: readonly Paid[]; readonly outputs: readonly Paid[] },
-  address: string,
-): Sats {
-  const sumOf = (rows: readonly Paid[]): bigint =>
-    rows.reduce((sum, row) => (row.address === address ? sum + row.value : sum), 0n);
-  return sats(sumOf(tx.outputs) - sumOf(tx.inputs));
-}

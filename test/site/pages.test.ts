@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '../../scripts/documents/api-document.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
@@ -80,6 +81,14 @@ it('the scripts are those of production, and reveal nothing about the build mach
   const root = join(import.meta.dirname, '../..');
   const telling = scripts.filter((name) => readFileSync(join(folder, name), 'utf8').includes(root));
   expect(telling).toEqual([]);
+});
+
+it('no script is over 30 KB: the largest are the check of a proof and the charts', () => {
+  const folder = join(SITE_FOLDER, 'assets');
+  const sizes = readdirSync(folder)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => ({ name, size: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length }));
+  expect(sizes.filter(({ size }) => size > 30 * 1024)).toEqual([]);
 });
 
 it('the policy names this site and the verification sources only', () => {

@@ -5,9 +5,10 @@
  * @module
  */
 
+import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import type { Sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { type Esplora, netEffect } from '../../providers/esplora.ts';
+import type { Esplora } from '../../providers/esplora.ts';
 import { MAX_TIP_DISTANCE, type ReserveView, type YoungTx } from './agreement.ts';
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;

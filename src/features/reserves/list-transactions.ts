@@ -1,7 +1,8 @@
+import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import { type Cache, type Cached, type Refresh, refreshing } from '../../http/cached.ts';
-import { type BitcoinTx, type Esplora, netEffect } from '../../providers/esplora.ts';
+import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
 import { RESERVE_POLICY } from './get-reserves.ts';
 import { bestOf, failureOf, querySources } from './query-sources.ts';

@@ -1,0 +1,18 @@
+/**
+ * The net effect of a transaction on an address. Apart from the Esplora client, because a page loads it without that
+ * client's schemas.
+ * @module
+ */
+import { type Sats, sats } from '../../core/amount.ts';
+
+type Paid = { readonly address: string | null; readonly value: bigint };
+
+/** Sats that the address gains; negative when it spends more than it receives. */
+export function netEffect(
+  tx: { readonly inputs: readonly Paid[]; readonly outputs: readonly Paid[] },
+  address: string,
+): Sats {
+  const sumOf = (rows: readonly Paid[]): bigint =>
+    rows.reduce((sum, row) => (row.address === address ? sum + row.value : sum), 0n);
+  return sats(sumOf(tx.outputs) - sumOf(tx.inputs));
+}
