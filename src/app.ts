@@ -3,10 +3,10 @@
  * @module
  */
 import { AREAS } from './areas.ts';
-import { type Deps, mountedApp } from './mounted-app.ts';
+import { type DepsFor, mountedApp } from './mounted-app.ts';
 
 export type { Deps } from './mounted-app.ts';
 
 const mounts = await Promise.all(AREAS.map(({ load }) => load()));
 
-export const createApp = (depsFor: (env: Env) => Deps) => mountedApp(depsFor, mounts);
+export const createApp = (depsFor: DepsFor) => mountedApp(depsFor, mounts);

@@ -3,7 +3,7 @@
  * at the first request for it, so that its start does not wait for routes that it may never serve.
  * @module
  */
-import type { Mount } from './mounted-app.ts';
+import type { Feature, Mount } from './mounted-app.ts';
 
 /** Browsers may not call it, so `edge` adds no CORS headers there. */
 export const OPS_PATH = '/api/ops';
@@ -11,12 +11,15 @@ export const OPS_PATH = '/api/ops';
 type Area = {
   /** First parts of its paths after `/api/`. */
   readonly parts: readonly string[];
+  /** Features whose dependencies its routes receive. */
+  readonly features: readonly Feature[];
   readonly load: () => Promise<Mount>;
 };
 
 /** Takes every path that belongs to no other area. */
 const DOCUMENTS: Area = {
   parts: [],
+  features: ['openapi'],
   load: async () => {
     const { openApiRoutes } = await import('./features/openapi/routes.ts');
     return (app) => app.route('/', openApiRoutes);
@@ -26,6 +29,7 @@ const DOCUMENTS: Area = {
 export const AREAS: readonly Area[] = [
   {
     parts: ['health', 'ready', 'status'],
+    features: ['status'],
     load: async () => {
       const { statusRoutes } = await import('./features/status/routes.ts');
       return (app) => app.route('/api', statusRoutes);
@@ -33,6 +37,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['reserves', 'transactions', 'explorer', 'proof', 'arbitrage', 'badge'],
+    features: ['reserves'],
     load: async () => {
       const [{ reservesRoutes }, { proofRoutes }, { absrRoutes }] = await Promise.all([
         import('./features/reserves/routes.ts'),
@@ -44,6 +49,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['swap', 'exchanges'],
+    features: ['swap'],
     load: async () => {
       const { swapRoutes } = await import('./features/swap/routes.ts');
       return (app) => app.route('/api', swapRoutes);
@@ -51,6 +57,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['invoices', 'tokens', 'listings'],
+    features: ['tokens'],
     load: async () => {
       const [{ invoiceRoutes }, { tokenRoutes }, { listingRoutes }] = await Promise.all([
         import('./features/tokens/invoice-routes.ts'),
@@ -63,6 +70,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['exchange'],
+    features: ['exchange'],
     load: async () => {
       const { exchangeRoutes } = await import('./features/exchange/routes.ts');
       return (app) => app.route('/api', exchangeRoutes);
@@ -70,6 +78,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['analytics'],
+    features: ['analytics'],
     load: async () => {
       const { analyticsRoutes } = await import('./features/analytics/routes.ts');
       return (app) => app.route('/api', analyticsRoutes);
@@ -77,6 +86,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['asry'],
+    features: ['asry'],
     load: async () => {
       const { asryRoutes } = await import('./features/asry/routes.ts');
       return (app) => app.route('/api', asryRoutes);
@@ -84,6 +94,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['dex'],
+    features: ['pools'],
     load: async () => {
       const { poolsRoutes } = await import('./features/pools/routes.ts');
       return (app) => app.route('/api', poolsRoutes);
@@ -91,6 +102,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['nostr'],
+    features: ['nostr'],
     load: async () => {
       const { nostrFeedRoutes } = await import('./features/nostr-feed/routes.ts');
       return (app) => app.route('/api', nostrFeedRoutes);
@@ -98,6 +110,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     parts: ['ops'],
+    features: ['ops'],
     load: async () => {
       const { opsRoutes } = await import('./features/ops/routes.ts');
       return (app) => app.route(OPS_PATH, opsRoutes);

@@ -40,30 +40,38 @@ export type Deps = {
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
 };
 
+export type Feature = Exclude<keyof Deps, 'log'>;
+/** What the mounted routes need. */
+type Served = Pick<Deps, 'log'> & Partial<Deps>;
+export type DepsFor = (env: Env) => Served | Promise<Served>;
+
 export type App = ReturnType<typeof newRouter<Deps>>;
 /** Adds the routes of an area to an app. */
 export type Mount = (app: App) => unknown;
 
 /** @param mounts in the order in which their routes are matched */
-export function mountedApp(depsFor: (env: Env) => Deps, mounts: readonly Mount[]): App {
+export function mountedApp(depsFor: DepsFor, mounts: readonly Mount[]): App {
   const app = newRouter<Deps>();
 
   app.use(edge({ depsFor, log: (deps, line) => deps.log(line), privatePath: OPS_PATH }));
-  app.use(
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (c, methods) => {
-        const allow = [...methods, 'OPTIONS'].join(', ');
-        const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
-        problem.headers.set('Allow', allow);
-        return problem;
-      },
-    }),
-  );
 
   for (const mount of mounts) mount(app);
 
-  app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.')));
+  const refuseMethod = methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) => {
+      const allow = [...methods, 'OPTIONS'].join(', ');
+      const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
+      problem.headers.set('Allow', allow);
+      return problem;
+    },
+  });
+  // Called here only, because a middleware would run for every request that has a route.
+  app.notFound(async (c) => {
+    c.res = problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'));
+    await refuseMethod(c, async () => undefined);
+    return c.res;
+  });
   app.onError((thrown, c) => {
     const error = asAppError(thrown);
     if (error.code === 'INTERNAL') {

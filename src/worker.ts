@@ -24,8 +24,14 @@ function appOf(request: Request): Promise<App> {
 }
 
 async function load(area: ReturnType<typeof areaOf>): Promise<App> {
-  const [{ apiDeps }, mount] = await Promise.all([import('./wiring/api.ts'), area.load()]);
-  return mountedApp(apiDeps, [mount]);
+  const [{ featureDeps }, mount] = await Promise.all([import('./wiring/api.ts'), area.load()]);
+  const ready = new WeakMap<Env, Awaited<ReturnType<typeof featureDeps>>>();
+  async function build(env: Env) {
+    const deps = await featureDeps(env, area.features);
+    ready.set(env, deps);
+    return deps;
+  }
+  return mountedApp((env) => ready.get(env) ?? build(env), [mount]);
 }
 
 export default {

@@ -57,6 +57,21 @@ function evaluatedBy(entry: string): Set<string> {
   return found;
 }
 
+describe('the first request of an isolate', () => {
+  const evaluated = [...evaluatedBy('wiring/api.ts')];
+
+  it('reads the configuration', () => {
+    expect(evaluated).toEqual(expect.arrayContaining(['config.ts', 'wiring/custodian-client.ts']));
+  });
+
+  it('evaluates no provider, no bridge, no store and no library of transactions', () => {
+    const late = evaluated.filter((name) =>
+      /^(features|providers|bridges)\/(?!route\.ts)|^@solana/.test(name),
+    );
+    expect(late).toEqual([]);
+  });
+});
+
 describe('the start of an isolate', () => {
   const evaluated = [...evaluatedBy('worker.ts')];
 

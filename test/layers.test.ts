@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'http',
     'app.ts',
     'config.ts',
-    'wiring/api.ts',
+    'mounted-app.ts',
   ],
 };
 const IMPURE =

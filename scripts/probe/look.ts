@@ -5,7 +5,8 @@ import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../src/core/price.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
-import { clients, nearIntentsOf, type Reserve, swapRoutes } from '../../src/wiring/clients.ts';
+import { clients } from '../../src/wiring/clients.ts';
+import { nearIntentsOf, type Reserve, swapRoutes } from '../../src/wiring/swap-routes.ts';
 
 export type Line = { readonly ok: boolean; readonly name: string; readonly text: string };
 

@@ -52,6 +52,16 @@ export function isShallow(value: unknown, depth = MAX_JSON_DEPTH): boolean {
   );
 }
 
-/** `JSON.stringify` with bigint as decimal text. */
-export const stringifyJson = (value: unknown): string =>
-  JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? member.toString() : member));
+/**
+ * `JSON.stringify` with bigint as decimal text. Without a bigint, which makes `JSON.stringify` throw, no
+ * function runs for each member.
+ */
+export function stringifyJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === 'bigint' ? member.toString() : member,
+    );
+  }
+}

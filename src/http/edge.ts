@@ -80,7 +80,7 @@ function requestIdOf(c: Context): string {
 
 type EdgeOptions<Deps> = {
   /** Built before the route runs. @throws Error when the configuration cannot be read */
-  readonly depsFor: (env: Env) => Deps;
+  readonly depsFor: (env: Env) => Deps | Promise<Deps>;
   readonly log: (deps: Deps, line: Readonly<Record<string, unknown>>) => void;
   /** A path without CORS: pages of other origins must not read its answers. */
   readonly privatePath: string;
@@ -92,7 +92,8 @@ export function edge<Deps>({ depsFor, log, privatePath }: EdgeOptions<Deps>) {
     const requestId = requestIdOf(c);
     c.set('requestId', requestId);
     const isPublic = c.req.path !== privatePath;
-    const deps = depsFor(c.env);
+    const built = depsFor(c.env);
+    const deps = built instanceof Promise ? await built : built;
     c.set('deps', deps);
     if (c.req.method === 'OPTIONS' && isPublic) {
       const answer = await preflight(c, next);

@@ -1,61 +1,41 @@
 /**
- * Builds each API feature's dependencies, once per set of bindings. One function per feature, so that a
- * feature receives only its own part.
+ * Builds each API feature's dependencies, once per set of bindings and at the first request that needs them.
+ * One function per feature, so that a feature receives only its own part. Each function imports the modules
+ * that only its feature needs: building the schemas of one upstream takes milliseconds of an isolate's first
+ * request.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
-import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
-import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config, OptionalBindings } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import { CALL_LIMITS } from '../core/limits.ts';
 import type { TransactionStatus } from '../core/wait-for-finality.ts';
-import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
-import { queuedViews } from '../features/analytics/pageview-queue.ts';
-import { createAsryMirror } from '../features/asry/asry-store.ts';
-import { createExchangeStore } from '../features/exchange/exchange-store.ts';
-import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
-import { documentReader } from '../features/openapi/stored-documents.ts';
-import { createRefundStore } from '../features/ops/refund-store.ts';
-import { createAbsrStore } from '../features/reserves/absr-store.ts';
-import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
-import { getSummary } from '../features/reserves/get-summary.ts';
-import { createProofStore } from '../features/reserves/proof-store.ts';
-import { activeAlarms } from '../features/status/check-alarms.ts';
-import { createDatabaseStore } from '../features/status/database-store.ts';
 import type { UpstreamState } from '../features/status/get-status.ts';
-import { createHeartbeat } from '../features/status/heartbeat.ts';
-import { releaseReader } from '../features/status/release.ts';
-import { createQuoteBudgetStore } from '../features/swap/quote-budget-store.ts';
-import { READ_QUOTES_PER_WINDOW } from '../features/swap/read-quote.ts';
-import { createSwapStore } from '../features/swap/swap-store.ts';
-import { createSearchStore } from '../features/tokens/search-store.ts';
-import { createTokenFacts } from '../features/tokens/token-facts.ts';
-import { createTokenStore } from '../features/tokens/token-store.ts';
 import { type Cache, createCache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
-import { createChangeNow } from '../providers/changenow.ts';
-import { createNostrRelays } from '../providers/nostr-relays.ts';
-import { createOrca } from '../providers/orca.ts';
+import type { Deps, Feature } from '../mounted-app.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import { analyticsDatabase, clients, feeNotes, fetchFor, swapRoutes } from './clients.ts';
-import { missingAnywhere, missingFor, reserveOf } from './configured.ts';
+import type { clients } from './clients.ts';
+import { deriveAddress, missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
+import { fetchFor } from './fetch-for.ts';
 import { wired } from './telemetry.ts';
-import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
+import type { UpstreamProbe } from './upstream-probes.ts';
 
-type Sources = ReturnType<typeof sourcesOf>;
+type Sources = Awaited<ReturnType<typeof sourcesOf>>;
 
-/** The platform and the upstreams, built once and passed to the features that need them. */
-function sourcesOf(env: Env) {
+/** The platform, the configuration and the upstreams' clients, built once and passed to the features. */
+async function sourcesOf(env: Env) {
   const config = wired(env);
+  await deriveAddress(config);
   const { log } = config.telemetry;
   const newCache = (kv?: KVNamespace): Cache => createCache({ kv, now: Date.now, defer: waitUntil });
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const { rpc, esploras, readPrices } = clients(config);
   const reserve = reserveOf(config);
+  let upstreams: ReturnType<typeof clients> | undefined;
   return {
     env,
     config,
@@ -66,11 +46,12 @@ function sourcesOf(env: Env) {
     memory: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     sleep,
-    rpc,
-    esploras,
-    readPrices,
-    readAccounts: (addresses: readonly string[]) =>
-      rpc.first((node) => node.accounts(addresses, 'confirmed')),
+    /** The clients of the nodes, the Bitcoin indexes and the price venues. */
+    async upstreams() {
+      const module = await import('./clients.ts');
+      upstreams ??= module.clients(config);
+      return upstreams;
+    },
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
     custody: custodianClient(env, reserve.solanaAddress, missingFor(config, 'custody'), log),
@@ -78,30 +59,31 @@ function sourcesOf(env: Env) {
   };
 }
 
-function depsOf(sources: Sources): Deps {
-  const reserves = reservesDeps(sources);
-  return {
-    log: sources.log,
-    analytics: analyticsDeps(sources),
-    asry: asryDeps(sources),
-    exchange: exchangeDeps(sources),
-    nostr: nostrDeps(sources),
-    openapi: {
-      publicBaseUrl: sources.publicBaseUrl,
-      securityContact: sources.config.SECURITY_CONTACT,
-      documents: documentReader(sources.env.ASSETS, sources.publicBaseUrl),
-      now: Date.now,
-    },
-    ops: opsDeps(sources),
-    pools: poolsDeps(sources),
-    reserves,
-    status: statusDeps(sources, reserves),
-    swap: swapDeps(sources),
-    tokens: tokensDeps(sources),
-  };
-}
+const FEATURES: { readonly [F in Feature]: (sources: Sources) => Promise<Deps[F]> } = {
+  analytics: analyticsDeps,
+  asry: asryDeps,
+  exchange: exchangeDeps,
+  nostr: nostrDeps,
+  openapi: openApiDeps,
+  ops: opsDeps,
+  pools: poolsDeps,
+  reserves: reservesDeps,
+  status: statusDeps,
+  swap: swapDeps,
+  tokens: tokensDeps,
+};
 
-function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
+/**
+ * The D1 database of the page views. With the binding `ANALYTICS_DB` it is a separate database, so that page
+ * views cannot stop the custodian's mirror. Without it, it is `DB`.
+ */
+export const analyticsDatabase = (env: Env & OptionalBindings): D1Database => env.ANALYTICS_DB ?? env.DB;
+
+async function analyticsDeps({ env, config }: Sources): Promise<Deps['analytics']> {
+  const [{ createAnalyticsStore }, { queuedViews }] = await Promise.all([
+    import('../features/analytics/analytics-store.ts'),
+    import('../features/analytics/pageview-queue.ts'),
+  ]);
   const store = createAnalyticsStore(analyticsDatabase(env), waitUntil);
   const { PAGEVIEWS_QUEUE: queue }: Env & OptionalBindings = env;
   return {
@@ -115,23 +97,36 @@ function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   };
 }
 
-const asryDeps = ({ reads, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] => ({
+async function asryDeps({
+  reads,
+  config,
+  upstreams,
   custody,
-  claims: createAsryMirror(reads),
-  transactionStatus: (signature) => transactionStatus(rpc, signature),
-  treasuryAddress,
-  depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
-  requireAsry: () => {
-    const absent = missingFor(config, 'asry');
-    const mint = config.ASRY_MINT_ADDRESS;
-    if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
-    return mint;
-  },
   sleep,
-  now: Date.now,
-});
+  treasuryAddress,
+}: Sources): Promise<Deps['asry']> {
+  const { createAsryMirror } = await import('../features/asry/asry-store.ts');
+  return {
+    custody,
+    claims: createAsryMirror(reads),
+    transactionStatus: async (signature) => transactionStatus((await upstreams()).rpc, signature),
+    treasuryAddress,
+    depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
+    requireAsry: () => {
+      const absent = missingFor(config, 'asry');
+      const mint = config.ASRY_MINT_ADDRESS;
+      if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
+      return mint;
+    },
+    sleep,
+    now: Date.now,
+  };
+}
 
-function exchangeDeps({ env, config, log, cache, memory, waiting, sleep }: Sources): Deps['exchange'] {
+async function exchangeDeps(sources: Sources): Promise<Deps['exchange']> {
+  const { createExchangeStore } = await import('../features/exchange/exchange-store.ts');
+  const { createChangeNow } = await import('../providers/changenow.ts');
+  const { env, config, log, cache, memory, waiting, sleep } = sources;
   const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
   return {
     changenow:
@@ -149,46 +144,73 @@ function exchangeDeps({ env, config, log, cache, memory, waiting, sleep }: Sourc
   };
 }
 
-const nostrDeps = ({ config, cache, memory }: Sources): Deps['nostr'] => ({
-  feeds: config.invalid.includes('NOSTR_RELAYS')
-    ? undefined
-    : createFeedReader({
-        relays: createNostrRelays({ urls: config.NOSTR_RELAYS, connect: (url) => new WebSocket(url) }),
-        cache,
-        memory,
-        now: Date.now,
-      }),
-  identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
-});
+async function nostrDeps({ config, cache, memory }: Sources): Promise<Deps['nostr']> {
+  const { createFeedReader } = await import('../features/nostr-feed/read-feed.ts');
+  const { createNostrRelays } = await import('../providers/nostr-relays.ts');
+  return {
+    feeds: config.invalid.includes('NOSTR_RELAYS')
+      ? undefined
+      : createFeedReader({
+          relays: createNostrRelays({ urls: config.NOSTR_RELAYS, connect: (url) => new WebSocket(url) }),
+          cache,
+          memory,
+          now: Date.now,
+        }),
+    identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
+  };
+}
 
-const opsDeps = (sources: Sources): Deps['ops'] => ({
-  opsSecret: sources.config.OPS_SECRET,
-  custody: sources.custody,
-  refunds: createRefundStore(sources.env.DB),
-  missingForMint: missingFor(sources.config, 'mint'),
-  missingForProof: missingFor(sources.config, 'proof'),
-  reserve: sources.reserve,
-  treasuryAddress: sources.treasuryAddress,
-  knownMints: knownMints(sources.config),
-  bitcoinSources: sources.esploras,
-  readAccounts: sources.readAccounts,
-});
+async function openApiDeps({ env, config, publicBaseUrl }: Sources): Promise<Deps['openapi']> {
+  const { documentReader } = await import('../features/openapi/stored-documents.ts');
+  return {
+    publicBaseUrl,
+    securityContact: config.SECURITY_CONTACT,
+    documents: documentReader(env.ASSETS, publicBaseUrl),
+    now: Date.now,
+  };
+}
 
-const poolsDeps = ({ config, log, cache, readAccounts }: Sources): Deps['pools'] => ({
-  orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
-  readAccounts,
-  config: {
-    POOL_DEFAULT_ADDRESS: config.POOL_DEFAULT_ADDRESS,
-    POOL_SAETH_SAUSD_ADDRESS: config.POOL_SAETH_SAUSD_ADDRESS,
-    POOL_SAUSD_USDC_ADDRESS: config.POOL_SAUSD_USDC_ADDRESS,
-  },
-  cache,
-  now: Date.now,
-  log,
-});
+async function opsDeps(sources: Sources): Promise<Deps['ops']> {
+  const { createRefundStore } = await import('../features/ops/refund-store.ts');
+  const { esploras, rpc } = await sources.upstreams();
+  return {
+    opsSecret: sources.config.OPS_SECRET,
+    custody: sources.custody,
+    refunds: createRefundStore(sources.env.DB),
+    missingForMint: missingFor(sources.config, 'mint'),
+    missingForProof: missingFor(sources.config, 'proof'),
+    reserve: sources.reserve,
+    treasuryAddress: sources.treasuryAddress,
+    knownMints: knownMints(sources.config),
+    bitcoinSources: esploras,
+    readAccounts: accountReader(rpc),
+  };
+}
 
-function reservesDeps(sources: Sources): Deps['reserves'] {
-  const { config, cache, sleep, rpc, esploras, reserve } = sources;
+async function poolsDeps({ config, log, cache, upstreams }: Sources): Promise<Deps['pools']> {
+  const [{ createOrca }, { rpc }] = await Promise.all([import('../providers/orca.ts'), upstreams()]);
+  return {
+    orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
+    readAccounts: accountReader(rpc),
+    config: {
+      POOL_DEFAULT_ADDRESS: config.POOL_DEFAULT_ADDRESS,
+      POOL_SAETH_SAUSD_ADDRESS: config.POOL_SAETH_SAUSD_ADDRESS,
+      POOL_SAUSD_USDC_ADDRESS: config.POOL_SAUSD_USDC_ADDRESS,
+    },
+    cache,
+    now: Date.now,
+    log,
+  };
+}
+
+async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
+  const [{ createAbsrStore }, { readBitcoinReserve }, { createProofStore }] = await Promise.all([
+    import('../features/reserves/absr-store.ts'),
+    import('../features/reserves/get-reserves.ts'),
+    import('../features/reserves/proof-store.ts'),
+  ]);
+  const { config, cache, sleep, reserve } = sources;
+  const { rpc, esploras, readPrices } = await sources.upstreams();
   const { bitcoinAddress } = reserve;
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   return {
@@ -204,7 +226,7 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
     readReserve: bitcoinAddress
       ? (refresh) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
       : null,
-    readPrices: sources.readPrices,
+    readPrices,
     custody: sources.custody,
     proofs: createProofStore(sources.reads),
     missingForProof: missingFor(config, 'proof'),
@@ -212,26 +234,44 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
   };
 }
 
-const statusDeps = (
-  { env, config, reads, cache, custody, reserve }: Sources,
-  reserves: Deps['reserves'],
-): Deps['status'] => ({
-  cache,
-  custody,
-  reserve,
-  missingVariables: missingAnywhere(config),
-  pingDatabase: () => createDatabaseStore(env.DB).ping(),
-  database: createDatabaseStore(reads),
-  heartbeat: createHeartbeat(env.KV),
-  maxQuotes: READ_QUOTES_PER_WINDOW,
-  readBacking: () => getSummary(reserves),
-  probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
-  readAlarms: () => activeAlarms(env.KV),
-  readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
-  now: Date.now,
-});
+async function statusDeps(sources: Sources): Promise<Deps['status']> {
+  const [{ activeAlarms }, { createDatabaseStore }, { createHeartbeat }, { releaseReader }] =
+    await Promise.all([
+      import('../features/status/check-alarms.ts'),
+      import('../features/status/database-store.ts'),
+      import('../features/status/heartbeat.ts'),
+      import('../features/status/release.ts'),
+    ]);
+  const { env, config, cache, custody, reserve } = sources;
+  return {
+    cache,
+    custody,
+    reserve,
+    missingVariables: missingAnywhere(config),
+    pingDatabase: () => createDatabaseStore(env.DB).ping(),
+    database: createDatabaseStore(sources.reads),
+    heartbeat: createHeartbeat(env.KV),
+    maxQuotes: CALL_LIMITS.read_quotes.quota,
+    async readBacking() {
+      const { getSummary } = await import('../features/reserves/get-summary.ts');
+      return getSummary(await reservesDeps(sources));
+    },
+    async probeUpstreams() {
+      const { upstreamProbes } = await import('./upstream-probes.ts');
+      return Promise.all(upstreamProbes(config).map(probe));
+    },
+    readAlarms: () => activeAlarms(env.KV),
+    readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
+    now: Date.now,
+  };
+}
 
-function swapDeps(sources: Sources): Deps['swap'] {
+async function swapDeps(sources: Sources): Promise<Deps['swap']> {
+  const [{ createQuoteBudgetStore }, { createSwapStore }, { feeNotes, swapRoutes }] = await Promise.all([
+    import('../features/swap/quote-budget-store.ts'),
+    import('../features/swap/swap-store.ts'),
+    import('./swap-routes.ts'),
+  ]);
   const { env, config } = sources;
   const { solanaAddress, bitcoinAddress } = sources.reserve;
   const missing = missingFor(config, 'custody');
@@ -243,7 +283,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
       solanaAddress && bitcoinAddress
         ? swapRoutes(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil))
         : [],
-    readPrices: sources.readPrices,
+    readPrices: async () => (await sources.upstreams()).readPrices(),
     quoteBudget: createQuoteBudgetStore(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: config.SWAP_MAX_SOL,
@@ -259,8 +299,15 @@ function swapDeps(sources: Sources): Deps['swap'] {
   };
 }
 
-function tokensDeps(sources: Sources): Deps['tokens'] {
-  const { env, config, rpc, readAccounts, treasuryAddress } = sources;
+async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
+  const [{ createSearchStore }, { createTokenFacts }, { createTokenStore }] = await Promise.all([
+    import('../features/tokens/search-store.ts'),
+    import('../features/tokens/token-facts.ts'),
+    import('../features/tokens/token-store.ts'),
+  ]);
+  const { env, config, treasuryAddress } = sources;
+  const { rpc } = await sources.upstreams();
+  const readAccounts = accountReader(rpc);
   return {
     custody: sources.custody,
     tokens: createTokenStore(sources.reads, env.DB),
@@ -270,6 +317,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message, signers) => {
+      const { signedTransaction } = await import('../chain/solana/transaction.ts');
       const blank = new Uint8Array(64);
       const { wire } = signedTransaction(message, [blank, ...Array<Uint8Array>(signers - 1).fill(blank)]);
       const { err } = await rpc.first((node) => node.simulate(btoa(String.fromCharCode(...wire))));
@@ -309,23 +357,52 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
   return { name, ok, needed, ms: Date.now() - started };
 }
 
-const built = new WeakMap<Env, { readonly sources: Sources; readonly deps: Deps }>();
+/** @returns accounts as the first node that answers has them at `confirmed` */
+const accountReader = (rpc: SolanaRpc) => (addresses: readonly string[]) =>
+  rpc.first((node) => node.accounts(addresses, 'confirmed'));
+
+type Built = { readonly sources: Sources; readonly features: Partial<Deps> };
+
+const built = new WeakMap<Env, Built>();
 
 /**
  * One set per `env`, because caches are part of it. The runtime passes the same `env` to every request of an
- * isolate until a variable or secret changes. It may then keep the isolate and pass a new one.
+ * isolate until a variable or secret changes. It may then keep the isolate and pass a new one. Only finished
+ * values are kept: a promise of a request that the runtime has cancelled would never settle.
  */
-export function apiOf(env: Env) {
-  let api = built.get(env);
-  if (api === undefined) {
-    const sources = sourcesOf(env);
-    api = { sources, deps: depsOf(sources) };
-    built.set(env, api);
-  }
-  return api;
+async function builtFor(env: Env): Promise<Built> {
+  const known = built.get(env);
+  if (known) return known;
+  const sources = await sourcesOf(env);
+  const made = built.get(env) ?? { sources, features: {} };
+  built.set(env, made);
+  return made;
 }
 
-export const apiDeps = (env: Env): Deps => apiOf(env).deps;
+export const sourcesFor = async (env: Env): Promise<Sources> => (await builtFor(env)).sources;
+
+async function featureOf<F extends Feature>(env: Env, feature: F): Promise<Deps[F]> {
+  const { sources, features } = await builtFor(env);
+  const known: Deps[F] | undefined = features[feature];
+  if (known) return known;
+  const made = await FEATURES[feature](sources);
+  const first: Deps[F] | undefined = features[feature];
+  if (first) return first;
+  features[feature] = made;
+  return made;
+}
+
+/** The dependencies of some features, and the log. */
+export async function featureDeps<F extends Feature>(
+  env: Env,
+  features: readonly F[],
+): Promise<Pick<Deps, F | 'log'>> {
+  const entries = features.map(async (feature) => [feature, await featureOf(env, feature)] as const);
+  const { log } = await sourcesFor(env);
+  return { log, ...Object.fromEntries(await Promise.all(entries)) } as Pick<Deps, F | 'log'>;
+}
+
+export const apiDeps = (env: Env): Promise<Deps> => featureDeps(env, Object.keys(FEATURES) as Feature[]);
 
 /** The most advanced status that any node reports for a transaction. */
 async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Area, type Config, DECLARATIONS } from '../config.ts';
-import { addressOfSecret, isBitcoinKey } from '../custody/kernel/signer.ts';
+import { addressOfSecret, derivedAddress, isBitcoinKey } from '../custody/kernel/signer.ts';
 
 /** The variables that the declarations require, and keys that parse but do not match their address. */
 function lacks(config: Config, area: Area): string[] {
@@ -29,6 +29,15 @@ const isNeededByVault = (config: Config, name: string): boolean =>
  * multiplication.
  */
 const solanaAddresses = new WeakMap<Config, { readonly address: string | undefined }>();
+
+/**
+ * Derives the address of the key with the platform, before the first use of this configuration. In JavaScript
+ * it takes 20 ms of an isolate's first request.
+ */
+export async function deriveAddress(config: Config): Promise<void> {
+  const { SOLANA_PRIVATE_KEY: secret } = config;
+  solanaAddresses.set(config, { address: secret && (await derivedAddress(secret)) });
+}
 
 /** Undefined without SOLANA_PRIVATE_KEY, or when it is unreadable. */
 function addressOfKey(config: Config): string | undefined {

@@ -33,8 +33,10 @@ import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { createVaultTransit } from '../providers/vault-transit.ts';
-import { clients, feeNotes, fetchFor, swapRoutes } from './clients.ts';
+import { clients } from './clients.ts';
 import { missingFor, reserveOf } from './configured.ts';
+import { fetchFor } from './fetch-for.ts';
+import { feeNotes, swapRoutes } from './swap-routes.ts';
 import { type Telemetry, type Wired, wired } from './telemetry.ts';
 import { thirdPartySwaps } from './third-party-swaps.ts';
 

@@ -18,8 +18,8 @@ import { failedParts, getStatus, type StatusReport } from '../features/status/ge
 import { createHeartbeat } from '../features/status/heartbeat.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
-import { apiOf } from './api.ts';
-import { analyticsDatabase, fetchFor } from './clients.ts';
+import { analyticsDatabase, featureDeps, sourcesFor } from './api.ts';
+import { fetchFor } from './fetch-for.ts';
 import { type Wired, wired } from './telemetry.ts';
 
 /** The dependencies of the queue's consumer. */
@@ -42,7 +42,7 @@ const EVERY_MINUTE = '* * * * *';
 
 /** Runs the tasks of a trigger separately: a failing task is logged and does not stop the others. */
 export async function runScheduled(cron: string, env: Env): Promise<void> {
-  const d = scheduledDeps(env);
+  const d = await scheduledDeps(env);
   const tasks = cron === EVERY_MINUTE ? d.everyMinute : d.daily;
   await Promise.all(
     tasks.map(async ({ name, run }) => {
@@ -55,9 +55,9 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
   );
 }
 
-export function scheduledDeps(env: Env): ScheduledDeps {
-  const { sources, deps } = apiOf(env);
-  const { config, custody, log, reserve } = sources;
+export async function scheduledDeps(env: Env): Promise<ScheduledDeps> {
+  const { config, custody, log, reserve } = await sourcesFor(env);
+  const deps = await featureDeps(env, ['analytics', 'reserves', 'status']);
   const { ipRetentionDays, now } = deps.analytics;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
@@ -98,7 +98,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
 function watchAlarms(
   env: Env,
   config: Wired,
-  { log, reserves, status }: Deps,
+  { log, reserves, status }: Pick<Deps, 'log' | 'reserves' | 'status'>,
   readStatus: () => Promise<StatusReport>,
 ): Promise<void> {
   const url = config.ALARM_WEBHOOK_URL;

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
 import type { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import { nearIntentsOf } from './clients.ts';
+import { nearIntentsOf } from './swap-routes.ts';
 import { log, type Wired } from './telemetry.ts';
 
 /**

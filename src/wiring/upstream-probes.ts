@@ -9,7 +9,9 @@ import { createChangeNow } from '../providers/changenow.ts';
 import { createLifi } from '../providers/lifi.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
-import { clients, fetchFor, nearIntentsOf } from './clients.ts';
+import { clients } from './clients.ts';
+import { fetchFor } from './fetch-for.ts';
+import { nearIntentsOf } from './swap-routes.ts';
 import type { Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {

@@ -18,17 +18,17 @@ const limiter = { limit: async () => ({ success: true }) };
 
 let clock: number;
 let app: ReturnType<typeof createApp>;
-const appOn = (bindings: Env) => {
-  const deps = apiDeps(bindings);
+const appOn = async (bindings: Env) => {
+  const deps = await apiDeps(bindings);
   return createApp(() => ({
     ...deps,
     log: () => undefined,
     analytics: { ...deps.analytics, now: () => clock },
   }));
 };
-beforeEach(() => {
+beforeEach(async () => {
   clock = NOON;
-  app = appOn({ ...env });
+  app = await appOn({ ...env });
 });
 
 const view = async (body: object, headers: Record<string, string> = {}, to = app) =>
@@ -163,7 +163,7 @@ it('writes page views to ANALYTICS_DB where it is bound, and to DB where it is n
   await migrate(second);
   const logged = async () =>
     Promise.all([env.DB, second].map((database) => rows('SELECT path FROM pageviews', database)));
-  const apart = appOn({ ...env, ANALYTICS_DB: second } as Env);
+  const apart = await appOn({ ...env, ANALYTICS_DB: second } as Env);
   expect((await view({ path: '/apart' }, {}, apart)).status).toBe(204);
   expect(await logged()).toEqual([[], [{ path: '/apart' }]]);
   expect((await view({ path: '/shared' })).status).toBe(204);
@@ -175,17 +175,17 @@ it('writes page views to ANALYTICS_DB where it is bound, and to DB where it is n
 it('purges DB as well as ANALYTICS_DB, and DB even while the other is full', async () => {
   await migrate(second);
   const old = "INSERT INTO pageviews (at_ms, path, referrer, ip) VALUES (1, '/', '', '203.0.113.9')";
-  const purgesOn = (database: D1Database) =>
-    scheduledDeps({ ...env, ANALYTICS_DB: database } as Env).everyMinute.filter(
+  const purgesOn = async (database: D1Database) =>
+    (await scheduledDeps({ ...env, ANALYTICS_DB: database } as Env)).everyMinute.filter(
       ({ name }) => name === 'purge_analytics',
     );
   const kept = async () =>
     Promise.all([env.DB, second].map((database) => rows('SELECT ip FROM pageviews', database)));
   for (const database of [env.DB, second]) await database.prepare(old).run();
-  for (const { run } of purgesOn(second)) await run();
+  for (const { run } of await purgesOn(second)) await run();
   expect(await kept()).toEqual([[{ ip: null }], [{ ip: null }]]);
   await env.DB.prepare(old).run();
-  const ended = await Promise.allSettled(purgesOn(FULL_DATABASE).map(({ run }) => run()));
+  const ended = await Promise.allSettled((await purgesOn(FULL_DATABASE)).map(({ run }) => run()));
   expect(ended.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   expect((await kept())[0]).toEqual([{ ip: null }, { ip: null }]);
 });

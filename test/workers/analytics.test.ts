@@ -43,12 +43,12 @@ const limiter = {
 };
 
 let app: ReturnType<typeof createApp>;
-beforeEach(() => {
+beforeEach(async () => {
   clock = NOON;
   rowsRead = 0;
   limiterKeys = [];
   ipRetentionDays = 30;
-  const deps = { ...apiDeps(env), log: () => undefined };
+  const deps = { ...(await apiDeps(env)), log: () => undefined };
   const analytics = createAnalyticsStore(metered, ignore);
   app = createApp(() => ({
     ...deps,

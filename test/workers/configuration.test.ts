@@ -25,7 +25,7 @@ const KEYS = {
   PUBLIC_BASE_URL: 'https://sluice.example',
 };
 
-const app = createApp((bindings) => ({ ...apiDeps(bindings), log: () => undefined }));
+const app = createApp(async (bindings) => ({ ...(await apiDeps(bindings)), log: () => undefined }));
 
 function appWith(bindings: Record<string, string>) {
   vi.stubGlobal('fetch', () => Promise.reject(new Error('no network here')));

@@ -142,7 +142,7 @@ describe('the custodian in the Workers runtime', () => {
   it('writes a swap to D1 from creation to settlement while the analytics database is full', async () => {
     Reflect.set(env, 'ANALYTICS_DB', FULL_DATABASE);
     try {
-      const app = createApp(() => ({ ...apiDeps({ ...env }), log: () => undefined }));
+      const app = createApp(async () => ({ ...(await apiDeps({ ...env })), log: () => undefined }));
       const viewed = await app.request(
         '/api/analytics/pageview',
         { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"path":"/"}' },

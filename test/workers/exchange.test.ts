@@ -62,7 +62,7 @@ const changenow = (): ChangeNow => ({
 });
 
 let app: ReturnType<typeof createApp>;
-beforeEach(() => {
+beforeEach(async () => {
   clock = NOON;
   asked = [];
   answerCreate = created;
@@ -72,7 +72,7 @@ beforeEach(() => {
   readAt = [];
   const memory = () => createCache({ kv: undefined, now: () => clock, defer: () => undefined });
   const waits = memory();
-  const deps = { ...apiDeps(env), log: () => undefined };
+  const deps = { ...(await apiDeps(env)), log: () => undefined };
   const fixed = { log: () => undefined, cache: memory(), memory: memory() };
   const exchange = (): Deps['exchange'] => ({
     ...fixed,

@@ -74,7 +74,8 @@ let broken: App;
 let withoutDatabase: App;
 let closed: Env;
 
-const appOf = (bindings: Env): App => createApp(() => ({ ...apiDeps(bindings), log: () => undefined }));
+const appOf = (bindings: Env): App =>
+  createApp(async () => ({ ...(await apiDeps(bindings)), log: () => undefined }));
 
 beforeAll(async () => {
   const refuse = (): never => {

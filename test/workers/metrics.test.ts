@@ -72,8 +72,8 @@ it('counts each call of an upstream with its outcome, and logs none', async () =
   expect(lines.join()).not.toContain('upstream_called');
 });
 
-it('an alarm of the cron is counted', () => {
-  const { log } = scheduledDeps(recorded());
+it('an alarm of the cron is counted', async () => {
+  const { log } = await scheduledDeps(recorded());
   log({ level: 'alarm', event: 'scheduled_task_failed', task: 'wake', reason: 'timeout' });
   expect(of('alarm')).toEqual([
     { indexes: ['alarm'], blobs: ['scheduled_task_failed', 'logged'], doubles: [] },

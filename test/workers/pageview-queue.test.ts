@@ -91,7 +91,7 @@ const sendAll = async (messages: readonly PageviewMessage[]) => {
 
 it('counts every view of the route through the queue, as the statistics show within seconds', async () => {
   const bindings = { ...env, PAGEVIEWS_QUEUE: queue, LIMITER: { limit: async () => ({ success: true }) } };
-  const deps = { ...apiDeps(bindings), log: () => undefined };
+  const deps = { ...(await apiDeps(bindings)), log: () => undefined };
   const app = createApp(() => deps);
   const send = (n: number) =>
     app.request(

@@ -130,7 +130,7 @@ async function fill(): Promise<void> {
   ]);
 }
 
-const app = createApp((all) => ({ ...apiDeps(all), log: () => undefined }));
+const app = createApp(async (all) => ({ ...(await apiDeps(all)), log: () => undefined }));
 
 beforeAll(async () => {
   vi.stubGlobal('fetch', async () => {

@@ -20,11 +20,17 @@ const PKCS8_PREFIX = [
 
 /**
  * The 64 bytes of a Solana secret key: base58 text, or the JSON array that solana-keygen writes. Undefined
- * when malformed or when its two halves do not match.
+ * when malformed.
  */
-function decodeSecret(text: string): Uint8Array | undefined {
+function secretBytes(text: string): Uint8Array | undefined {
   const bytes = text.trim().startsWith('[') ? fromJson(text) : decodeBase58(text.trim(), 64);
-  if (bytes?.length !== 64) return undefined;
+  return bytes?.length === 64 ? bytes : undefined;
+}
+
+/** The same bytes; undefined also when the two halves do not match. */
+function decodeSecret(text: string): Uint8Array | undefined {
+  const bytes = secretBytes(text);
+  if (!bytes) return undefined;
   const derived = ed25519.getPublicKey(bytes.slice(0, 32));
   return derived.every((byte, index) => byte === bytes[32 + index]) ? bytes : undefined;
 }
@@ -46,12 +52,36 @@ export function addressOfSecret(text: string): string | undefined {
   return bytes && encodeBase58(bytes.slice(32));
 }
 
+const signingKey = (bytes: Uint8Array): Promise<CryptoKey> =>
+  crypto.subtle.importKey(
+    'pkcs8',
+    Uint8Array.from([...PKCS8_PREFIX, ...bytes.slice(0, 32)]),
+    'Ed25519',
+    false,
+    ['sign'],
+  );
+
+/** The same address, with the platform's curve arithmetic: the second half verifies what the first one signs. */
+export async function derivedAddress(text: string): Promise<string | undefined> {
+  const bytes = secretBytes(text);
+  if (!bytes) return undefined;
+  const publicKey = bytes.slice(32);
+  try {
+    const verifying = await crypto.subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']);
+    const signature = await crypto.subtle.sign('Ed25519', await signingKey(bytes), publicKey);
+    const matches = await crypto.subtle.verify('Ed25519', verifying, signature, publicKey);
+    return matches ? encodeBase58(publicKey) : undefined;
+  } catch {
+    // The platform refuses a second half that is not a point.
+    return undefined;
+  }
+}
+
 /** @throws Error without the text when it is malformed */
 export function createSigner(text: string): Signer {
   const bytes = decodeSecret(text);
   if (!bytes) throw new Error('SOLANA_PRIVATE_KEY is not a Solana secret key');
-  const pkcs8 = Uint8Array.from([...PKCS8_PREFIX, ...bytes.slice(0, 32)]);
-  const key = crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', false, ['sign']);
+  const key = signingKey(bytes);
   return {
     address: encodeBase58(bytes.slice(32)),
     sign: async (message) => new Uint8Array(await crypto.subtle.sign('Ed25519', await key, message)),
