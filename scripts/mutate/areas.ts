@@ -33,22 +33,20 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'curve',
-    files: ['src/custody/asry/reward-curve.ts'],
+    files: ['src/custody/asry/epochs.ts'],
     tests: ['test/custody/asry/reward-curve.test.ts'],
   },
   {
     name: 'screen',
     files: [
       'src/custody/policy/bridge-programs.ts',
-      'src/custody/policy/compute-budget.ts',
-      'src/custody/policy/instruction.ts',
+      'src/custody/policy/deployments.ts',
       'src/custody/policy/instructions.ts',
-      'src/custody/policy/lookup-tables.ts',
-      'src/custody/policy/quote.ts',
+      'src/custody/policy/native-programs.ts',
       'src/custody/policy/policy.ts',
       'src/custody/policy/simulation.ts',
-      'src/custody/policy/system.ts',
-      'src/custody/policy/token.ts',
+      'src/custody/policy/resolved-instructions.ts',
+      'src/custody/policy/terms.ts',
     ],
     tests: [
       'test/custody/policy/edges.test.ts',

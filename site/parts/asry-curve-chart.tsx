@@ -1,4 +1,4 @@
-import { rewardsAt } from '../../src/custody/asry/reward-curve.ts';
+import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import { Chart } from './chart.tsx';
 import { grouped } from './format.ts';
 

@@ -1,6 +1,6 @@
 import type { AsryEpochs } from '../../packages/client/src/index.ts';
 import { formatAmount } from '../../src/core/amount.ts';
-import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
+import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
 import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
 import { AsryCurveChart } from './asry-curve-chart.tsx';
 import { count, counted, grouped, instant, rounded, significant, units } from './format.ts';

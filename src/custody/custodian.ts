@@ -21,14 +21,14 @@ import { createSigningGate } from './kernel/signing-gate.ts';
 import { createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits, coveredKind } from './kernel/spending-limits.ts';
 import { createPayments } from './payments/payment-requests.ts';
+import { programMemory, trustPrograms } from './policy/deployments.ts';
 import { overheadOf } from './policy/terms.ts';
 import { createDailyMint } from './reserve/daily-mint.ts';
 import { archivedProof, createProofs, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { createSwaps } from './swap/create-swap.ts';
-import { createSwapKind, type SwapPorts } from './swap/operation.ts';
-import { recoveredSwap } from './swap/recovery.ts';
-import { createThirdPartyCheck, programMemory, trustPrograms } from './swap/third-party-payment.ts';
+import { createSwapKind, recoveredSwap, type SwapPorts } from './swap/operation.ts';
+import { createThirdPartyCheck } from './swap/third-party-payment.ts';
 import { openStorage } from './versioned-store.ts';
 
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */

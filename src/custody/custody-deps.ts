@@ -2,7 +2,7 @@
  * The dependencies of a custodian.
  * @module
  */
-import type { AsryPorts } from './asry/claims.ts';
+import type { AsryPorts } from './asry/payout-operation.ts';
 import type { CustodyLimits } from './budgets.ts';
 import type { Assemble } from './kernel/executor.ts';
 import type { OperationKind } from './kernel/module.ts';

@@ -11,14 +11,14 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
-import { createAsryPorts } from '../custody/asry/ports.ts';
+import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custody-deps.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { Signer } from '../custody/kernel/ports.ts';
-import { createRemoteSigner } from '../custody/kernel/remote-signer.ts';
 import {
   createMintKeys,
   createProofSigner,
+  createRemoteSigner,
   createSigner,
   isBitcoinKey,
   type MintKeys,
@@ -26,7 +26,7 @@ import {
 } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
-import { createRefundSearch } from '../custody/payments/refund-search.ts';
+import { createRefundSearch } from '../custody/payments/refund-operation.ts';
 import { createReservePorts } from '../custody/reserve/upstream-views.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';

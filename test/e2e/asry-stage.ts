@@ -2,7 +2,7 @@
 
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { entitlementOf, receiveFee } from '../../src/custody/asry/reward-curve.ts';
+import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
 import { createStage, type Stage } from '../chain/solana/deposit-scenes.ts';
 import type { SolanaKey } from '../world/keys.ts';
 import type { World } from '../world/world.ts';

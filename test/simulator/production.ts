@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createRemoteSigner } from '../../src/custody/kernel/signer.ts';
 
 export type Production = Pick<typeof import('../../src/custody/custodian.ts'), 'createCustodian'> &
   Pick<typeof import('../../src/wiring/custody.ts'), 'composeCustody'> &
@@ -16,14 +17,15 @@ export type Production = Pick<typeof import('../../src/custody/custodian.ts'), '
     'createSolanaRpc' | 'RpcRefusal' | 'asUpstreamFailure'
   > &
   Pick<typeof import('../../src/core/errors.ts'), 'upstreamFailed'> &
-  Pick<typeof import('../../src/custody/kernel/remote-signer.ts'), 'createRemoteSigner'> & {
+  Pick<typeof import('../../src/custody/kernel/signer.ts'), 'createRemoteSigner'> & {
     /** Text of schema.sql. */
     readonly schema: string;
     /** An earlier release: every second instance runs it, so that each restart is an upgrade or a rollback. */
     readonly previous?: Production;
   };
 
-const REMOTE_SIGNER = 'custody/kernel/remote-signer.ts';
+/** Where a release may have its signer for a key service. */
+const REMOTE_SIGNERS = ['custody/kernel/signer.ts', 'custody/kernel/remote-signer.ts'];
 
 export const OWN_SOURCE = join(import.meta.dirname, '../../src');
 
@@ -33,7 +35,7 @@ export const OWN_SOURCE = join(import.meta.dirname, '../../src');
  */
 export async function loadProduction(source: string, previous?: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
-  const [custodian, wiring, config, esplora, operation, rpc, errors, signer] = await Promise.all([
+  const [custodian, wiring, config, esplora, operation, rpc, errors, signers] = await Promise.all([
     load('custody/custodian.ts'),
     load('wiring/custody.ts'),
     load('config.ts'),
@@ -41,10 +43,7 @@ export async function loadProduction(source: string, previous?: string): Promise
     load('custody/kernel/operation.ts'),
     load('providers/solana-rpc.ts'),
     load('core/errors.ts'),
-    // A release without a key service gets ours: it signs like any other signer.
-    existsSync(join(source, REMOTE_SIGNER))
-      ? load(REMOTE_SIGNER)
-      : import('../../src/custody/kernel/remote-signer.ts'),
+    Promise.all(REMOTE_SIGNERS.filter((file) => existsSync(join(source, file))).map(load)),
   ]);
   return {
     createCustodian: custodian.createCustodian,
@@ -56,7 +55,8 @@ export async function loadProduction(source: string, previous?: string): Promise
     RpcRefusal: rpc.RpcRefusal,
     asUpstreamFailure: rpc.asUpstreamFailure,
     upstreamFailed: errors.upstreamFailed,
-    createRemoteSigner: signer.createRemoteSigner,
+    // A release without a key service gets ours: it signs like any other signer.
+    createRemoteSigner: Object.assign({ createRemoteSigner }, ...signers).createRemoteSigner,
     schema: readFileSync(join(source, '../schema.sql'), 'utf8'),
     ...(previous === undefined ? {} : { previous: await loadProduction(previous) }),
   };

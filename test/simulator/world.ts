@@ -6,7 +6,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
 import type { Config } from '../../src/config.ts';
-import { rewardsAt } from '../../src/custody/asry/reward-curve.ts';
+import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';

@@ -10,7 +10,7 @@ import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
-import { entitlementOf } from '../../src/custody/asry/reward-curve.ts';
+import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
 

@@ -7,9 +7,8 @@ import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
-import type { Epoch } from './epochs.ts';
+import { type Epoch, entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
-import { entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './reward-curve.ts';
 import {
   alreadyClaimed,
   claimsPaused,

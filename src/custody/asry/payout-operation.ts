@@ -3,11 +3,16 @@
  * deposit. The plan fixes all parameters; preparation only reads the chain once more before signing.
  * @module
  */
+
+import type { DepositTerms, DepositTransaction } from '../../chain/solana/deposit.ts';
+import { findAta } from '../../chain/solana/token-instructions.ts';
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-messages.ts';
+import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
-import type { Blockhash } from '../kernel/solana-view.ts';
+import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
+import type { AsryProgram } from './epochs.ts';
 
 /**
  * An attempt ends with a failed landing or an expiry. After three attempts the payout is owed again and
@@ -32,6 +37,16 @@ export type AsryPayoutPorts = {
   /** Reads all receivers in one call, in the given order; at most 90. @throws AppError UPSTREAM_FAILED */
   readPayees(receivers: readonly string[]): Promise<Payee[]>;
   latestBlockhash(): Promise<Blockhash>;
+};
+
+export type AsryPorts = AsryPayoutPorts & {
+  /**
+   * The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError
+   * UPSTREAM_FAILED
+   */
+  transaction(signature: string): Promise<DepositTransaction | null>;
+  readonly terms: DepositTerms;
+  readonly program: AsryProgram;
 };
 
 export type PayoutPlan = {
@@ -90,4 +105,54 @@ function objection(payee: Payee, transfer: TokenTransfer): string | undefined {
   if (payee.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';
   if (payee.accountOwner !== transfer.to) return 'recipient_account_foreign';
   return payee.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
+}
+
+type Mint = { readonly program: string; readonly decimals: number };
+
+/** The chain reads of claims and payouts. */
+export function createAsryPorts(
+  { agreed, transaction, latestBlockhash }: SolanaView,
+  p: { reserveAddress: string; mint: string; terms: DepositTerms; program: AsryProgram },
+): AsryPorts {
+  let known: Mint | undefined;
+
+  /** The program and decimals of a mint never change. */
+  async function readMint(): Promise<Mint | undefined> {
+    if (known) return known;
+    const [mint] = await agreed(`mint ${p.mint}`, async (node) => {
+      const [account] = (await node.accounts([p.mint], 'finalized')).accounts;
+      const decoded = account && decodeMint(account.owner, account.data);
+      return decoded ? { program: decoded.program, decimals: decoded.decimals } : null;
+    });
+    known = mint ?? undefined;
+    return known;
+  }
+
+  return {
+    ...p,
+    transaction,
+    latestBlockhash,
+
+    async readPayees(receivers) {
+      const mint = await readMint();
+      if (!mint)
+        return receivers.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
+      const holders = [p.reserveAddress, ...receivers];
+      const addresses = holders.map((holder) => findAta(holder, p.mint, mint.program));
+      const views = await agreed(
+        `payees ${receivers.join(' ').slice(0, 100)}`,
+        async (node) => {
+          const { accounts } = await node.accounts(addresses, 'confirmed');
+          const [reserve, ...theirs] = accounts.map((account) =>
+            account ? decodeTokenAccount(account.owner, account.data) : undefined,
+          );
+          return { owners: theirs.map((account) => account?.owner ?? null), atoms: reserve?.atoms ?? 0n };
+        },
+        ({ owners }) => owners,
+      );
+      const [{ owners }] = views;
+      const reserveAtoms = views.reduce((low, { atoms }) => (atoms < low ? atoms : low), views[0].atoms);
+      return owners.map((accountOwner) => ({ ...mint, accountOwner, reserveAtoms }));
+    },
+  };
 }

@@ -8,8 +8,7 @@ import type { AsryEpochView, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
 import { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './claim-view.ts';
-import type { Epoch } from './epochs.ts';
-import { entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './reward-curve.ts';
+import { type Epoch, entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './epochs.ts';
 
 const DOLLAR = 1_000_000n;
 

@@ -1,17 +1,17 @@
 /**
  * Begins operations of every kind except swaps, which have their own caps and quotes. One critical section
- * contains the intent, the names it consumes and the reservation.
+ * contains the intent, the names it consumes and the reservation. The refusals at the end are shared by all kinds.
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
-import { signingStopped, spendingRefusal, upstreamRefusal } from './refusals.ts';
 import type { BalanceReader } from './solana-view.ts';
-import { type Balance, type Budget, checkIntent } from './spending-limits.ts';
+import { type Balance, type Budget, checkIntent, type SpendingVerdict, solText } from './spending-limits.ts';
 
 export type BeginPorts = {
   readonly journal: Journal;
@@ -139,3 +139,62 @@ const alreadyUsed = (name: string): Refusal => ({
   message: 'This payment already serves another purpose.',
   details: { name },
 });
+
+/** Signing is stopped for now. */
+export const signingStopped = (reason: string): Refusal => ({
+  code: 'SIGNING_PAUSED',
+  message: 'Signing is paused. Nothing was reserved or signed.',
+  retryAfterSeconds: 300,
+  details: { reason },
+});
+
+export const upstreamRefusal = (reason: string): Refusal => ({
+  code: 'UPSTREAM_FAILED',
+  message: 'The bridge or the chain did not answer as expected.',
+  details: { reason },
+});
+
+/** The refusal for a verdict of the spending limits; it names the limit. */
+export function spendingRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
+  switch (verdict.code) {
+    case 'INSUFFICIENT_BALANCE': {
+      const left = verdict.available > 0n ? verdict.available : 0n;
+      return {
+        code: verdict.code,
+        message: `The reserve can spend ${solText(left)} now, after its fee reserve and floor.`,
+        details: { availableLamports: left.toString() },
+      };
+    }
+    case 'AMOUNT_TOO_LARGE':
+      return {
+        code: verdict.code,
+        message: `One operation may move ${solText(verdict.maximum)} at most.`,
+        details: { maxAmountLamports: verdict.maximum.toString() },
+      };
+    case 'LIMIT_REACHED': {
+      const { limit, unit, maximum, used, availableAt } = verdict;
+      const seconds = Math.max(Math.ceil((availableAt - now) / 1_000), 1);
+      const retryAfterSeconds = Math.min(seconds, DAY_MS / 1_000);
+      const text = (atoms: bigint) => (unit === 'lamports' ? solText(atoms) : String(atoms));
+      const suffix = unit === 'lamports' ? 'Lamports' : '';
+      return {
+        code: 'SPENDING_LIMIT_REACHED',
+        message: `The ${limit.replace('_', ' per ')} limit of ${text(maximum)} has no room: ${text(used)} are in use.`,
+        retryAfterSeconds,
+        details: {
+          limit,
+          [`maximum${suffix}`]: maximum.toString(),
+          [`used${suffix}`]: used.toString(),
+          nextAvailableAt: new Date(now + retryAfterSeconds * 1_000).toISOString(),
+        },
+      };
+    }
+    case 'BALANCE_OUTDATED':
+      return {
+        code: 'UPSTREAM_FAILED',
+        message: 'The chain does not show the outcome of earlier operations yet.',
+        retryAfterSeconds: 5,
+        details: { reason: 'balance_outdated' },
+      };
+  }
+}

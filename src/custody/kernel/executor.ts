@@ -6,11 +6,10 @@
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
-import type { OperationKind, Prepared } from './module.ts';
+import { decodePrepared, encodePrepared, type OperationKind, type Prepared, type Ready } from './module.ts';
 import type { Facts, Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 import { ALARM_FAILURES, retryAfter } from './row-retries.ts';
-import { decodePrepared, encodePrepared } from './signer.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
 import {
@@ -61,8 +60,6 @@ const MAX_TURNS = 8;
 const UNSIGNED_LIFE_MS = 20_000;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
-
-type Ready = Extract<Prepared, { ok: true }>;
 
 export type Executor = ReturnType<typeof createExecutor>;
 

@@ -2,6 +2,7 @@
  * One domain inside the custodian: its kinds of operations, its background work, and its recovery.
  * @module
  */
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer } from '../api.ts';
 import type { Begin } from './begin-operation.ts';
@@ -74,6 +75,46 @@ export type Prepared =
   /** The chain already shows the outcome. */
   | { readonly ok: false; readonly found: Facts };
 
+/** A message that is ready to be signed. */
+export type Ready = Extract<Prepared, { ok: true }>;
+
+type StoredMessage = Pick<Ready, 'ok' | 'plan' | 'claims'> & {
+  readonly message: string;
+  readonly cosignatures: readonly string[];
+  readonly cost: string;
+  readonly spend?: string;
+  readonly signedAt: {
+    readonly slot: string;
+    readonly witnesses: readonly { readonly node: string; readonly slot: string; readonly height: string }[];
+  };
+};
+
+/** JSON of a prepared message; `decodePrepared` reads it back. */
+export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): string =>
+  JSON.stringify(
+    { ...rest, message: bytesToHex(message), cosignatures: cosignatures.map(bytesToHex) },
+    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+  );
+
+export function decodePrepared(text: string): Ready {
+  const { signedAt, message, cosignatures, cost, spend, ...rest } = JSON.parse(text) as StoredMessage;
+  return {
+    ...rest,
+    message: hexToBytes(message),
+    cosignatures: cosignatures.map(hexToBytes),
+    cost: BigInt(cost),
+    ...(spend === undefined ? {} : { spend: BigInt(spend) }),
+    signedAt: {
+      slot: BigInt(signedAt.slot),
+      witnesses: signedAt.witnesses.map(({ node, slot, height }) => ({
+        node,
+        slot: BigInt(slot),
+        height: BigInt(height),
+      })),
+    },
+  };
+}
+
 export type Settled = {
   readonly settlement: Settlement;
   /** Names that it consumes: a Bitcoin output, a refund's signature. */
@@ -93,10 +134,7 @@ export type OperationKind = {
 };
 
 /** A message that is ready to be signed, has no cost against a fair price and consumes no names. */
-export const plainlyPrepared = (
-  message: Uint8Array,
-  { slot, witnesses }: SignedAt,
-): Extract<Prepared, { ok: true }> => ({
+export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: SignedAt): Ready => ({
   ok: true,
   message,
   signedAt: { slot, witnesses },

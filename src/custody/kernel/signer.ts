@@ -1,17 +1,20 @@
 /**
- * The only code that reads the reserve's secret key. It keeps a key object that cannot be exported.
+ * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. This is the
+ * only code that reads the secret key; it keeps a key object that cannot be exported.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-message.ts';
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
-import type { Prepared } from './module.ts';
-import type { Signer } from './ports.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
+import type { Keychain } from '../../providers/vault-transit.ts';
+import type { Log, Signer } from './ports.ts';
 
 /** DER prefix of an ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8_PREFIX = [
@@ -145,40 +148,75 @@ export function createMintKeys(seed: string): MintKeys {
   };
 }
 
-type Ready = Extract<Prepared, { ok: true }>;
-type StoredMessage = Pick<Ready, 'ok' | 'plan' | 'claims'> & {
-  readonly message: string;
-  readonly cosignatures: readonly string[];
-  readonly cost: string;
-  readonly spend?: string;
-  readonly signedAt: {
-    readonly slot: string;
-    readonly witnesses: readonly { readonly node: string; readonly slot: string; readonly height: string }[];
-  };
+/** The signature is awaited for this time. The message is stored, so the next request is for the same one. */
+const SIGN_TIMEOUT_MS = 8_000;
+/** How long a successful check of the key remains valid. */
+const CHECK_MS = 3_600_000;
+const UPSTREAM = 'key_service';
+
+export type RemoteSignerPorts = {
+  readonly keychain: Keychain;
+  /** Whether the ed25519 signature of the message is valid for the reserve's address. */
+  verify(message: Uint8Array, signature: Uint8Array): Promise<boolean>;
+  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly now: () => number;
+  readonly log: Log;
 };
 
-/** JSON of a prepared message; `decodePrepared` reads it back. */
-export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): string =>
-  JSON.stringify(
-    { ...rest, message: bytesToHex(message), cosignatures: cosignatures.map(bytesToHex) },
-    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
-  );
+/**
+ * Signs with a key that is held by a key service. The service is trusted only to hold the key: each signature is
+ * verified before use. A late, missing or wrong signature is an error that changes no operation.
+ */
+export function createRemoteSigner({ keychain, verify, within, now, log }: RemoteSignerPorts): Signer {
+  const { address } = keychain;
+  let checkedAt: number | undefined;
 
-export function decodePrepared(text: string): Ready {
-  const { signedAt, message, cosignatures, cost, spend, ...rest } = JSON.parse(text) as StoredMessage;
+  /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
+  async function awaited<T>(work: () => Promise<T>): Promise<T> {
+    const started = work();
+    // A late failure has no caller any more.
+    started.catch(() => undefined);
+    try {
+      const value = await within(
+        started.then((done) => ({ done })),
+        SIGN_TIMEOUT_MS,
+      );
+      if (value) return value.done;
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause;
+      throw upstreamFailed(UPSTREAM, 'unexpected', cause);
+    }
+    throw upstreamFailed(UPSTREAM, 'timeout');
+  }
+
+  async function check(): Promise<void> {
+    if (checkedAt !== undefined && now() - checkedAt < CHECK_MS && now() >= checkedAt) return;
+    if (!(await awaited(() => keychain.isAvailable()))) {
+      log({ level: 'alarm', event: 'key_service_other_key', address });
+      throw upstreamFailed(UPSTREAM, 'other_key');
+    }
+    checkedAt = now();
+  }
+
   return {
-    ...rest,
-    message: hexToBytes(message),
-    cosignatures: cosignatures.map(hexToBytes),
-    cost: BigInt(cost),
-    ...(spend === undefined ? {} : { spend: BigInt(spend) }),
-    signedAt: {
-      slot: BigInt(signedAt.slot),
-      witnesses: signedAt.witnesses.map(({ node, slot, height }) => ({
-        node,
-        slot: BigInt(slot),
-        height: BigInt(height),
-      })),
+    address,
+    isRemote: true,
+
+    async check() {
+      try {
+        await check();
+      } catch (error) {
+        log({ level: 'warn', event: 'key_service_unchecked', reason: failureReason(error) });
+      }
+    },
+
+    async sign(message) {
+      await check();
+      const [signed] = await awaited(() => keychain.signMessages([{ content: message }]));
+      const signature = signed?.[address];
+      if (signature && (await verify(message, signature))) return signature;
+      log({ level: 'alarm', event: 'key_service_wrong_signature', address });
+      throw upstreamFailed(UPSTREAM, 'wrong_signature');
     },
   };
 }

@@ -4,14 +4,14 @@
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
-import { dueTime } from '../kernel/row-retries.ts';
+import { dueTime, isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
-import { createReferenceChecks } from './reference-checks.ts';
 import type { ReferenceStore } from './reference-store.ts';
-import type { RequestStore } from './request-store.ts';
-import { createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
+import type { PaymentRequest, RequestStore } from './request-store.ts';
+import { type Budget, createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
@@ -100,6 +100,136 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
       const startedAt = now();
       if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget)) lastRead = startedAt;
       await p.booking.retry(RETRIES_PER_RUN);
+    },
+  };
+}
+
+/**
+ * Requests that one run checks: those that callers read, the most overdue and the newest. Each group has its
+ * own share.
+ */
+const ASKED_PER_RUN = 8;
+const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
+const NEWEST_PER_RUN = 4;
+/**
+ * One list costs one call at any length. A reference with more entries than all pages was flooded on purpose.
+ */
+const PAGE = 1_000;
+const MAX_PAGES = 5;
+/**
+ * Transactions of one reference that one run reads, so that a flooded reference does not delay other
+ * requests.
+ */
+const READS_PER_REFERENCE = 5;
+/** Interval between checks of a request that callers read. */
+const ASKED_CHECK_MS = 4_000;
+/** Maximum requests that await such a check. */
+const MAX_ASKED = 500;
+/** Intervals between checks of a request that is not read: while it is new, and later. */
+const FIRST_CHECK_MS = 4_000;
+const RAREST_CHECK_MS = 60_000;
+
+export type ReferenceChecksPorts = {
+  readonly references: ReferenceStore;
+  readonly booking: Pick<Booking, 'isKnown' | 'read'>;
+  readonly nodes: readonly TreasuryNode[];
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+/**
+ * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the reference are
+ * listed, so other transfers to the treasury cannot hide such a payment.
+ */
+export function createReferenceChecks(p: ReferenceChecksPorts) {
+  const { references, booking, now } = p;
+  let turn = 0;
+  /** Requests that a caller has read since their last check, in the order of the reads. */
+  const asked = new Set<string>();
+  /** When each of these requests was last checked, in Unix milliseconds. */
+  const checkedAt = new Map<string, number>();
+
+  const isDue = (id: string): boolean =>
+    isTimeOver((checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, now());
+
+  /** Reads one node's list for a reference; the next check uses the next node. */
+  async function check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
+    let reads = Math.min(READS_PER_REFERENCE, budget.reads);
+    let before: string | undefined;
+    for (let pages = 0; pages < MAX_PAGES && reads > 0; pages++) {
+      const page = await node.signatures(reference, {
+        limit: PAGE,
+        ...(before === undefined ? {} : { before }),
+      });
+      for (const { signature, err } of page) {
+        if (err !== null || booking.isKnown(signature)) continue;
+        if (reads === 0) return;
+        reads--;
+        budget.reads--;
+        if ((await booking.read(signature, node.name)) === 'stop') return;
+      }
+      before = page.at(-1)?.signature;
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** The requests of one run: those that callers read, the most overdue, and the newest. */
+  function due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
+    const found = new Map<string, PaymentRequest>();
+    for (const id of asked) {
+      if (found.size >= ASKED_PER_RUN) break;
+      const request = references.open(id);
+      if (!request) asked.delete(id);
+      else if (isDue(id)) found.set(id, request);
+    }
+    for (const request of references.overdue(now(), RAREST_CHECK_MS, OVERDUE_PER_RUN[by]))
+      found.set(request.id, request);
+    for (const request of references.newest(now(), RAREST_CHECK_MS, NEWEST_PER_RUN))
+      found.set(request.id, request);
+    return found;
+  }
+
+  function markChecked({ id, createdAt }: PaymentRequest): void {
+    asked.delete(id);
+    checkedAt.delete(id);
+    checkedAt.set(id, now());
+    for (const old of checkedAt.keys()) {
+      if (checkedAt.size <= MAX_ASKED) break;
+      checkedAt.delete(old);
+    }
+    const wait = Math.min(FIRST_CHECK_MS + Math.max(now() - createdAt, 0) / 8, RAREST_CHECK_MS);
+    references.checkAt(id, Math.ceil(now() + wait));
+  }
+
+  return {
+    /** Whether a request that a caller read awaits its check. */
+    isAsked: (): boolean => asked.size > 0,
+
+    /**
+     * Schedules an early check of an open request's reference; false if one was made or requested just
+     * before.
+     */
+    askFor(id: string): boolean {
+      if (asked.has(id) || asked.size >= MAX_ASKED || !isDue(id)) return false;
+      asked.add(id);
+      return true;
+    },
+
+    async run(budget: Budget, by: 'alarm' | 'cron'): Promise<void> {
+      references.purge();
+      for (const request of due(by).values()) {
+        const node = p.nodes[turn++ % p.nodes.length];
+        if (!node || budget.reads <= 0) return;
+        markChecked(request);
+        await check(request, node, budget).catch((error: unknown) => {
+          p.log({
+            level: 'warn',
+            event: 'reference_check_failed',
+            node: node.name,
+            reason: failureReason(error),
+          });
+        });
+      }
     },
   };
 }

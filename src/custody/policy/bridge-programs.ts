@@ -10,7 +10,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { decodeVaultSwap, judgeVaultSwap } from '../../bridges/lifi-chainflip.ts';
 import { programAddress } from '../../chain/solana/program-address.ts';
 import type { Sats } from '../../core/amount.ts';
-import { allowed, denied, type Judgement, type ResolvedInstruction } from './instruction.ts';
+import { allowed, denied, type Judgement, type ResolvedInstruction } from './resolved-instructions.ts';
 import type { PolicyTerms } from './terms.ts';
 
 export const TRACKER_PROGRAM = '3i5JeuZuUxeKtVysUnwQNGerJP2bSMX9fTFfS4Nxe3Br';

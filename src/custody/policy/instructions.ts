@@ -11,13 +11,27 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-prog
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Sats } from '../../core/amount.ts';
 import { judgeChainflip, judgeTracker, TRACKER_PROGRAM } from './bridge-programs.ts';
-import { COMPUTE_BUDGET_PROGRAM, judgeComputeBudget, priorityFee } from './compute-budget.ts';
-import { denied, type Effect, type Judgement, type ResolvedInstruction } from './instruction.ts';
-import { resolveInstructions, type TableViews } from './lookup-tables.ts';
+import { type Deployments, UPGRADEABLE } from './deployments.ts';
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  judgeAssociatedToken,
+  judgeComputeBudget,
+  judgeSystem,
+  judgeToken,
+  priorityFee,
+  SYSTEM_PROGRAM,
+} from './native-programs.ts';
 import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
-import { judgeSystem, SYSTEM_PROGRAM } from './system.ts';
+import {
+  denied,
+  type Effect,
+  type Judgement,
+  type ResolvedInstruction,
+  resolveInstructions,
+  type TableViews,
+} from './resolved-instructions.ts';
 import type { PolicyTerms, SwapOrder } from './terms.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, judgeAssociatedToken, judgeToken } from './token.ts';
 
 /** The account that receives LI.FI's own fee. */
 export const LIFI_COLLECTOR = '34FKjAdVcTax2DHqV2XnbXa9J3zmyKcFuFKWbcmgxjgm';
@@ -27,15 +41,6 @@ const ON_ROUTE: Readonly<Record<Tool, readonly string[]>> = {
   near: COMMON,
   chainflip: [...COMMON, SWAP_ENDPOINT_PROGRAM],
 };
-/** Programs with an upgrade authority; the others are built into the chain. */
-export const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];
-
-/** Slot of a program's last deployment: the stored slot (null before the first swap) and the chain's slot. */
-export type Deployments = ReadonlyMap<
-  string,
-  { readonly recorded: bigint | null; readonly current: bigint | null }
->;
-
 export type ApprovedShape = {
   /** The one transfer that is not a fee, or the one vault swap. */
   readonly leg:

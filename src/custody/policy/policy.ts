@@ -17,10 +17,9 @@ import { lamports, type Sats, sats } from '../../core/amount.ts';
 import type { LifiQuote } from '../../providers/lifi.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { type ApprovedShape, checkInstructions, type InstructionEvidence } from './instructions.ts';
-import { checkQuote } from './quote.ts';
 import { type PolicyRefusal, refuse } from './refusal.ts';
 import { checkSimulation, type SimulationResult } from './simulation.ts';
-import type { PolicyTerms, SwapOrder } from './terms.ts';
+import { checkQuote, type PolicyTerms, type SwapOrder } from './terms.ts';
 
 /**
  * S1 to S4: exactly one transaction, decodable in one way only, that needs only the reserve's signature and

@@ -6,10 +6,10 @@
 import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainflip.ts';
 import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import type { Lamports } from '../../core/amount.ts';
-import type { ResolvedInstruction } from './instruction.ts';
 import type { ApprovedShape } from './instructions.ts';
+import { SYSTEM_PROGRAM, SYSTEM_TRANSFER } from './native-programs.ts';
 import { type PolicyRefusal, refuse } from './refusal.ts';
-import { SYSTEM_PROGRAM, TRANSFER } from './system.ts';
+import type { ResolvedInstruction } from './resolved-instructions.ts';
 import type { PolicyTerms } from './terms.ts';
 
 export type AccountState = { readonly owner: string; readonly lamports: bigint; readonly data: Uint8Array };
@@ -79,7 +79,12 @@ function checkInner(
     const read = createByteReader(call.data);
     const discriminator = call.data.length < 12 ? -1 : read.u32();
     const lamports = discriminator < 0 ? 0n : read.u64();
-    if (isFromUs && discriminator === TRANSFER && call.data.length === 12 && to?.address === NATIVE_VAULT) {
+    if (
+      isFromUs &&
+      discriminator === SYSTEM_TRANSFER &&
+      call.data.length === 12 &&
+      to?.address === NATIVE_VAULT
+    ) {
       paid += lamports;
     } else if (
       isFromUs &&

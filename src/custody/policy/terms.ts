@@ -1,9 +1,14 @@
 /**
- * The reserve's own addresses and limits and the order: the transaction policy compares everything with them.
+ * The reserve's own addresses and limits and the order: the transaction policy compares everything with them, and the
+ * quote first (S20 and S21).
  * @module
  */
+
+import { judgeLifiQuote, type Tool } from '../../bridges/lifi-quote.ts';
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
+import type { LifiQuote } from '../../providers/lifi.ts';
+import { type PolicyRefusal, refuse } from './refusal.ts';
 
 export type PolicyLimits = {
   /** Maximum priority fee in lamports. */
@@ -36,3 +41,28 @@ export type SwapOrder = {
   /** Minimum output at an independent price, less our slippage and costs. */
   readonly floorSats: Sats;
 };
+
+/** The blockhash, the price and the one-time address expire together. */
+const MAX_AGE_MS = 60_000;
+
+/**
+ * S20 and S21: the quote matches our own request, is fresh, and pays enough at our own price.
+ * @param ageMs milliseconds since the request was sent
+ */
+export function checkQuote(
+  quote: LifiQuote,
+  order: SwapOrder,
+  terms: PolicyTerms,
+  ageMs: number,
+): PolicyRefusal | { readonly ok: true; readonly tool: Tool } {
+  const echo = judgeLifiQuote(quote, {
+    amount: order.amount,
+    slippageBps: order.slippageBps,
+    reserveAddress: terms.reserveAddress,
+    bitcoinAddress: terms.bitcoinAddress,
+    maxFeeBps: terms.limits.maxFeeBps,
+  });
+  if (!echo.ok) return refuse(echo.reason);
+  if (!(ageMs >= 0 && ageMs <= MAX_AGE_MS)) return refuse('quote_stale');
+  return BigInt(quote.estimate.toAmountMin) < order.floorSats ? refuse('quote_minimum') : echo;
+}

@@ -5,9 +5,8 @@
  */
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
-import type { Facts, Operation } from '../kernel/operation.ts';
-import { mirrorStatus } from '../kernel/operation.ts';
-import { signingStopped, spendingRefusal, upstreamRefusal } from '../kernel/refusals.ts';
+import { signingStopped, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
+import { type Facts, mirrorStatus, type Operation } from '../kernel/operation.ts';
 import { type SpendingVerdict, solText } from '../kernel/spending-limits.ts';
 import { COST_DAY } from './limits.ts';
 

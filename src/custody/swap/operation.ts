@@ -4,6 +4,7 @@
  * @module
  */
 import { type SwapQuote, withoutQuoteRefusal } from '../../bridges/route.ts';
+import { lamportsChange } from '../../chain/solana/balance-change.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import {
@@ -13,6 +14,7 @@ import {
   MAX_DIVERGENCE_BPS,
   type PriceReport,
 } from '../../core/price.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { OperationKind, Prepared } from '../kernel/module.ts';
 import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
@@ -203,4 +205,41 @@ function unforeseen({ plan, amount, reserved }: Operation, landing: Landing): st
   const { debit, movesTokens = false } = landing;
   const seen = { error: null, before: debit, after: 0n, changesTokens: movesTokens };
   return checkLanding(seen, { amount, spend: reserved })?.reason;
+}
+
+/**
+ * A transaction that paid everything to a single account may be a swap. It stays unsettled under that deposit
+ * address until the bridge or the operator explains it. Any other transaction is booked as failed, so that
+ * its cost is known.
+ *
+ * @param now Unix milliseconds, for a transaction without a block time
+ */
+export function recoveredSwap(transaction: ChainTransaction, reserve: string, now: number): Operation {
+  const debit = -(lamportsChange(transaction, reserve) ?? 0n);
+  const amount = lamports(debit > transaction.fee && !transaction.failed ? debit - transaction.fee : 0n);
+  const receivers = transaction.accounts.filter((account) => lamportsChange(transaction, account) === amount);
+  const deposit = amount > 0n && receivers.length === 1 ? (receivers[0] ?? null) : null;
+  const plan = {
+    route: 'near-intents',
+    depositAddress: deposit,
+    expectedSats: '0',
+    minimumSats: '1',
+    bodyHash: null,
+  };
+  const intent = plannedOperation({
+    id: `swap:recovered:${transaction.signature}`,
+    kind: 'swap',
+    amount,
+    reserved: lamports(0n),
+    plan: deposit === null ? {} : plan,
+    now: transaction.blockTime === null ? now : transaction.blockTime * 1_000,
+  });
+  return {
+    ...intent,
+    state: deposit === null ? 'failed' : 'settling',
+    detail: 'recovered',
+    reason: 'recovered',
+    dueAt: deposit === null ? null : now,
+    unsettled: deposit === null ? lamports(0n) : amount,
+  };
 }

@@ -6,19 +6,22 @@
  */
 import type { ThirdPartyOffer } from '../../bridges/route.ts';
 import { encodeTransaction } from '../../chain/solana/message.ts';
-import { deployedSlot, programDataAddress } from '../../chain/solana/program-deployment.ts';
 import type { Lamports, Sats } from '../../core/amount.ts';
 import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
-import type { Journal } from '../kernel/journal.ts';
-import type { CustodyModule } from '../kernel/module.ts';
 import type { Facts, SignedAt } from '../kernel/operation.ts';
 import type { Log } from '../kernel/ports.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
-import { type Deployments, UPGRADEABLE } from '../policy/instructions.ts';
-import type { TableViews } from '../policy/lookup-tables.ts';
+import {
+  type Deployments,
+  deployedSlot,
+  type ProgramMemory,
+  programDataAddress,
+  UPGRADEABLE,
+} from '../policy/deployments.ts';
 import { checkBytes, checkSwapPolicy, openTransaction, withLifetime } from '../policy/policy.ts';
 import type { PolicyRefusal } from '../policy/refusal.ts';
+import type { TableViews } from '../policy/resolved-instructions.ts';
 import type { SimulationResult } from '../policy/simulation.ts';
 import type { PolicyTerms } from '../policy/terms.ts';
 
@@ -38,12 +41,6 @@ export type ThirdPartyPorts = {
   sleep(ms: number): Promise<void>;
   readonly now: () => number;
   readonly log: Log;
-};
-
-/** Slots in which programs were last deployed when they were first trusted. */
-export type ProgramMemory = {
-  recorded(program: string): bigint | null;
-  record(program: string, slot: bigint): void;
 };
 
 export type ApprovedPayment = {
@@ -205,27 +202,3 @@ export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory)
     };
   };
 }
-
-/** Key of the slot in which a program was last deployed when it was first trusted; a later deployment is refused. */
-const keyOf = (program: string): string => `deployed:${program}`;
-
-export function programMemory(journal: Pick<Journal, 'getMeta' | 'setMeta'>): ProgramMemory {
-  const recorded = (program: string): bigint | null => {
-    const text = journal.getMeta(keyOf(program));
-    return text ? BigInt(text) : null;
-  };
-  return {
-    recorded,
-    record(program, slot) {
-      if (recorded(program) !== slot) journal.setMeta(keyOf(program), slot.toString());
-    },
-  };
-}
-
-/** The operator's command: the next swap that passes stores each program's current deployment. */
-export const trustPrograms =
-  (journal: Pick<Journal, 'setMeta'>): NonNullable<CustodyModule['commands']>[string] =>
-  async () => {
-    for (const program of UPGRADEABLE) journal.setMeta(keyOf(program), '');
-    return { ok: true, message: 'The programs of the LI.FI route are trusted as currently deployed.' };
-  };

@@ -2,7 +2,6 @@ import { base64 } from '@scure/base';
 import { getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { expect, it } from 'vitest';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
-import { decodeLookupTable, LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -11,6 +10,10 @@ import {
 } from '../../../src/chain/solana/message.ts';
 import { signedTransaction, transferMessage } from '../../../src/chain/solana/transaction.ts';
 import { lamports } from '../../../src/core/amount.ts';
+import {
+  decodeLookupTable,
+  LOOKUP_TABLE_PROGRAM,
+} from '../../../src/custody/policy/resolved-instructions.ts';
 import { cases } from '../../cases.ts';
 import mayan from '../../fixtures/lifi/mayan-sol.json' with { type: 'json' };
 import relay from '../../fixtures/lifi/relaydepository-wsol.json' with { type: 'json' };

@@ -4,7 +4,7 @@ import {
   deployedSlot,
   programDataAddress,
   UPGRADEABLE_LOADER,
-} from '../../../src/chain/solana/program-deployment.ts';
+} from '../../../src/custody/policy/deployments.ts';
 import { u32, u64 } from '../../world/lifi-transaction.ts';
 
 const PROGRAM = 'J88B7gmadHzTNGiy54c9Ms8BsEXNdB2fntFyhKpk3qoT';

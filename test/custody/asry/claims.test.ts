@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
-import { entitlementOf } from '../../../src/custody/asry/reward-curve.ts';
+import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
 import { depositSignature, wallet } from '../addresses.ts';
 import {
   createAsrySimulation,

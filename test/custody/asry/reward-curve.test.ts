@@ -5,7 +5,7 @@ import {
   nextUnitRate,
   receiveFee,
   rewardsAt,
-} from '../../../src/custody/asry/reward-curve.ts';
+} from '../../../src/custody/asry/epochs.ts';
 import { cases } from '../../cases.ts';
 
 const CASES = cases(1_000_000, 100_000);

@@ -5,7 +5,7 @@ import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
-import { recoveredSwap } from '../../../src/custody/swap/recovery.ts';
+import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../fake-mirror.ts';
 import { FEE, NOW, SOL } from '../sample-operations.ts';

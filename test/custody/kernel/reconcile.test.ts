@@ -6,7 +6,7 @@ import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { effectOf, step } from '../../../src/custody/kernel/state-machine.ts';
-import { recoveredSwap } from '../../../src/custody/swap/recovery.ts';
+import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../fake-mirror.ts';
 import { historyOf } from '../history.ts';

@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { describe, expect, it, vi } from 'vitest';
 import { isSignedBy, verifyingKey } from '../../../src/chain/ed25519.ts';
-import { createRemoteSigner } from '../../../src/custody/kernel/remote-signer.ts';
+import { createRemoteSigner } from '../../../src/custody/kernel/signer.ts';
 import { createVaultTransit } from '../../../src/providers/vault-transit.ts';
 import { createCustodianWorld, keyed } from '../custodian-world.ts';
 import { createFakeBridge, createSwapPorts } from '../fake-bridge.ts';

@@ -5,10 +5,10 @@ import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import {
   createRefundKind,
+  createRefundSearch,
   encodeRefundPlan,
   type RefundKindPorts,
 } from '../../../src/custody/payments/refund-operation.ts';
-import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
 import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { depositSignature, wallet } from '../addresses.ts';
 import { readMessage } from '../message-reader.ts';

@@ -5,7 +5,7 @@ import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import type { OpsAnswer, RequestView } from '../../../src/custody/api.ts';
-import { createRefundSearch } from '../../../src/custody/payments/refund-search.ts';
+import { createRefundSearch } from '../../../src/custody/payments/refund-operation.ts';
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
 import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';

@@ -5,7 +5,6 @@ import { base64 } from '@scure/base';
 import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../../src/bridges/lifi-chainflip.ts';
 import type { Tool } from '../../../src/bridges/lifi-quote.ts';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
-import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
 import { type DecodedTransaction, encodeTransaction } from '../../../src/chain/solana/message.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
@@ -15,10 +14,10 @@ import {
   trackerAccount,
 } from '../../../src/custody/policy/bridge-programs.ts';
 import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
-import type { AccountView } from '../../../src/custody/policy/lookup-tables.ts';
+import { SYSTEM_PROGRAM } from '../../../src/custody/policy/native-programs.ts';
 import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
+import { type AccountView, LOOKUP_TABLE_PROGRAM } from '../../../src/custody/policy/resolved-instructions.ts';
 import type { AccountState, SimulationResult } from '../../../src/custody/policy/simulation.ts';
-import { SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
 import type { OneClickStatus } from '../../../src/providers/near-intents.ts';
 import { createRandom, type Random } from '../../simulator/random.ts';
 import {

@@ -6,26 +6,35 @@ import {
   SWAP_ENDPOINT_PROGRAM,
   vaultSwapAccounts,
 } from '../../../src/bridges/lifi-chainflip.ts';
-import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
 import type { DecodedTransaction } from '../../../src/chain/solana/message.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/policy/bridge-programs.ts';
-import { judgeComputeBudget, priorityFee } from '../../../src/custody/policy/compute-budget.ts';
-import type { Judgement, ResolvedKey } from '../../../src/custody/policy/instruction.ts';
 import { type ApprovedShape, LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
-import { resolveInstructions } from '../../../src/custody/policy/lookup-tables.ts';
+import {
+  judgeAssociatedToken,
+  judgeComputeBudget,
+  judgeSystem,
+  judgeToken,
+  priorityFee,
+  SYSTEM_PROGRAM,
+  WRAPPED_SOL,
+} from '../../../src/custody/policy/native-programs.ts';
 import { checkBytes, checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
-import { checkQuote } from '../../../src/custody/policy/quote.ts';
+import {
+  type Judgement,
+  LOOKUP_TABLE_PROGRAM,
+  type ResolvedKey,
+  resolveInstructions,
+} from '../../../src/custody/policy/resolved-instructions.ts';
 import {
   type AccountState,
   checkLanding,
   checkSimulation,
   type SimulationResult,
 } from '../../../src/custody/policy/simulation.ts';
-import { judgeSystem, SYSTEM_PROGRAM } from '../../../src/custody/policy/system.ts';
-import { judgeAssociatedToken, judgeToken, WRAPPED_SOL } from '../../../src/custody/policy/token.ts';
+import { checkQuote } from '../../../src/custody/policy/terms.ts';
 import { budget, tableData, u32, u64 } from '../../world/lifi-transaction.ts';
 import { type Draft, draftSwap, finish, OWN, RESERVE, THIEF, transfer, vaultSwap, wallet } from './draft.ts';
 import { LEG, TEMPORARY } from './families/family.ts';

@@ -1,15 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import type { Landing, Operation } from '../../../src/custody/kernel/operation.ts';
-import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { type Landing, type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import {
   agreeAtDepth,
   agreeAtTip,
   type ReserveView,
   type YoungTx,
 } from '../../../src/custody/reserve/agreement.ts';
-import { type BitcoinIndex, readReserveView } from '../../../src/custody/reserve/bitcoin-view.ts';
 import {
   createAbsrKind,
   decideMint,
@@ -20,6 +18,7 @@ import {
   type SupplyView,
   utcDay,
 } from '../../../src/custody/reserve/mint-operation.ts';
+import { type BitcoinIndex, readReserveView } from '../../../src/custody/reserve/upstream-views.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
 import { RESERVE_BTC } from './bitcoin-model.ts';
 

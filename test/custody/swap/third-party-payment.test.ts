@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { LIFI_SLIPPAGE_BPS } from '../../../src/bridges/lifi.ts';
 import type { Tool } from '../../../src/bridges/lifi-quote.ts';
-import { LOOKUP_TABLE_PROGRAM } from '../../../src/chain/solana/lookup-table.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
-import { programDataAddress, UPGRADEABLE_LOADER } from '../../../src/chain/solana/program-deployment.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { TRACKER_PROGRAM } from '../../../src/custody/policy/bridge-programs.ts';
-import { LIFI_COLLECTOR, UPGRADEABLE } from '../../../src/custody/policy/instructions.ts';
+import {
+  programDataAddress,
+  UPGRADEABLE,
+  UPGRADEABLE_LOADER,
+} from '../../../src/custody/policy/deployments.ts';
+import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
+import { LOOKUP_TABLE_PROGRAM } from '../../../src/custody/policy/resolved-instructions.ts';
 import { createThirdPartyCheck, type PolicyNode } from '../../../src/custody/swap/third-party-payment.ts';
 import type { ChainAccount } from '../../../src/providers/solana-rpc.ts';
 import { tableData, u32, u64 } from '../../world/lifi-transaction.ts';

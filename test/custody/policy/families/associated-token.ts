@@ -1,7 +1,10 @@
 /** S11: associated accounts. */
 import { TOKEN_PROGRAM } from '../../../../src/chain/solana/token-program.ts';
-import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/system.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, WRAPPED_SOL } from '../../../../src/custody/policy/token.ts';
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  SYSTEM_PROGRAM,
+  WRAPPED_SOL,
+} from '../../../../src/custody/policy/native-programs.ts';
 import type { Account, Instruction } from '../../../world/lifi-transaction.ts';
 import { THIEF } from '../draft.ts';
 import { ABSR_MINT, also, at, collect, type Family, read, TEMPORARY, us } from './family.ts';
