@@ -1,11 +1,14 @@
 /**
- * The steps of `npm version` that are of this project, and the notes of a release.
- * `check`: fails before anything changes when there is nothing to release. `apply`: puts the version of package.json into
+ * The steps of `npm version` that belong to this project, and the notes of a release.
+ * `check`: fails before anything changes if there is nothing to release. `apply`: writes the version of package.json into
  * every file that has one, and dates the changelog. `notes [VERSION]`: prints the changelog's section of a version.
+ * `keep`: stores dist/worker.js as the release from which `test/e2e/upgrade.test.ts` upgrades.
  * @module
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { brotliCompressSync } from 'node:zlib';
 import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
+import { currentCommit } from './current-commit.ts';
 
 /** Files with the version of the release, and what precedes it there. */
 const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
@@ -18,6 +21,8 @@ const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
 };
 const CHANGELOG = 'CHANGELOG.md';
 const UNRELEASED = 'Unreleased';
+const BUNDLE = 'dist/worker.js';
+const KEPT = 'test/fixtures/previous-release';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
@@ -46,11 +51,20 @@ function apply(version: string): void {
   writeFileSync(CHANGELOG, read(CHANGELOG).replace(heading, `${heading}\n## ${version}: ${today}\n`));
 }
 
-argumentsOrUsage('node scripts/release.ts check | apply | notes [VERSION]', (args) => {
+function keep(version: string): void {
+  if (!existsSync(BUNDLE)) throw new UsageError(`${BUNDLE} is missing: run \`npm run build\` first`);
+  const lastMigration = readdirSync('migrations').sort().at(-1);
+  const release = { version, commit: currentCommit(), lastMigration };
+  writeFileSync(`${KEPT}/worker.js.br`, brotliCompressSync(readFileSync(BUNDLE)));
+  writeFileSync(`${KEPT}/release.json`, `${JSON.stringify(release, null, 2)}\n`);
+}
+
+argumentsOrUsage('node scripts/release.ts check | apply | notes [VERSION] | keep', (args) => {
   const [word = '', version] = readArguments(args, {}, 2).positionals;
-  const step = oneOf('The step', word, ['check', 'apply', 'notes']);
+  const step = oneOf('The step', word, ['check', 'apply', 'notes', 'keep']);
   const current = (JSON.parse(read('package.json')) as { version: string }).version;
   if (step === 'check') check();
   if (step === 'apply') apply(current);
   if (step === 'notes') console.log(section(version ?? current));
+  if (step === 'keep') keep(current);
 });

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/mcp/server.ts';
 
@@ -13,10 +14,13 @@ const FILES = [
   'package-lock.json',
   'packages/client/package.json',
   'packages/sluice-mcp',
+  'migrations',
   'scripts/command-line.ts',
+  'scripts/current-commit.ts',
   'scripts/release.ts',
   'src/mcp/server.ts',
 ];
+const STORED = 'test/fixtures/previous-release';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
 const env = {
   ...process.env,
@@ -96,6 +100,24 @@ describe('npm version minor', () => {
       }).trim();
     expect(notes()).toBe(entries);
     expect(notes(next)).toBe(entries);
+  });
+
+  it('the Worker of the release is stored with its version and last migration', () => {
+    const keep = () =>
+      spawnSync(process.execPath, ['scripts/release.ts', 'keep'], { cwd: folder, env, encoding: 'utf8' });
+    expect(keep()).toMatchObject({ status: 2, stderr: expect.stringContaining('run `npm run build` first') });
+    for (const path of ['dist', STORED]) mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(join(folder, 'dist/worker.js'), 'export default {};');
+    expect(keep().status).toBe(0);
+    const stored = readFileSync(join(folder, STORED, 'worker.js.br'));
+    expect(brotliDecompressSync(stored).toString()).toBe('export default {};');
+    expect(json(join(STORED, 'release.json'))).toEqual({
+      version: next,
+      commit: git('rev-parse', 'HEAD'),
+      lastMigration: readdirSync('migrations').sort().at(-1),
+    });
+    rmSync(join(folder, 'dist'), { recursive: true });
+    rmSync(join(folder, STORED), { recursive: true });
   });
 
   it('is refused when nothing is under Unreleased, and changes nothing', () => {

@@ -105,9 +105,10 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
     }),
   );
   const url = await miniflare.ready;
-  for (const { binding } of options.schema.length === 0 ? [] : options.databases) {
+  const schema = setup.schema ?? options.schema;
+  for (const { binding } of schema.length === 0 ? [] : options.databases) {
     const db = await miniflare.getD1Database(binding);
-    await db.batch(options.schema.map((statement) => db.prepare(statement)));
+    await db.batch(schema.map((statement) => db.prepare(statement)));
   }
   const insideUrl = await miniflare.unsafeGetDirectURL('inside');
   tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, crons: options.crons });

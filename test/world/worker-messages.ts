@@ -29,6 +29,8 @@ export interface WorkerFiles {
 export interface WorkerSetup extends WorkerFiles {
   /** Applied to D1 where the file exists. */
   readonly schemaPath: string;
+  /** Statements for D1 instead of that file. */
+  readonly schema?: readonly string[];
   /** Folder of D1, KV and Durable Object storage; survives a killed process. */
   readonly storagePath: string;
   /** Folder of the site; absent where the configuration's is meant. */

@@ -10,10 +10,14 @@ const KEPT_LOG_LINES = 5000;
 const START_MS = 90_000;
 const STOP_MS = 15_000;
 
+/** What a deployment replaces. */
+export type Release = Pick<WorkerSetup, 'bundlePath' | 'schema'>;
+
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */
   url(): string | null;
-  start(): Promise<void>;
+  /** Starts the last release that was started, or this one. */
+  start(release?: Release): Promise<void>;
   /** SIGKILL to the process and everything that it started; storage stays. */
   kill(): Promise<void>;
   /** Ends it in good order. */
@@ -31,6 +35,7 @@ export interface WorkerProcess {
 /** Runs the Worker in a process group of its own. `onLog` gets each line as it comes. */
 export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) => void): WorkerProcess {
   const logs: string[] = [];
+  let deployed = setup;
   let child: ChildProcess | null = null;
   let url: string | null = null;
   let insideUrl: string | null = null;
@@ -42,8 +47,9 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     onLog(line);
   }
 
-  async function start(): Promise<void> {
+  async function start(release?: Release): Promise<void> {
     if (child !== null) throw new Error('the Worker is running');
+    if (release !== undefined) deployed = { ...setup, ...release };
     const started = fork(CHILD, {
       detached: true,
       execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -66,7 +72,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
       url = null;
       insideUrl = null;
     });
-    send(started, { type: 'start', setup });
+    send(started, { type: 'start', setup: deployed });
     url = await new Promise<string>((resolve, reject) => {
       started.on('message', (message: FromWorkerProcess) => {
         if (message.type === 'ready') {

@@ -26,7 +26,7 @@ import { type FaucetAsset, type SolanaWorld, startSolanaWorld } from './solana-w
 import { startUpstreams } from './upstreams.ts';
 import { transferFromUser, type UserTransfer } from './user-transfer.ts';
 import { bundleWorker } from './worker-bundle.ts';
-import { createWorkerProcess } from './worker-process.ts';
+import { createWorkerProcess, type Release } from './worker-process.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -47,6 +47,8 @@ export interface WorldOptions {
   readonly reserveSats?: bigint;
   /** Bindings to add or replace, or a function of this world's own; undefined removes one. */
   readonly vars?: Vars | ((own: Readonly<Record<string, string>>) => Vars);
+  /** The release to start with; default the one of these sources. */
+  readonly release?: Release;
   /** Whether the scheduled handler is called by the clock. */
   readonly cron?: boolean;
   /** Whether the MCP server answers at /mcp. */
@@ -93,6 +95,10 @@ export interface World {
     reload(): Promise<void>;
     /** SIGKILL; storage stays. */
     kill(): Promise<void>;
+    /** The bundle of these sources. */
+    readonly bundlePath: string;
+    /** Replaces the running release by another one on the same storage, as a deployment or a rollback does. */
+    deploy(release: Release): Promise<void>;
     logs(): readonly string[];
     /** Rows of the Worker's D1 database. */
     query(sql: string, params?: readonly unknown[]): Promise<unknown>;
@@ -273,7 +279,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     );
     target = worker.url;
     stops.push(() => worker.stop());
-    await worker.start();
+    await worker.start(options.release);
     if (options.cron ?? true)
       stops.push(
         startCron(
@@ -324,7 +330,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       control,
       worker: {
         url: worker.url,
-        start: worker.start,
+        start: () => worker.start(),
         reload: async () => {
           await build();
           copySite();
@@ -332,6 +338,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           await worker.start();
         },
         kill: worker.kill,
+        bundlePath,
+        deploy: async (release) => {
+          await worker.stop();
+          await worker.start(release);
+        },
         logs: worker.logs,
         query: (sql, params = []) => worker.query(sql, params),
       },

@@ -1,0 +1,299 @@
+/**
+ * Upgrades and rollbacks of a running service, each on the storage that the other release left. `PREVIOUS_RELEASE=FOLDER`
+ * rehearses with the release in that checkout instead of the stored one.
+ * @module-tag deep
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unstable_splitSqlQuery } from 'wrangler';
+import type { ApiDocument } from '../../scripts/documents/api-document.ts';
+import { STORAGE_VERSION } from '../../src/custody/versioned-store.ts';
+import { bundleWorker } from '../world/worker-bundle.ts';
+import type { Release } from '../world/worker-process.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { tourService } from './service-tour.ts';
+import { type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { createTokenDesk } from './token-desk.ts';
+
+const STORED = 'test/fixtures/previous-release';
+const DAILY = '5 0 * * *';
+const EVERY_DAY = ['swap', 'token', 'asry', 'refund'];
+/** A day has one mint. */
+const KINDS = [...EVERY_DAY, 'absr'];
+/** Counters that only expired or unusual rows fill. */
+const MAY_BE_EMPTY = ['pageview_ip_mark', 'pageview_new_sources'];
+
+/** Statements of the migrations of a folder, by file, in order. */
+const migrationsOf = (folder: string): (readonly [file: string, statements: string[]])[] =>
+  readdirSync(folder)
+    .sort()
+    .map((file) => [file, unstable_splitSqlQuery(readFileSync(join(folder, file), 'utf8'))]);
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'));
+let world: World;
+let swaps: SwapDesk;
+let tokens: ReturnType<typeof createTokenDesk>;
+/** The earlier release with its tables, and this one with the migrations that the earlier one lacks. */
+let earlier: Release;
+let current: Release;
+
+async function readEarlier(): Promise<{ bundlePath: string; lastMigration: string }> {
+  const checkout = process.env.PREVIOUS_RELEASE;
+  if (checkout !== undefined)
+    return {
+      bundlePath: await bundleWorker(checkout, join(folder, 'earlier'), folder),
+      lastMigration: readdirSync(join(checkout, 'migrations')).sort().at(-1) ?? '',
+    };
+  mkdirSync(join(folder, 'earlier'));
+  const bundlePath = join(folder, 'earlier/worker.js');
+  writeFileSync(bundlePath, brotliDecompressSync(readFileSync(join(STORED, 'worker.js.br'))));
+  return { bundlePath, ...JSON.parse(readFileSync(join(STORED, 'release.json'), 'utf8')) };
+}
+
+/** This release with a higher version of the custodian's storage. */
+async function buildNext(): Promise<Release> {
+  const root = join(folder, 'next');
+  mkdirSync(root);
+  const copied = ['src', 'scripts', 'wrangler.toml', 'package.json'];
+  for (const name of copied) cpSync(name, join(root, name), { recursive: true });
+  for (const name of ['node_modules', 'packages', 'site', 'tsconfig.json'])
+    symlinkSync(join(process.cwd(), name), join(root, name));
+  const edit = (file: string, from: RegExp, to: string): void => {
+    const text = readFileSync(join(root, file), 'utf8');
+    expect(text).toMatch(from);
+    writeFileSync(join(root, file), text.replace(from, to));
+  };
+  edit('src/custody/versioned-store.ts', /STORAGE_VERSION = \d+/, `STORAGE_VERSION = ${STORAGE_VERSION + 1}`);
+  // The site is built already, and is another's.
+  edit('wrangler.toml', /^\[build\]\n(?:.+\n)+/m, '');
+  return { bundlePath: await bundleWorker(root, join(folder, 'next-bundle'), folder), schema: [] };
+}
+
+const query = async (sql: string): Promise<Body[]> => (await world.worker.query(sql)) as Body[];
+
+/** Every row, by table. */
+async function readTables(): Promise<Record<string, Body[]>> {
+  const found = await query(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT GLOB 'tokens_*' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'",
+  );
+  const rows: Record<string, Body[]> = {};
+  for (const { name } of found) rows[String(name)] = await query(`SELECT * FROM ${name}`);
+  return rows;
+}
+
+const openOperations = (): Promise<Body[]> =>
+  query("SELECT id, kind, detail, signature FROM operations WHERE status = 'waiting' ORDER BY seq");
+
+/** Each row of before still exists; those of the log of page views and the operations have only grown. */
+async function expectNothingLost(before: Record<string, Body[]>): Promise<void> {
+  const now = await readTables();
+  for (const [table, rows] of Object.entries(before)) {
+    const kept = new Set(now[table]?.map((row) => Object.values(row)[0]));
+    const lost = rows.filter((row) => !kept.has(Object.values(row)[0]));
+    expect(lost, table).toEqual([]);
+  }
+  expect(await tokens.ops('held')).toMatchObject({ ok: true, rows: [] });
+}
+
+/** Successful transactions that the reserve signed. */
+const signedByReserve = (): string[] =>
+  world.solana.ledger
+    .transactionsOf(world.reserve.solana)
+    .filter(({ accounts, err }) => accounts[0] === world.reserve.solana && err === null)
+    .map(({ signature }) => signature);
+
+/** The chain has one transaction of each finished operation, and no other of the reserve. */
+async function expectPaidOnce(): Promise<void> {
+  await tokens.finality();
+  const operations = await query('SELECT kind, status, signature, reason, landed_slot FROM operations');
+  const finished = operations.filter(({ status }) => status === 'finished');
+  expect(signedByReserve().toSorted()).toEqual(finished.map(({ signature }) => String(signature)).toSorted());
+  const failed = operations.filter(({ status }) => status === 'failed');
+  // What was signed and never sent may expire during a restart on a busy machine; it has then paid nothing.
+  expect(failed.filter(({ reason }) => reason !== 'expired')).toEqual([]);
+}
+
+/** Customers have what they paid for. */
+async function expectPaid({ invoice, unsettled, deposit, refunded }: Owed): Promise<void> {
+  expect((await swaps.status(unsettled)).body).toMatchObject({ status: 'finished' });
+  expect((await tokens.read(invoice.invoice_id)).body).toMatchObject({ status: 'completed' });
+  // A payout that expired is owed until the claim is repeated.
+  const sent = await until('the payout', async () => {
+    await tokens.call('/api/asry/claim-from-deposit', { asset: 'USDC', depositTxSignature: deposit });
+    const payouts = (await tokens.call(`/api/asry/claims/${deposit}`)).body.payouts as Body[] | undefined;
+    const paid = payouts?.filter(({ status }) => status === 'sent') ?? [];
+    return paid.length > 0 ? paid : undefined;
+  });
+  expect(sent).toHaveLength(1);
+  expect(await query('SELECT id, status FROM refunds')).toContainEqual({ id: refunded, status: 'paid' });
+}
+
+const allEnded = () =>
+  until('the end of every operation', async () => (await openOperations()).length === 0 || undefined).catch(
+    async (error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(await openOperations())}`);
+    },
+  );
+
+/** A finished swap, and the same answer to its repeated request. */
+async function swapTwice(ip: string): Promise<string> {
+  const key = randomUUID();
+  const { status, body } = await swaps.create(0.3, { ip, key });
+  expect([status, body.error_code]).toEqual([200, undefined]);
+  expect((await swaps.create(0.3, { ip, key })).body.id).toBe(body.id);
+  return String(body.id);
+}
+
+beforeAll(async () => {
+  const { bundlePath, lastMigration } = await readEarlier();
+  const migrations = migrationsOf('migrations');
+  const statements = (isWanted: (file: string) => boolean): string[] =>
+    migrations.flatMap(([file, all]) => (isWanted(file) ? all : []));
+  earlier = { bundlePath, schema: statements((file) => file <= lastMigration) };
+  world = await startWorld({
+    cron: false,
+    // A block hash lives for 30 s, longer than a restart takes on all but the busiest machine.
+    slotMs: 200,
+    blockMs: 1_000,
+    settleDelayMs: 500,
+    release: earlier,
+  });
+  current = {
+    bundlePath: world.worker.bundlePath,
+    schema: statements((file) => file > lastMigration),
+  };
+  swaps = openSwapDesk(world);
+  tokens = createTokenDesk(world);
+});
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What is owed to customers by the operations that `openOneOfEach` leaves open. */
+type Owed = {
+  readonly invoice: Body;
+  readonly unsettled: string;
+  readonly deposit: string;
+  readonly refunded: string;
+};
+
+/** Leaves one operation of each kind open: a swap that is paid and not settled, the others signed and not landed. */
+async function openOneOfEach(kinds: readonly string[]): Promise<Owed> {
+  // Without a readable status the swap stays unsettled after its payment.
+  world.faults.set('oneclick', { kind: '500', match: '/v0/status' });
+  const unsettled = String((await swaps.create(0.3, { ip: '10.1.0.1' })).body.id);
+  await until('a swap that settles', async () =>
+    (await openOperations()).find(({ detail }) => detail === 'settling'),
+  );
+  const invoice = await tokens.invoice();
+  const overpaid = await tokens.invoice({ symbol: 'OVER' });
+  const { lamports } = tokens.payRequest(overpaid.solana_pay_url);
+  const refunded = await tokens.pay(overpaid, { lamports: lamports + 50_000_000n });
+  await tokens.confirm(overpaid, refunded);
+  const deposit = await world.control.transfer({
+    from: tokens.user(),
+    to: world.treasury,
+    asset: 'usdc',
+    amount: 30_000_000n,
+  });
+  await tokens.pay(invoice);
+  await tokens.finality();
+  for (const rpc of ['rpc1', 'rpc2'] as const) world.faults.set(rpc, { kind: 'dropSends' });
+  await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
+  await world.control.mine(6);
+  await swaps.create(0.3, { ip: '10.2.0.1' });
+  await until('an open operation of each kind', async () => {
+    const open = await openOperations();
+    const missing = kinds.filter((kind) => !open.some((row) => row.kind === kind && row.signature !== null));
+    // Repeated, since an operation that is never sent expires in the end.
+    if (missing.includes('token')) await tokens.read(invoice.invoice_id);
+    if (missing.includes('refund')) await tokens.ops('refund', refunded);
+    if (missing.includes('absr')) await world.control.cron(DAILY);
+    if (missing.includes('asry'))
+      await tokens.call('/api/asry/claim-from-deposit', { asset: 'USDC', depositTxSignature: deposit });
+    return missing.length === 0 || undefined;
+  }).catch(async (error: Error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(await openOperations())}`);
+  });
+  return { invoice, unsettled, deposit, refunded };
+}
+
+test('an upgrade, a rollback and a second upgrade lose no row and pay nothing twice', async () => {
+  await tourService(world, (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument);
+  await allEnded();
+  const owed = await openOneOfEach(KINDS);
+  const rows = await readTables();
+  const empty = Object.keys(rows).filter((table) => rows[table]?.length === 0);
+  expect(empty.filter((table) => !MAY_BE_EMPTY.includes(table))).toEqual([]);
+
+  await world.worker.deploy(current);
+  await expectNothingLost(rows);
+  const later = await swapTwice('10.3.0.1');
+  await until('the row of the new swap', async () =>
+    (await openOperations()).find(({ signature }) => signature === later),
+  );
+  const upgraded = await readTables();
+
+  await world.worker.deploy(earlier);
+  await expectNothingLost(upgraded);
+  world.faults.clear();
+  const rolledBack = await swapTwice('10.4.0.1');
+  await swaps.settled(rolledBack);
+  await world.control.cron();
+
+  await world.worker.deploy(current);
+  await expectNothingLost(upgraded);
+  await world.control.cron();
+  await allEnded();
+  await expectPaid(owed);
+  await expectPaidOnce();
+  expect((await swaps.status(rolledBack)).body).toMatchObject({ status: 'finished' });
+});
+
+test('a release that finds newer storage signs nothing, and the newer release continues', async () => {
+  world.faults.clear();
+  const next = await buildNext();
+  await world.worker.deploy(next);
+  const owed = await openOneOfEach(EVERY_DAY);
+
+  await world.worker.deploy({ ...current, schema: [] });
+  const rows = await readTables();
+  world.faults.clear();
+  const before = signedByReserve();
+  expect(await swaps.create(0.3, { ip: '10.5.0.1' })).toMatchObject({
+    status: 503,
+    body: { error_code: 'SWAPS_PAUSED', details: { reason: 'storage_newer' } },
+  });
+  expect((await swaps.status(owed.unsettled)).body).toMatchObject({ status: 'waiting' });
+  expect(await tokens.ops('operations')).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(`version ${STORAGE_VERSION + 1}`),
+  });
+  expect((await swaps.get('/api/ready')).status).toBe(503);
+  await world.control.cron();
+  await tokens.read(owed.invoice.invoice_id);
+  await tokens.finality();
+  expect(signedByReserve()).toEqual(before);
+  expect((await readTables()).operations).toEqual(rows.operations);
+
+  await world.worker.deploy(next);
+  await expectNothingLost(rows);
+  await world.control.cron();
+  await allEnded();
+  await expectPaid(owed);
+  await expectPaidOnce();
+});
