@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS status_periods (
   failures TEXT NOT NULL               -- JSON object: part of the service to the checks that found it failing
 );
 
--- The row that the custodian writes to find out whether the database accepts writes.
+-- The mark of the newest batch of the custodian's outbox, and the row of its write probe.
 CREATE TABLE IF NOT EXISTS mirror_marks (
   name TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- The row that the custodian writes to find out whether the database accepts writes.
+-- The mark of the newest batch of the custodian's outbox, and the row of its write probe.
 CREATE TABLE IF NOT EXISTS mirror_marks (
   name TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,

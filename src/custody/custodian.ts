@@ -17,6 +17,7 @@ import type { Kind, Operation } from './kernel/operation.ts';
 import { custodyReport, runOps } from './kernel/operator-commands.ts';
 import type { Storage } from './kernel/ports.ts';
 import { reconcile } from './kernel/reconcile.ts';
+import { createRepublishing } from './kernel/republish.ts';
 import { createSigningGate } from './kernel/signing-gate.ts';
 import { createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits, coveredKind } from './kernel/spending-limits.ts';
@@ -168,6 +169,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
         refund: async () => ({ ok: false, message: 'Paid requests are not configured, so nothing is owed.' }),
       },
     },
+    mirror: createRepublishing(tools, d.mirror, () => all.flatMap(({ mirrored }) => mirrored ?? [])),
     ...(mints ? { mint: mints } : {}),
     ...(proofs ? { proof: proofs } : {}),
   };

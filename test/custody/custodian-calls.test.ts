@@ -212,6 +212,7 @@ describe('the report', () => {
       heldOperations: 0,
       undeliveredSinceMs: null,
       refusedRows: 0,
+      republishing: false,
     });
     expect(report.limits.map(({ name, used, maximum }) => [name, used, maximum])).toEqual([
       ['hour', SOL, 4n * SOL],

@@ -88,10 +88,10 @@ describe('the outbox', () => {
     const mirror = createFakeMirror();
     const { apply } = mirror;
     const calls = { batches: 0 };
-    mirror.apply = async (batch) => {
+    mirror.apply = async (batch, mark) => {
       calls.batches++;
       if (batch.some(({ id }) => poison(id))) throw new Error('D1_ERROR: string or blob too big');
-      return apply(batch);
+      return apply(batch, mark);
     };
     for (let at = 0; at < rows; at++)
       storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));

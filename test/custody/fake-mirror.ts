@@ -1,5 +1,5 @@
 /** D1 as the outbox sees it: upserts that an older revision cannot undo, and the ways in which they go wrong. */
-import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import type { Mirror, MirrorRow } from '../../src/custody/kernel/ports.ts';
 
 export type FakeMirror = Mirror & {
@@ -9,10 +9,16 @@ export type FakeMirror = Mirror & {
   applied: number;
   reads: number;
   operation(id: string): Operation | undefined;
+  /** A copy of its present state; the result restores that state. */
+  remember(): () => void;
 };
+
+const journalOf = (row: MirrorRow): string =>
+  row.entity === 'operation' ? encodeOperation(row.operation) : String(row.columns.journal);
 
 export function createFakeMirror(): FakeMirror {
   const rows = new Map<string, MirrorRow>();
+  let mark = 0;
   const operations = (): Operation[] =>
     [...rows.values()].flatMap((row) => (row.entity === 'operation' ? [row.operation] : []));
   const reading = (): void => {
@@ -25,21 +31,46 @@ export function createFakeMirror(): FakeMirror {
     applied: 0,
     reads: 0,
     operation: (id) => operations().find((operation) => operation.id === id),
-    async apply(batch) {
+    async apply(batch, next) {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       mirror.applied++;
+      const before = mark;
+      mark = Math.max(mark, next);
       for (const row of batch) {
         const key = `${row.entity} ${row.id}`;
         if ((rows.get(key)?.revision ?? 0) < row.revision) rows.set(key, row);
       }
       if (mirror.state === 'loses answers') throw new Error('D1_ERROR: network connection lost');
+      return before;
+    },
+    async mark() {
+      if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
+      return mark;
+    },
+    async journalsOf(table, ids) {
+      reading();
+      const entity = table === 'operations' ? 'operation' : table;
+      return new Map(
+        ids.flatMap((id) => {
+          const row = rows.get(`${entity} ${id}`);
+          return row ? [[id, journalOf(row)] as const] : [];
+        }),
+      );
+    },
+    remember() {
+      const kept = { rows: [...rows], mark };
+      return () => {
+        rows.clear();
+        for (const [key, row] of kept.rows) rows.set(key, row);
+        mark = kept.mark;
+      };
     },
     async probe() {
       if (mirror.state !== 'up') throw new Error('D1_ERROR: network connection lost');
     },
     async highestRevision() {
       reading();
-      return Math.max(0, ...[...rows.values()].map(({ revision }) => revision));
+      return Math.max(mark, ...[...rows.values()].map(({ revision }) => revision));
     },
     async operationsAfter(id, limit) {
       reading();

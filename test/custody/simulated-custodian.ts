@@ -248,7 +248,8 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       chain: solana,
       mirror: {
         ...mirror,
-        apply: (rows) => net('d1.apply', () => mirror.apply(rows)),
+        apply: (...batch) => net('d1.apply', () => mirror.apply(...batch)),
+        mark: () => net('d1.mark', () => mirror.mark()),
         highestRevision: () => net('d1.highest', () => mirror.highestRevision()),
       },
       signer: {

@@ -33,6 +33,7 @@ const CALM: StatusReport = {
     mint: { day: '2026-11-20', state: 'minted', reason: null, ok: true },
     mirrorBehindSince: null,
     mirrorRefusedRows: 0,
+    mirrorRepublishing: false,
     limits: [],
     nodes: NODES,
     caps: { hour: cap, day: cap, unsettled: cap, cost_day: cap },
@@ -53,6 +54,7 @@ const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
   ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
   ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
   ['database_refuses_rows', custody({ mirrorRefusedRows: 1 }), SOL],
+  ['database_restored', custody({ mirrorRepublishing: true }), SOL],
   [
     'supply_above_reserve',
     { ...CALM, backing: { ...CALM.backing, ok: false, gapSatoshis: '-1', ratio: 0.9 } },
@@ -97,6 +99,7 @@ describe('alarms', () => {
       bridge_fees_over_cap: true,
       database_behind: true,
       database_refuses_rows: true,
+      database_restored: true,
       cron_missing: true,
     };
     expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(Object.keys(all)));

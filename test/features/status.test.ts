@@ -27,6 +27,7 @@ const HEALTHY: StatusReportDeps = {
       heldOperations: 0,
       undeliveredSinceMs: null,
       refusedRows: 0,
+      republishing: false,
       limits: [
         { name: 'hour', ...cap },
         { name: 'day', ...cap },

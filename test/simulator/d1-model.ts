@@ -25,7 +25,7 @@ type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
 /** As much of a D1Database as the mirror uses. */
 export type D1Like = {
   prepare(sql: string): Statement;
-  batch(list: readonly Statement[]): Promise<SqlRow[][]>;
+  batch(list: readonly Statement[]): Promise<{ results: SqlRow[] }[]>;
 };
 
 type Traced = (label: string) => <T>(ask: () => Promise<T>) => Promise<T>;
@@ -85,10 +85,10 @@ export function createD1Model(p: {
     return statement.all(...params) as SqlRow[];
   }
 
-  function atomically(batch: readonly Statement[]): SqlRow[][] {
+  function atomically(batch: readonly Statement[]): { results: SqlRow[] }[] {
     run({ sql: 'BEGIN', params: [] });
     try {
-      const results = batch.map(run);
+      const results = batch.map((statement) => ({ results: run(statement) }));
       run({ sql: 'COMMIT', params: [] });
       return results;
     } catch (error) {

@@ -241,8 +241,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/kernel/outbox.ts',
-        find: `    await p.mirror.apply(rows);`,
-        replace: `    journal.delivered(rows);\n    await p.mirror.apply(rows);`,
+        find: `    before = await p.mirror.apply(rows, mark);`,
+        replace: `    journal.delivered(rows);\n    before = await p.mirror.apply(rows, mark);`,
       },
     ],
   },
@@ -723,8 +723,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'D1 may know more than the journal says it was given',
     edits: [
       {
-        file: 'custody/kernel/outbox.ts',
-        find: `  journal.offering(Math.max(...rows.map(({ revision }) => revision)));\n`,
+        file: JOURNAL,
+        find: `    p.setMeta('offered', String(mark));\n`,
         replace: ``,
       },
     ],

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createQuoteBudgetStore } from '../../src/features/swap/quote-budget-store.ts';
@@ -28,7 +28,8 @@ const rowOf = (operation: Operation): MirrorRow => ({
   revision: operation.revision,
   operation,
 });
-const apply = (...operations: Operation[]) => mirror.apply(operations.map(rowOf));
+const apply = (...operations: Operation[]) =>
+  mirror.apply(operations.map(rowOf), Math.max(...operations.map(({ revision }) => revision)) + 1);
 const stored = async (id: string) =>
   (await env.DB.prepare('SELECT * FROM operations WHERE id = ?').bind(id).first<Record<string, unknown>>()) ??
   undefined;
@@ -156,6 +157,15 @@ describe('a batch', () => {
     await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
   });
 
+  it('leaves its mark and returns the one before; an older batch does not lower it', async () => {
+    const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
+    expect(await mirror.mark()).toBe(0);
+    expect(await mirror.apply([row], 7)).toBe(0);
+    expect(await mirror.apply([row], 9)).toBe(7);
+    expect(await mirror.apply([row], 8)).toBe(9);
+    expect([await mirror.mark(), await mirror.highestRevision()]).toEqual([9, 9]);
+  });
+
   it('two rows cannot have one signature or one number', async () => {
     await apply(signed({ id: 'swap:a', seq: 1 }));
     await expect(apply(signed({ id: 'swap:b', seq: 2 }))).rejects.toThrow(/UNIQUE/);
@@ -164,10 +174,17 @@ describe('a batch', () => {
 });
 
 describe("the mirror's contents", () => {
-  it('is the highest revision of any table, 0 when all are empty', async () => {
+  it('is the highest revision of any table or mark, 0 when all are empty', async () => {
     expect(await mirror.highestRevision()).toBe(0);
     await apply(planned({ id: 'swap:a', revision: 41 }));
-    expect(await mirror.highestRevision()).toBe(41);
+    expect(await mirror.highestRevision()).toBe(42);
+  });
+
+  it('is read by id, as the text of the journal', async () => {
+    const op = planned({ id: 'swap:a' });
+    await apply(op, planned({ id: 'swap:b', seq: 2 }));
+    const found = await mirror.journalsOf('operations', ['swap:a', 'swap:none']);
+    expect([...found]).toEqual([['swap:a', encodeOperation(op)]]);
   });
 
   it('is given page by page in the order of the keys, amounts and all', async () => {

@@ -76,6 +76,8 @@ export type Status = {
     mirrorBehindSince: string | null;
     /** Rows that D1 refuses while it accepts others */
     mirrorRefusedRows: number;
+    /** True while D1, restored to an older state, receives its rows again */
+    mirrorRepublishing: boolean;
     /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */
     caps: {
       hour: {

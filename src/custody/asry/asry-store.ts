@@ -169,6 +169,24 @@ export function openAsryStore(storage: Storage) {
       return exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
     },
 
+    /** Epochs whose number follows `id`, both compared as text. */
+    epochsAfter(id: string, limit: number): Epoch[] {
+      return exec(
+        'SELECT row FROM asry_epochs WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
+        id,
+        limit,
+      ).map(rowOf<Epoch>);
+    },
+
+    /** Claims whose signature follows `id`, in the order of their signatures. */
+    claimsAfter(id: string, limit: number): Claim[] {
+      return exec(
+        'SELECT row FROM asry_claims WHERE signature > ? ORDER BY signature LIMIT ?',
+        id,
+        limit,
+      ).map(rowOf<Claim>);
+    },
+
     claim(signature: string): Claim | undefined {
       return exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
     },

@@ -200,6 +200,7 @@ export function createClaims(
   return {
     kinds: { asry: createAsryKind(p) },
     restore: () => restoreClaims(recovery),
+    mirrored: view.mirroredClaims(store),
     holdSuspect: () => holdSuspect(recovery),
     recognize: (transaction: ChainTransaction, memo: string | undefined) =>
       recognizePayout(transaction, memo, p.reserveAddress),

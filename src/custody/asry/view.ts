@@ -6,6 +6,7 @@ import type { DepositVerdict } from '../../chain/solana/deposit.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import type { AsryEpochView, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
+import type { MirrorSource } from '../kernel/module.ts';
 import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
 import { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './claim-view.ts';
 import { type Epoch, entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './epochs.ts';
@@ -46,19 +47,41 @@ export function storedClaim(store: AsryStore, journal: Journal, signature: strin
 
 /** Queues the D1 update of a claim and its payouts. */
 export function mirrorClaim(journal: Journal, store: AsryStore, claim: Claim, now: number): void {
-  const columns = {
-    epoch: claim.epoch,
-    created_at: new Date(claim.claimedAt).toISOString(),
-    journal: encodeRow({ claim, payouts: store.payouts(claim.signature) }),
-  };
-  journal.publish('asry_claims', claim.signature, columns, now);
+  journal.publish('asry_claims', claim.signature, claimColumns(store, claim), now);
 }
 
+const claimColumns = (store: AsryStore, claim: Claim) => ({
+  epoch: claim.epoch,
+  created_at: new Date(claim.claimedAt).toISOString(),
+  journal: encodeRow({ claim, payouts: store.payouts(claim.signature) }),
+});
+
 export function mirrorEpoch(journal: Journal, epoch: Epoch, now: number): void {
-  const created_at = new Date(epoch.startsAt * 1_000).toISOString();
-  const text = encodeRow({ epoch, view: epochView(epoch) });
-  journal.publish('asry_epochs', String(epoch.number), { created_at, journal: text }, now);
+  journal.publish('asry_epochs', String(epoch.number), epochColumns(epoch), now);
 }
+
+const epochColumns = (epoch: Epoch) => ({
+  created_at: new Date(epoch.startsAt * 1_000).toISOString(),
+  journal: encodeRow({ epoch, view: epochView(epoch) }),
+});
+
+/** Every claim and epoch, for a D1 that has lost some. */
+export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
+  {
+    table: 'asry_claims',
+    rowsAfter: (id, limit) =>
+      store
+        .claimsAfter(id, limit)
+        .map((claim) => ({ id: claim.signature, columns: claimColumns(store, claim) })),
+  },
+  {
+    table: 'asry_epochs',
+    rowsAfter: (id, limit) =>
+      store
+        .epochsAfter(id, limit)
+        .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
+  },
+];
 
 const refusal = (code: string, message: string, more: Omit<Refusal, 'code' | 'message'> = {}): Refusal => ({
   code,

@@ -218,6 +218,11 @@ const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => 
     return firstDue(times[0], FARTHEST_CHECK_MS, now);
   },
 
+  /** Operations whose id follows `id`, in the order of their ids. */
+  after(id: string, limit: number): Operation[] {
+    return exec('SELECT row FROM operations WHERE id > ? ORDER BY id LIMIT ?', id, limit).map(operationOf);
+  },
+
   isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
 });
 
@@ -333,6 +338,30 @@ const outboxRows = (
   /** Call before a revision is sent to the mirror, and make it durable first. */
   offering(highest: number): void {
     if (highest > Number(p.getMeta('offered') ?? 0)) p.setMeta('offered', String(highest));
+  },
+
+  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
+  takeMark(): number {
+    const mark = p.takeRevision();
+    p.setMeta('offered', String(mark));
+    return mark;
+  },
+
+  /** The highest mark that the mirror has acknowledged; 0 before the first. */
+  acknowledged: (): number => Number(p.getMeta('acknowledged') ?? 0),
+
+  acknowledge(mark: number): void {
+    p.setMeta('acknowledged', String(mark));
+  },
+
+  /** Queues the row of an operation again, for a mirror that has lost it. */
+  requeue({ id, revision }: Operation, now: number): void {
+    exec(
+      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?) ON CONFLICT DO NOTHING`,
+      id,
+      revision,
+      now,
+    );
   },
 
   /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */

@@ -8,7 +8,7 @@ import type { OpsAnswer } from '../api.ts';
 import type { Begin } from './begin-operation.ts';
 import type { Journal } from './journal.ts';
 import type { Facts, Kind, Landing, Operation, SignedAt } from './operation.ts';
-import type { Log, Storage } from './ports.ts';
+import type { Log, RecordTable, SqlValue, Storage } from './ports.ts';
 import type { Recognized } from './reconcile.ts';
 import type { KindRules, Settlement } from './state-machine.ts';
 
@@ -44,8 +44,20 @@ export type CustodyModule = {
   restore?(): Promise<number>;
   /** After a journal was rebuilt: marks every row with an unknown outcome as awaiting the operator. */
   holdSuspect?(): void;
+  /** The D1 tables that mirror rows of this module, so that lost rows can be published again. */
+  readonly mirrored?: readonly MirrorSource[];
   /** The operator's commands, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
+};
+
+/** One D1 table as the journal would write it now. */
+export type MirrorSource = {
+  readonly table: RecordTable;
+  /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
+  rowsAfter(
+    id: string,
+    limit: number,
+  ): readonly { readonly id: string; readonly columns: Readonly<Record<string, SqlValue>> }[];
 };
 
 /** The module of a configured area. @throws Error if the area is not configured */

@@ -10,6 +10,7 @@ import { isTerminal, type Operation } from './operation.ts';
 import type { Signer } from './ports.ts';
 import { recallDisagreement } from './quorum.ts';
 import type { Reconciled } from './reconcile.ts';
+import { isRepublishing, startRepublishing } from './republish.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, limitsOf } from './spending-limits.ts';
 
@@ -56,7 +57,12 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     case 'republish': {
       const rows = journal.setAside(LIST);
       journal.retryRefused(p.now());
-      return { ok: true, message: `Refused rows are tried again now: ${rows.length}.`, rows };
+      startRepublishing(journal);
+      return {
+        ok: true,
+        message: `Refused rows are tried again now: ${rows.length}. Every row is compared with D1 in the background.`,
+        rows,
+      };
     }
     case 'reconcile': {
       if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
@@ -136,6 +142,7 @@ export function custodyReport({
     heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
+    republishing: isRepublishing(journal),
     limits: budgets.flatMap((budget) => limitsOf(budget, entries, now())),
   };
 }

@@ -13,6 +13,7 @@ import {
   type RecordTable,
   type Storage,
 } from './ports.ts';
+import { compareMark } from './republish.ts';
 
 /** Rows of one D1 batch. */
 const BATCH = 40;
@@ -21,7 +22,7 @@ const MAX_REJECTIONS = 16;
 
 type OutboxPorts = {
   readonly journal: Journal;
-  readonly storage: Pick<Storage, 'sync'>;
+  readonly storage: Pick<Storage, 'sync' | 'transaction'>;
   readonly mirror: Pick<Mirror, 'apply' | 'probe'>;
   readonly now: () => number;
   readonly log: Log;
@@ -59,11 +60,13 @@ export async function flushOutbox(p: OutboxPorts): Promise<boolean> {
 
 async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
   const { journal, log } = p;
+  const acknowledged = journal.acknowledged();
   // If the mirror had a change that a crash then undid here, the next instance would freeze.
-  journal.offering(Math.max(...rows.map(({ revision }) => revision)));
+  const mark = p.storage.transaction(() => journal.takeMark());
   await p.storage.sync();
+  let before: number;
   try {
-    await p.mirror.apply(rows);
+    before = await p.mirror.apply(rows, mark);
   } catch (failure) {
     const error = String(failure).slice(0, 200);
     log({ level: 'warn', event: 'mirror_failed', waiting: rows.length, error });
@@ -72,7 +75,11 @@ async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Deli
     if (alone && !second) refuse(p, alone, error);
     return 'refused';
   }
-  journal.delivered(rows);
+  p.storage.transaction(() => {
+    journal.delivered(rows);
+    compareMark(p, acknowledged, before);
+    journal.acknowledge(mark);
+  });
   return 'delivered';
 }
 
@@ -89,6 +96,9 @@ function refuse({ journal, now, log }: OutboxPorts, row: MirrorRow, error: strin
   log({ level, event: 'mirror_row_refused', entity, row: id, refusals, error });
 }
 
+/** Size of the row of a probe; most rows are smaller. */
+const PROBE_BYTES = 16_384;
+
 const UPSERT = `INSERT INTO operations (id, seq, revision, kind, status, detail, reason, signature, amount_lamports, expected_sats,
   btc_sats, btc_txid, landed_slot, block_time, created_at, updated_at, journal)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -100,12 +110,13 @@ ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision,
 WHERE excluded.revision > operations.revision`;
 
 /** One scalar subquery per table: D1 rejects a compound SELECT of more than a few terms. */
-const HIGHEST = `SELECT MAX(${['operations', ...RECORD_TABLES]
+const HIGHEST = `SELECT MAX(${['operations', ...RECORD_TABLES, 'mirror_marks']
   .map((table) => `COALESCE((SELECT MAX(revision) FROM ${table}), 0)`)
   .join(', ')}) AS revision`;
 
-/** Size of the row of a probe; most rows are smaller. */
-const PROBE_BYTES = 16_384;
+const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
+const WRITE_MARK = `INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)
+  ON CONFLICT (name) DO UPDATE SET revision = excluded.revision WHERE excluded.revision > mirror_marks.revision`;
 
 function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
   if (row.entity === 'operation') return db.prepare(UPSERT).bind(...columns(row.operation));
@@ -123,8 +134,24 @@ function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
 
 export function createD1Mirror(db: D1Database): Mirror {
   return {
-    async apply(rows: readonly MirrorRow[]) {
-      await db.batch(rows.map((row) => statement(db, row)));
+    async apply(rows: readonly MirrorRow[], mark: number) {
+      const [read] = await db.batch<{ revision: number }>([
+        db.prepare(READ_MARK),
+        db.prepare(WRITE_MARK).bind(mark),
+        ...rows.map((row) => statement(db, row)),
+      ]);
+      return read?.results[0]?.revision ?? 0;
+    },
+    async mark() {
+      return (await db.prepare(READ_MARK).first<{ revision: number }>())?.revision ?? 0;
+    },
+    async journalsOf(table, ids) {
+      const query = `SELECT id, journal FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`;
+      const { results } = await db
+        .prepare(query)
+        .bind(JSON.stringify(ids))
+        .all<{ id: string; journal: string }>();
+      return new Map(results.map(({ id, journal }) => [id, journal]));
     },
     async probe() {
       // In a full database a small row may still fit into a free page.

@@ -24,8 +24,17 @@ export type Storage = {
 
 /** D1, as used by the outbox. */
 export type Mirror = {
-  /** Writes rows; each replaces only an older revision. All rows are written, or none. */
-  apply(rows: readonly MirrorRow[]): Promise<void>;
+  /**
+   * Writes rows and the mark of their batch; each replaces only an older revision. All are written, or none.
+   *
+   * @param mark a revision above those of the rows
+   * @returns the mark that D1 had before; 0 when it had none
+   */
+  apply(rows: readonly MirrorRow[], mark: number): Promise<number>;
+  /** The mark of the newest batch; 0 when there is none. */
+  mark(): Promise<number>;
+  /** The `journal` column of those rows of a table that exist, by id. */
+  journalsOf(table: MirrorTable, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Writes a row of its own and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
   /** The highest revision in the mirror; 0 when it is empty. */
@@ -50,6 +59,7 @@ export const RECORD_TABLES = [
   'proofs',
 ] as const;
 export type RecordTable = (typeof RECORD_TABLES)[number];
+export type MirrorTable = 'operations' | RecordTable;
 
 /** One row for D1, keyed by its subject. */
 export type MirrorRow =

@@ -5,6 +5,7 @@
 import { foldText } from '../../chain/solana/token-text.ts';
 import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
+import type { MirrorSource } from '../kernel/module.ts';
 import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
 
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */
@@ -54,54 +55,85 @@ export function requestView(request: PaymentRequest, refunds: readonly RefundDue
   };
 }
 
+function requestColumns(store: RequestStore, request: PaymentRequest) {
+  const view = requestView(request, store.refundsOf(request.id, SHOWN_REFUNDS));
+  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: request }) };
+  if (request.kind === 'token') return { status: view.status, ...shared };
+  const status = view.status === 'completed' ? 'confirmed' : 'pending';
+  return { token_id: Number(request.subject.tokenId), status, ...shared };
+}
+
 export function mirrorRequest(
   journal: Journal,
   store: RequestStore,
   request: PaymentRequest,
   now: number,
 ): void {
-  const view = requestView(request, store.refundsOf(request.id, SHOWN_REFUNDS));
-  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: request }) };
-  if (request.kind === 'token') {
-    journal.publish('invoices', request.id, { status: view.status, ...shared }, now);
-  } else {
-    const status = view.status === 'completed' ? 'confirmed' : 'pending';
-    journal.publish(
-      'listings',
-      request.id,
-      { token_id: Number(request.subject.tokenId), status, ...shared },
-      now,
-    );
-  }
+  const table = request.kind === 'token' ? 'invoices' : 'listings';
+  journal.publish(table, request.id, requestColumns(store, request), now);
+}
+
+function createdListingColumns(request: PaymentRequest) {
+  const view = { ...requestView(request, []), kind: 'listing' as const, feeLamports: '0' };
+  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
+  return { ...columns, journal: JSON.stringify({ view }) };
 }
 
 /** A token created by the service is listed with its creation; it needs no listing payment. */
 export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
-  const view = { ...requestView(request, []), kind: 'listing' as const, feeLamports: '0' };
-  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
-  journal.publish('listings', request.id, { ...columns, journal: JSON.stringify({ view }) }, now);
+  journal.publish('listings', request.id, createdListingColumns(request), now);
 }
+
+const tokenColumns = (token: TokenEntry) => ({
+  token_id: token.tokenId,
+  mint_address: token.mint,
+  creator_address: typeof token.creator === 'string' ? token.creator : null,
+  name: foldText(String(token.name)),
+  symbol: foldText(String(token.symbol)),
+  listed_at: typeof token.listedAt === 'number' ? new Date(token.listedAt).toISOString() : null,
+  created_at: new Date(Number(token.createdAt)).toISOString(),
+  journal: JSON.stringify(token),
+});
 
 export function mirrorToken(journal: Journal, token: TokenEntry, now: number): void {
-  journal.publish(
-    'tokens',
-    String(token.tokenId),
-    {
-      token_id: token.tokenId,
-      mint_address: token.mint,
-      creator_address: typeof token.creator === 'string' ? token.creator : null,
-      name: foldText(String(token.name)),
-      symbol: foldText(String(token.symbol)),
-      listed_at: typeof token.listedAt === 'number' ? new Date(token.listedAt).toISOString() : null,
-      created_at: new Date(Number(token.createdAt)).toISOString(),
-      journal: JSON.stringify(token),
-    },
-    now,
-  );
+  journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
 }
 
+const refundColumns = (refund: RefundDue) => ({
+  status: refund.state === 'paid' ? 'paid' : 'due',
+  created_at: new Date(refund.createdAt).toISOString(),
+  journal: JSON.stringify(refund),
+});
+
 export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
-  const created_at = new Date(refund.createdAt).toISOString();
-  const status = refund.state === 'paid' ? 'paid' : 'due';
-  journal.publish('refunds', refund.id, { status, created_at, journal: JSON.stringify(refund) }, now);
+  journal.publish('refunds', refund.id, refundColumns(refund), now);
 }
+
+/** Every row of the stores above, for a D1 that has lost some. */
+export const mirroredPayments = (store: RequestStore): readonly MirrorSource[] => [
+  {
+    table: 'invoices',
+    rowsAfter: (id, limit) =>
+      store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(store, row) })),
+  },
+  {
+    table: 'listings',
+    rowsAfter: (id, limit) =>
+      store.listingsAfter(id, limit).map((row) => ({
+        id: row.id,
+        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
+      })),
+  },
+  {
+    table: 'tokens',
+    rowsAfter: (id, limit) =>
+      store
+        .tokensAfter(id, limit)
+        .map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
+  },
+  {
+    table: 'refunds',
+    rowsAfter: (id, limit) =>
+      store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
+  },
+];

@@ -21,7 +21,7 @@ import type { Sold } from '../kernel/spending-limits.ts';
 import { creationId, planCreation } from '../tokens/creation-operation.ts';
 import { externalToken } from '../tokens/d1-rows.ts';
 import { createBooking } from './booking.ts';
-import { requestView, SHOWN_REFUNDS } from './d1-rows.ts';
+import { mirroredPayments, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
 import { mayOpen } from './open-shares.ts';
 import { ownFee } from './own-fee.ts';
 import { createPaymentSearch } from './payment-search.ts';
@@ -268,6 +268,7 @@ export function createPayments(
       repairRequests(store, storage, { owe, owedOf, oweAll: changes.oweAll });
       refunds.holdSuspect();
     },
+    mirrored: mirroredPayments(store),
     restore: () => restoreRequests({ mirror: p.mirror, journal, storage, store, payments, now }),
     recognize: recognizeRequests(store),
   } satisfies CustodyModule & Record<string, unknown>;

@@ -205,6 +205,40 @@ export function openRequestStore({ exec, transaction }: Storage) {
     /** When the last request closed or closes. */
     lastClosing: () => timeOf('SELECT MAX(closes_at) AS at FROM requests'),
 
+    /** Token requests whose id follows `id`, in the order of their ids. */
+    invoicesAfter(id: string, limit: number): PaymentRequest[] {
+      return exec(
+        "SELECT row FROM requests WHERE id > ? AND kind = 'token' ORDER BY id LIMIT ?",
+        id,
+        limit,
+      ).map(requestOf);
+    },
+
+    /** The same for listing requests, and for token requests whose token is listed. */
+    listingsAfter(id: string, limit: number): PaymentRequest[] {
+      return exec(
+        "SELECT row FROM requests WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",
+        id,
+        limit,
+      ).map(requestOf);
+    },
+
+    /** Tokens whose number follows `id`, both compared as text. */
+    tokensAfter(id: string, limit: number): TokenEntry[] {
+      return exec(
+        `SELECT row FROM tokens WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
+        id,
+        limit,
+      ).map(parsed<TokenEntry>);
+    },
+
+    /** Refunds whose id follows `id`, in the order of their ids. */
+    refundsAfter(id: string, limit: number): RefundDue[] {
+      return exec('SELECT row FROM refunds WHERE signature > ? ORDER BY signature LIMIT ?', id, limit).map(
+        refundOf,
+      );
+    },
+
     /** Paid token requests whose creation has ended. */
     creationsEnded(limit: number): PaymentRequest[] {
       return exec(

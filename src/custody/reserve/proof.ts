@@ -14,7 +14,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
-import type { ModuleTools } from '../kernel/module.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import { isTimeOver } from '../kernel/row-retries.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
@@ -52,6 +52,12 @@ const DRAFT_LIFE_MS = 7 * DAY_MS;
 
 const LAST = 'proof';
 const DRAFT = 'proof_draft';
+
+const columnsOf = (proof: ProofRecord, createdAt: number) => ({
+  hash: proof.hash,
+  created_at: new Date(createdAt).toISOString(),
+  journal: JSON.stringify(proof),
+});
 
 export type Proofs = ReturnType<typeof createProofs>;
 
@@ -104,10 +110,8 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     return storage.transaction(() => {
       const known = stored();
       if (known && known.hash !== previous?.hash) return false;
-      const text = JSON.stringify(proof);
-      journal.setMeta(LAST, text);
-      const created_at = new Date(now()).toISOString();
-      journal.publish('proofs', proof.timestamp, { hash: proof.hash, created_at, journal: text }, now());
+      journal.setMeta(LAST, JSON.stringify(proof));
+      journal.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
       return true;
     });
   }
@@ -159,6 +163,12 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     return signing;
   }
 
+  function newestAfter(id: string) {
+    const proof = stored();
+    if (!proof || proof.timestamp <= id) return [];
+    return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
+  }
+
   const isDue = (proof: ProofRecord): boolean => Date.parse(proof.timestamp) + PROOF_EVERY_MS <= now();
   const refuse = (refusal: Refusal): { readonly type: 'refused'; readonly refusal: Refusal } => ({
     type: 'refused',
@@ -166,6 +176,9 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
   });
 
   return {
+    /** The newest proof: D1 alone keeps the earlier ones. */
+    mirrored: [{ table: 'proofs', rowsAfter: newestAfter }] satisfies readonly MirrorSource[],
+
     /** Signs the hour's proof once it is due. After a failure the next tick retries. */
     async onCron(): Promise<void> {
       const proof = stored();

@@ -19,6 +19,7 @@ export type Alarm =
   | 'bridge_fees_over_cap'
   | 'database_behind'
   | 'database_refuses_rows'
+  | 'database_restored'
   | 'cron_missing';
 
 export type SolLevel = {
@@ -56,6 +57,7 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
     ['bridge_fees_over_cap', measured.feesOverCap],
     ['database_behind', typeof behind === 'string' && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS],
     ['database_refuses_rows', (custody?.mirrorRefusedRows ?? 0) > 0],
+    ['database_restored', custody?.mirrorRepublishing === true],
     ['cron_missing', cron?.some((beat) => !beat.ok && beat.lastRunAt !== null) === true],
   ];
   return found.flatMap(([name, raised]) => (raised ? [name] : []));

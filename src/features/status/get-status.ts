@@ -77,6 +77,7 @@ const custodyStatus = (report: CustodyReport) => ({
   mint: report.mint,
   mirrorBehindSince: isoOrNull(report.undeliveredSinceMs),
   mirrorRefusedRows: report.refusedRows,
+  mirrorRepublishing: report.republishing,
   caps: {
     hour: use(report, 'hour'),
     day: use(report, 'day'),
@@ -136,7 +137,7 @@ export async function getStatus(d: StatusReportDeps) {
     d.readRelease(),
     d.cache.read('status:upstreams:v2', UPSTREAM_POLICY, () => d.probeUpstreams()),
     d.cache
-      .read('status:custody:v4', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
+      .read('status:custody:v5', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
     d.cache.read('status:database:v2', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),

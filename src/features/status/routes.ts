@@ -123,6 +123,9 @@ const status = createRoute({
                 .number()
                 .int()
                 .openapi({ description: 'Rows that D1 refuses while it accepts others' }),
+              mirrorRepublishing: z.boolean().openapi({
+                description: 'True while D1, restored to an older state, receives its rows again',
+              }),
               caps: z.object({ hour: cap, day: cap, unsettled: cap, cost_day: cap }).openapi({
                 description: 'The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived',
               }),

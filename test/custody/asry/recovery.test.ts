@@ -194,3 +194,45 @@ it('only a payout of ours has a payout for its memo', () => {
   ])
     expect(payoutOfMemo(memo)).toBeUndefined();
 });
+
+describe('a D1 that was restored to an older state', () => {
+  const tables = (run: Simulation) =>
+    Promise.all(
+      ['operations', 'asry_claims', 'asry_epochs'].map((table) =>
+        run.rowsOf(`SELECT id, created_at, journal FROM ${table} ORDER BY id`),
+      ),
+    );
+
+  it('has every claim, epoch and payout again, and nothing is paid twice', async () => {
+    const run = start();
+    for (const { signature } of [one, two]) await run.ask({ signature });
+    await run.pass(MINUTE);
+    const before = await tables(run);
+    for (const table of ['operations', 'asry_claims', 'asry_epochs', 'mirror_marks'])
+      await run.rowsOf(`DELETE FROM ${table}`);
+    await run.ask({ signature: three.signature });
+    await run.pass(3 * MINUTE);
+    expect(await inD1(run)).toEqual(expect.arrayContaining(inJournal(run)));
+    const after = await tables(run);
+    expect(after[0]).toEqual(expect.arrayContaining(before[0] ?? []));
+    expect(after[1]).toEqual(expect.arrayContaining(before[1] ?? []));
+    expect(run.landed()).toHaveLength(3);
+  });
+
+  it('has lost nothing when the journal is lost afterwards: it is rebuilt, and nothing is paid twice', async () => {
+    const run = start();
+    for (const { signature } of [one, two]) await run.ask({ signature });
+    await run.pass(MINUTE);
+    const before = { claims: run.claims(), epochs: run.epochs(), payouts: run.payouts() };
+    for (const table of ['operations', 'asry_claims', 'mirror_marks'])
+      await run.rowsOf(`DELETE FROM ${table}`);
+    await run.pass(3 * MINUTE);
+    run.loseJournal();
+    await reconcile(run);
+    expect({ claims: run.claims(), epochs: run.epochs(), payouts: run.payouts() }).toEqual(before);
+    for (const { signature } of [one, two])
+      expect(codeOf(await run.ask({ signature }))).toBe('ALREADY_CLAIMED');
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toHaveLength(2);
+  });
+});

@@ -51,7 +51,10 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
     },
   };
   const write = (id: string) => storage.transaction(() => journal.insert(planned({ id })));
-  const deliver = async () => mirror.apply(journal.outbox(99));
+  const deliver = async () => {
+    const mark = storage.transaction(() => journal.takeMark());
+    await mirror.apply(journal.outbox(99), mark);
+  };
   return { journal, mirror, ports, logged, asked, write, deliver };
 }
 /** The same journal as before some rows, over the mirror that has them. */

@@ -22,9 +22,9 @@ function refusing(w: ReturnType<typeof setUp>, ...ids: readonly string[]) {
   const refused = new Set(ids);
   const { apply } = w.mirror;
   const tries: string[] = [];
-  w.mirror.apply = async (rows) => {
+  w.mirror.apply = async (rows, mark) => {
     const found = rows.find(({ id }) => refused.has(id));
-    if (!found) return apply(rows);
+    if (!found) return apply(rows, mark);
     if (rows.length === 1) tries.push(found.id);
     throw new Error('D1_ERROR: string or blob too big');
   };
@@ -75,12 +75,12 @@ describe('the outbox', () => {
       return sync();
     };
     const { apply } = w.mirror;
-    w.mirror.apply = async (rows) => {
+    w.mirror.apply = async (...batch) => {
       order.push('apply');
-      return apply(rows);
+      return apply(...batch);
     };
     await w.flush();
-    expect(order).toEqual(['sync, offered 2', 'apply']);
+    expect(order).toEqual(['sync, offered 3', 'apply']);
   });
 
   it('of a replaced instance sends nothing to the mirror', async () => {
@@ -93,10 +93,10 @@ describe('the outbox', () => {
   it('a row that changes while it is delivered is delivered again', async () => {
     const w = setUp(1);
     const { apply } = w.mirror;
-    w.mirror.apply = async (rows) => {
+    w.mirror.apply = async (...batch) => {
       const row = w.journal.get('swap:0');
       if (row && row.detail !== 'newer') w.journal.update(row, { ...row, detail: 'newer' }, NOW);
-      return apply(rows);
+      return apply(...batch);
     };
     await w.flush();
     expect(w.journal.outbox(9)).toHaveLength(1);

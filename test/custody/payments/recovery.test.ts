@@ -219,3 +219,36 @@ describe('runs in which the operator pays refunds while everything fails', () =>
     [20_209, 'a later payment that the scan finds first'],
   ])('seed %i settles without the operator: %s', (seed) => refundsUnderLoss(seed));
 });
+
+it('a D1 that was restored to an older state has every row of requests, tokens and refunds again', async () => {
+  const run = await start();
+  const made = await run.open('token');
+  const listed = await run.open('listing');
+  const part = await run.open('token');
+  await run.open('listing');
+  pay(run, made, fee(made) + 70_000n);
+  pay(run, listed, fee(listed));
+  pay(run, part, 5_000_000n);
+  await run.pass(90 * SECOND);
+  const tables = ['operations', 'invoices', 'listings', 'tokens', 'refunds'];
+  const contents = () =>
+    Promise.all(
+      tables.map(async (table) =>
+        (await run.rowsOf(`SELECT * FROM ${table} ORDER BY id`)).map(({ revision: _, ...row }) => ({
+          ...row,
+          journal: JSON.parse(String(row.journal)) as unknown,
+        })),
+      ),
+    );
+  const revisions = () => Promise.all(tables.map((table) => run.rowsOf(`SELECT revision FROM ${table}`)));
+  const before = await contents();
+  const unchanged = await revisions();
+  await run.call((custody) => custody.ops({ name: 'republish' }));
+  await run.pass(MINUTE);
+  expect(await revisions()).toEqual(unchanged);
+  expect(before.map((rows) => rows.length)).toEqual([1, 2, 3, 3, 1]);
+  for (const table of [...tables, 'tokens_text', 'tokens_short', 'mirror_marks']) await run.forget(table);
+  await run.pass(3 * MINUTE);
+  expect(await contents()).toEqual(before);
+  expect(run.landed()).toHaveLength(1);
+});

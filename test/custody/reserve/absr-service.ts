@@ -65,6 +65,7 @@ function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
 function createMirror() {
   const revisions = new Map<string, number>();
   const finishedSwaps = new Set<string>();
+  let mark = 0;
   const proofs = new Map<string, Exclude<MirrorRow, { entity: 'operation' }>['columns']>();
   const mirror: Mirror & {
     down: boolean;
@@ -74,7 +75,7 @@ function createMirror() {
     down: false,
     finishedSwaps,
     proofs,
-    async apply(rows) {
+    async apply(rows, next) {
       if (mirror.down) throw new Error('D1 is down');
       for (const row of rows) {
         revisions.set(row.id, row.revision);
@@ -82,7 +83,12 @@ function createMirror() {
         if (row.entity !== 'operation' || row.operation.kind !== 'swap') continue;
         if (row.operation.state === 'done') finishedSwaps.add(row.id);
       }
+      const before = mark;
+      mark = next;
+      return before;
     },
+    mark: async () => mark,
+    journalsOf: async () => new Map(),
     async probe() {
       if (mirror.down) throw new Error('D1 is down');
     },

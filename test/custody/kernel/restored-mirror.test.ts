@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { type CustodianWorld, createCustodianWorld, keyed } from '../custodian-world.ts';
+import { bitcoinTx } from '../fake-bridge.ts';
+import { land } from '../fake-chain.ts';
+import { done, NOW, signingOf } from '../sample-operations.ts';
+
+const MINUTE = 60_000;
+const TXID = 'a'.repeat(64);
+
+/** Time passes with the cron of each minute and every alarm. */
+async function pass(w: CustodianWorld, ms: number, cron = true): Promise<void> {
+  const end = w.clock.now + ms;
+  for (let tick = w.clock.now + MINUTE; ; ) {
+    const next = Math.min(w.storage.alarm ?? Number.POSITIVE_INFINITY, tick, end);
+    w.clock.now = Math.max(w.clock.now, next);
+    if (w.clock.now >= end) return;
+    if (w.clock.now < tick) await w.custody.alarm();
+    else {
+      if (cron) await w.custody.wake();
+      tick += MINUTE;
+    }
+  }
+}
+
+/** A swap that has ended; D1 can go back to its state right after the send. */
+async function swapped() {
+  const w = createCustodianWorld();
+  await w.custody.createSwap(keyed('a'));
+  const restore = w.mirror.remember();
+  land(w.chain);
+  w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
+  w.swap.indexes = [() => bitcoinTx(TXID, [{ value: 124_375n }])];
+  await pass(w, 2 * MINUTE);
+  expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
+  return { w, restore };
+}
+const restorations = (w: CustodianWorld) => w.logged.filter((event) => event === 'mirror_restored').length;
+
+describe('a D1 that was restored to an older state', () => {
+  it('is noticed by the next cron, receives its rows again, and causes no signature', async () => {
+    const { w, restore } = await swapped();
+    const signatures = w.signatures();
+    restore();
+    expect(w.mirror.operation('swap:key-a')).not.toMatchObject({ state: 'done' });
+    await pass(w, 2 * MINUTE);
+    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
+    expect([restorations(w), w.signatures()]).toEqual([1, signatures]);
+    expect(await w.custody.report()).toMatchObject({ frozen: null, republishing: false });
+  });
+
+  it('is noticed by the next batch without any cron', async () => {
+    const { w, restore } = await swapped();
+    restore();
+    await w.custody.createSwap(keyed('b', { client: 'other' }));
+    await pass(w, 2_000, false);
+    expect(restorations(w)).toBe(1);
+    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
+  });
+
+  it('is noticed by a new instance, whose journal does not freeze', async () => {
+    const { w, restore } = await swapped();
+    restore();
+    const next = w.start();
+    await next.wake();
+    await next.alarm();
+    expect(restorations(w)).toBe(1);
+    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
+    expect((await next.report()).frozen).toBeNull();
+  });
+
+  it('receives every row again when it is empty', async () => {
+    const w = createCustodianWorld();
+    const empty = w.mirror.remember();
+    w.storage.transaction(() => {
+      for (let at = 0; at < 250; at++)
+        w.journal.insert(done({ id: `swap:${at}`, dueAt: null, signing: signingOf(`${at}`) }));
+    });
+    await pass(w, 2 * MINUTE);
+    const before = [...w.mirror.rows];
+    empty();
+    await pass(w, 2 * MINUTE);
+    expect(w.mirror.rows.size).toBe(250);
+    expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
+  });
+
+  it('is sent only the rows that it lacks', async () => {
+    const w = createCustodianWorld();
+    const insert = (from: number, to: number) =>
+      w.storage.transaction(() => {
+        for (let at = from; at < to; at++)
+          w.journal.insert(done({ id: `swap:${at}`, dueAt: null, signing: signingOf(`${at}`) }));
+      });
+    insert(0, 300);
+    await pass(w, 2 * MINUTE);
+    const restore = w.mirror.remember();
+    insert(300, 303);
+    await pass(w, 2 * MINUTE);
+    restore();
+    const sent: string[] = [];
+    const { apply } = w.mirror;
+    w.mirror.apply = async (rows, mark) => {
+      sent.push(...rows.map(({ id }) => id));
+      return apply(rows, mark);
+    };
+    await pass(w, 2 * MINUTE);
+    expect(sent).toEqual(['swap:300', 'swap:301', 'swap:302']);
+  });
+
+  it('again during the comparison is compared from the beginning', async () => {
+    const { w, restore } = await swapped();
+    restore();
+    await w.custody.wake();
+    const { journalsOf } = w.mirror;
+    w.mirror.journalsOf = async (...asked) => {
+      const found = await journalsOf(...asked);
+      w.mirror.journalsOf = journalsOf;
+      // The rows that this page saw are lost now.
+      restore();
+      w.storage.transaction(() => w.journal.publish('invoices', 'i', { journal: '{}' }, NOW));
+      await w.custody.wake();
+      return found;
+    };
+    await pass(w, 3 * MINUTE);
+    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
+  });
+
+  it('never receives an older form of a row that changes during the comparison', async () => {
+    const { w, restore } = await swapped();
+    restore();
+    const { journalsOf } = w.mirror;
+    w.mirror.journalsOf = async (...asked) => {
+      const found = await journalsOf(...asked);
+      w.mirror.journalsOf = journalsOf;
+      const row = w.journal.get('swap:key-a');
+      if (row) w.journal.update(row, { ...row, detail: 'newer' }, NOW);
+      return found;
+    };
+    await pass(w, 2 * MINUTE);
+    expect(w.mirror.operation('swap:key-a')).toMatchObject({ detail: 'newer' });
+  });
+
+  it('while it is unavailable again gets its rows once it is back', async () => {
+    const { w, restore } = await swapped();
+    restore();
+    await w.custody.wake();
+    w.mirror.state = 'down';
+    await pass(w, 10 * MINUTE);
+    w.mirror.state = 'up';
+    await pass(w, 10 * MINUTE);
+    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
+  });
+});
+
+describe('no restoration is seen', () => {
+  it('in batches that are sent at the same time and answered in any order', async () => {
+    const w = createCustodianWorld();
+    const { apply } = w.mirror;
+    const held: (() => void)[] = [];
+    w.mirror.apply = async (...batch) => {
+      const before = await apply(...batch);
+      await new Promise<void>((answer) => held.push(answer));
+      return before;
+    };
+    const swaps = ['a', 'b', 'c'].map((name) => w.custody.createSwap(keyed(name, { client: name })));
+    for (let turns = 0; turns < 500 && held.length < 3; turns++) await Promise.resolve();
+    expect(held.length).toBeGreaterThan(1);
+    w.mirror.apply = apply;
+    for (const answer of held.toReversed()) answer();
+    await Promise.all(swaps);
+    await pass(w, 3 * MINUTE);
+    expect(restorations(w)).toBe(0);
+  });
+
+  it.each(['down', 'loses answers'] as const)('while D1 is %s', async (state) => {
+    const w = createCustodianWorld();
+    await w.custody.wake();
+    w.mirror.state = state;
+    await w.custody.createSwap(keyed('a'));
+    await pass(w, 3 * MINUTE);
+    w.mirror.state = 'up';
+    await pass(w, 3 * MINUTE);
+    expect(restorations(w)).toBe(0);
+  });
+
+  it('by more than one read of D1 a minute', async () => {
+    const w = createCustodianWorld();
+    let reads = 0;
+    const { mark } = w.mirror;
+    w.mirror.mark = () => {
+      reads++;
+      return mark();
+    };
+    await w.custody.createSwap(keyed('a'));
+    await pass(w, 10 * MINUTE);
+    expect(reads).toBeLessThanOrEqual(10);
+  });
+});
