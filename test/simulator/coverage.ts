@@ -20,7 +20,7 @@ export const REQUIRED: readonly string[] = [
   ...['requests open', 'requests completed', 'requests expired', 'refunds due', 'refunds paid'],
   ...['asry_payouts paid', 'asry_payouts owed'],
   ...['landings', 'landings that failed', 'transactions taken back by a fork'],
-  ...['crashes', 'replacements', 'alarmsLost', 'days awaited'],
+  ...['crashes', 'replacements', 'alarmsLost', 'days awaited', 'held operations retried'],
   ...[
     'deploy',
     'pause',
@@ -32,6 +32,7 @@ export const REQUIRED: readonly string[] = [
     'd1_restored',
     'proof',
     'refund',
+    'retry',
   ].map((type) => `incident: ${type}`),
   ...['dust', 'reference', 'requests', 'memo', 'fund_mint', 'close', 'forge', 'reuse'].map(
     (type) => `attack: ${type}`,

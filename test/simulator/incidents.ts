@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 export type Incident =
   | {
       readonly at: number;
-      readonly type: 'deploy' | 'pause' | 'resume' | 'look' | 'income' | 'proof' | 'refund';
+      readonly type: 'deploy' | 'pause' | 'resume' | 'look' | 'income' | 'proof' | 'refund' | 'retry';
     }
   | { readonly at: number; readonly type: 'clock'; readonly ms: number }
   | { readonly at: number; readonly type: 'fork' | 'reorg'; readonly depth: number }
@@ -48,6 +48,10 @@ export function planIncidents(r: Random, spread: number, swapsAt: readonly numbe
     list.push({ at: Math.max((lost?.at ?? at() + 30_000) - r.between(500, 15_000), 0), type: 'refund' });
   return list;
 }
+
+/** When the operator makes everything due that is open. */
+export const planRetries = (r: Random, spread: number): Incident[] =>
+  r.chance(0.15) ? [{ at: r.between(0, spread), type: 'retry' }] : [];
 
 function losing(r: Random, lostAt: number): Incident[] {
   const to = r.pick(['nothing', 'older'] as const);

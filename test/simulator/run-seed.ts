@@ -2,6 +2,8 @@
  * One seed, from the first request until everything has come to rest.
  * @module
  */
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { HELD_RECONCILED } from '../../src/custody/kernel/state-machine.ts';
 import { type Actors, startActors } from './actors.ts';
 import type { Incident } from './incidents.ts';
 import { key } from './ledger.ts';
@@ -55,14 +57,15 @@ export async function runScenario(
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
   const actors = startActors(world);
-  for (const incident of scenario.incidents) scheduler.at(incident.at, () => happen(world, actors, incident));
+  for (const incident of scenario.incidents)
+    scheduler.at(incident.at, () => happen(world, actors, production, incident));
   startCron(world);
 
   let isDone = false;
   const broke = () => witness.violations.length > 0;
   await scheduler.run(scenario.calmAt, broke);
   if (!broke()) {
-    calmDown(world, actors);
+    calmDown(world, actors, production);
     let days = 0;
     const rest = (wait: number): void => {
       scheduler.after(wait, () => {
@@ -142,7 +145,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
 }
 
 /** Faults end; the operator resumes, rebuilds a lost journal, and pays back what is owed. */
-function calmDown(world: World, actors: Actors): void {
+function calmDown(world: World, actors: Actors, production: Production): void {
   const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
   state.isCalm = true;
@@ -157,10 +160,10 @@ function calmDown(world: World, actors: Actors): void {
     host.rearm();
   });
   // A pause whose answer was lost is said again, perhaps after the resumption.
-  if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, 'resume');
+  if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
   if (state.isLost && scenario.seed % 4 !== 0) {
     state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
-    scheduler.after(OPERATOR_DELAY, () => operate(world, 'reconcile'));
+    scheduler.after(OPERATOR_DELAY, () => operate(world, production, 'reconcile'));
   }
   if (scenario.seed % 2 === 0) {
     const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : 30_000;
@@ -177,18 +180,43 @@ function payBack({ host }: World, actors: Actors): void {
 }
 
 /** An operator who gets no answer says it again. */
-function operate(world: World, name: 'pause' | 'resume' | 'reconcile'): void {
+function operate(world: World, production: Production, name: 'pause' | 'resume' | 'reconcile'): void {
   const { host, scheduler, trace } = world;
   void host
     .event('ops', (custodian) => custodian.ops({ name }))
     .then((outcome) => {
       trace(() => `operator: ${name}: ${JSON.stringify(outcome)}`);
-      if (!outcome.ok || !outcome.value.ok) return void scheduler.after(3_000, () => operate(world, name));
+      if (!outcome.ok || !outcome.value.ok)
+        return void scheduler.after(3_000, () => operate(world, production, name));
       if (name !== 'reconcile') return;
       world.state.isLost = false;
       topUp(world);
+      if (world.scenario.seed % 8 > 4) return;
+      world.state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
+      scheduler.after(OPERATOR_DELAY, () => retryAll(world, production));
     });
 }
+
+/** The operator makes everything due that is open, except what may have been paid before a journal was lost. */
+function retryAll(world: World, production: Production): void {
+  for (const op of operationsOf(world, production)) {
+    const isDoubtful = op.reason === HELD_RECONCILED && isOnChain(world, op);
+    if (op.state === 'done' || op.state === 'failed' || isDoubtful) continue;
+    if (op.reason === HELD_RECONCILED) {
+      const { happened } = world;
+      happened['held operations retried'] = (happened['held operations retried'] ?? 0) + 1;
+    }
+    void world.host.event('ops', (custodian) => custodian.ops({ name: 'retry', id: op.id }));
+  }
+}
+
+/** Whether the chain has a transaction of the same kind and sum. */
+const isOnChain = ({ witness }: World, { kind, amount, plan }: Operation): boolean =>
+  witness.moved().some(({ movement }) => {
+    if (movement.kind !== kind) return false;
+    if (movement.kind === 'swap') return movement.lamports === amount;
+    return movement.kind !== 'asry' || movement.deposit === plan.deposit;
+  });
 
 /** The operator adds the SOL that operations reserve which await the operator: what was sold may need it. */
 function topUp({ host, ledger, trace, addresses }: World): void {
@@ -200,7 +228,7 @@ function topUp({ host, ledger, trace, addresses }: World): void {
   ledger.endow(key.lamports(addresses.reserve), sum);
 }
 
-function happen(world: World, actors: Actors, incident: Incident): void {
+function happen(world: World, actors: Actors, production: Production, incident: Incident): void {
   const { host, state, trace, ledger, bitcoin, happened, d1 } = world;
   trace(() => `incident: ${JSON.stringify(incident)}`);
   happened[`incident: ${incident.type}`] = (happened[`incident: ${incident.type}`] ?? 0) + 1;
@@ -209,7 +237,7 @@ function happen(world: World, actors: Actors, incident: Incident): void {
       return void host.restart('deploy');
     case 'pause':
     case 'resume':
-      return void operate(world, incident.type);
+      return void operate(world, production, incident.type);
     case 'look':
       void host.event('swapRoom', (custodian) => custodian.swapRoom());
       void host.event('report', (custodian) => custodian.report());
@@ -222,6 +250,8 @@ function happen(world: World, actors: Actors, incident: Incident): void {
       return void host.event('proof', (custodian) => custodian.proof());
     case 'refund':
       return void payBack(world, actors);
+    case 'retry':
+      return void retryAll(world, production);
     case 'income':
       return void bitcoin.pay([{ address: world.addresses.bitcoin, value: 1_234n }], 1_000);
     case 'clock':

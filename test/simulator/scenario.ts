@@ -5,7 +5,7 @@
  */
 import type { RouteName } from '../../src/bridges/route.ts';
 import { calm, type Faults, wildFaults } from './faults.ts';
-import { type Incident, planIncidents } from './incidents.ts';
+import { type Incident, planIncidents, planRetries } from './incidents.ts';
 import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -108,11 +108,14 @@ export function scenarioOf(seed: number): Scenario {
     orders,
     deposits,
     attacks: planAttacks(random.fork(), spread, orders, deposits),
-    incidents: planIncidents(
-      random.fork(),
-      spread,
-      swaps.map(({ at }) => at),
-    ),
+    incidents: [
+      ...planIncidents(
+        random.fork(),
+        spread,
+        swaps.map(({ at }) => at),
+      ),
+      ...planRetries(createRandom(seed ^ 0x72657472), spread),
+    ],
     calmAt: spread + 30_000,
     crashes: r.pick([0, 1, 2, 4]),
     replacements: r.pick([0, 0, 1, 2]),
