@@ -92,6 +92,7 @@ export async function runScenario(
         ) {
           isDone = false;
           state.clockOffset += DAY;
+          state.dueFrom = scheduler.now();
           happened['days awaited'] = (happened['days awaited'] ?? 0) + 1;
           host.rearm();
           actors.comeAgain();

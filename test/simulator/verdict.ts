@@ -49,7 +49,7 @@ export const waitingForDay = (operations: readonly Operation[], kind?: string): 
 export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
   const allowed = PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0) + setBack(world);
-  const isLate = world.scheduler.now() > world.scenario.calmAt + allowed;
+  const isLate = world.scheduler.now() > world.state.dueFrom + allowed;
   if (!isLate && isBehind(world)) return false;
   const operations = operationsOf(world, production);
   const clock = world.scenario.epoch + world.state.clockOffset + world.scheduler.now();

@@ -41,6 +41,8 @@ export type State = {
   wasD1Restored: boolean;
   /** The run does not end before: the operator has still to come. */
   calmUntil: number;
+  /** From when the time counts that paid work may take: the end of the faults, then the start of each awaited day. */
+  dueFrom: number;
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
 };
 
@@ -176,6 +178,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     wasLost: false,
     wasD1Restored: false,
     calmUntil: 0,
+    dueFrom: scenario.calmAt,
     remembered: undefined,
   };
   const config = configOf(production, scenario);
