@@ -25,6 +25,11 @@ export type ChartProps = {
   readonly markX?: { readonly at: number; readonly name: string };
 };
 
+/** Every figure is a whole number of sats, tokens or views: 1, 2, 5, 10 and so on. */
+const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
 const HEIGHT_PX = 260;
 const FONT = '12px Geist, sans-serif';
 const colour = (name: string): string =>
@@ -76,6 +81,7 @@ function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Op
         ticks: { show: false },
         font: FONT,
         size: 84,
+        incrs: WHOLE_STEPS,
         values: (_plot, at) => at.map(props.show),
       },
     ],

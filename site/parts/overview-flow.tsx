@@ -92,7 +92,8 @@ const Figure = ({
   </div>
 );
 
-const SwapGate = ({ swaps }: { swaps: SwapHistory | null }) => {
+/** Empty until the history was read: an unread history is not an empty one. */
+export const SwapGate = ({ swaps }: { swaps: SwapHistory | null }) => {
   const waiting = swaps?.transactions.find(({ status }) => status === 'waiting');
   const last = swaps?.transactions.find(({ status }) => status === 'finished');
   if (waiting)

@@ -78,7 +78,7 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
             .map((view) => [
               <Moment iso={view.t} />,
               <Foreign text={view.path} />,
-              view.referrer === '' ? 'nowhere' : <Foreign text={view.referrer} />,
+              view.referrer === '' ? 'direct' : <Foreign text={view.referrer} />,
               <code>{view.ip}</code>,
             ])}
           empty="No view was counted yet."

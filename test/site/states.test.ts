@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
-import { coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
+import { CoverageUnknown, coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
 import { npubOf } from '../../site/parts/nostr-key.ts';
-import { levelsOf, together } from '../../site/parts/overview-flow.tsx';
-import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
+import { levelsOf, SwapGate, together } from '../../site/parts/overview-flow.tsx';
+import { PoolCard } from '../../site/parts/pools-live.tsx';
+import { Agreement, ArchiveTable, worthText } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
@@ -193,4 +194,34 @@ describe('the coverage of the overview', () => {
     expect(levelsOf(reserves, prices)).toEqual({ sol: 0.5, btc: 1, absr: 0.5 });
     expect(levelsOf(null, null)).toEqual({ sol: null, btc: null, absr: null });
   });
+});
+
+it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
+  expect(worthText('1049500', 80_000)).toBe('$839.60');
+  expect(worthText('1049500', null)).toBe('price unknown');
+  expect(worthText(null, 80_000)).toBe('price unknown');
+});
+
+it('says that there is no swap only when the history was read and is empty', () => {
+  expect(String(SwapGate({ swaps: null }))).not.toContain('none yet');
+  expect(String(SwapGate({ swaps: { ...copy('listSwaps'), transactions: [] } }))).toContain('none yet');
+});
+
+it('calls the coverage unknown when the service did not answer, and nothing while it is loading', () => {
+  expect(String(CoverageUnknown({ asked: true }))).toContain('not known right now');
+  expect(String(CoverageUnknown({ asked: false }))).not.toContain('known');
+});
+
+it.each([
+  ['0.0000125', '80,000', '0.0000125'],
+  ['2000', '2,000', '0.0005'],
+  ['1', '1', '1'],
+])('shows a price of %s with the larger number first', (price, first, second) => {
+  const pool = { ...copy('getPool') };
+  pool.data = { ...pool.data, price };
+  const html = String(PoolCard({ pool, headers: null, away: false }));
+  const shown = [...html.matchAll(/<p class="(?:tile-value|fine) number">([\d.,]+) /g)].map(
+    ([, text]) => text,
+  );
+  expect(shown).toEqual([first, second]);
 });
