@@ -4,6 +4,7 @@ import {
   expiryHeight,
   judgeAttempt,
   type NodeView,
+  prunedNodes,
   withLateWitnesses,
 } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../sample-operations.ts';
@@ -81,6 +82,46 @@ describe('a witness', () => {
     expect(withLateWitnesses(signingOf('one'), [view({ finalizedHeight: 5_000n })])).toEqual(
       signingOf('one'),
     );
+  });
+});
+
+describe('a late witness', () => {
+  it('must have reached the highest slot of the known witnesses, and the slot of the signing', () => {
+    const { witnesses, ...bare } = signingOf('one');
+    const signing = {
+      ...bare,
+      witnesses: [...witnesses, { node: 'three', slot: 950n, height: 860n }].toReversed(),
+    };
+    const added = (node: string, finalizedSlot: bigint) =>
+      withLateWitnesses(signing, [view({ node, finalizedSlot })]).witnesses.length - 3;
+    expect([added('four', 949n), added('four', 950n), added('two', 2_000n)]).toEqual([0, 1, 0]);
+    const unknown = { ...bare, witnesses: witnesses.map((one) => ({ ...one, slot: 800n })) };
+    const late = (finalizedSlot: bigint) =>
+      withLateWitnesses(unknown, [view({ node: 'four', finalizedSlot })]);
+    expect([late(899n), late(900n)].map((one) => one.witnesses.length)).toEqual([2, 3]);
+  });
+});
+
+describe('a node has pruned the history of an attempt', () => {
+  const pruned = (...views: NodeView[]) => prunedNodes(signingOf('one'), views);
+
+  it('when its history begins after its slot at the signing', () => {
+    expect(pruned(view({ firstAvailableSlot: 900n }))).toEqual([]);
+    expect(pruned(view({ firstAvailableSlot: 901n }))).toEqual(['one']);
+  });
+
+  it('by its own slot, not by that of another witness', () => {
+    const { witnesses, ...bare } = signingOf('one');
+    const signing = { ...bare, witnesses: witnesses.map((one, at) => ({ ...one, slot: 900n + BigInt(at) })) };
+    const views = ['one', 'two'].map((node) => view({ node, firstAvailableSlot: 901n }));
+    expect(prunedNodes(signing, views)).toEqual(['one']);
+  });
+
+  it.each<[string, Partial<NodeView>]>([
+    ['is no witness', { node: 'three', firstAvailableSlot: 5_000n }],
+    ['did not report its history', { firstAvailableSlot: null }],
+  ])('is not claimed of a node that %s', (_name, change) => {
+    expect(pruned(view(change))).toEqual([]);
   });
 });
 

@@ -10,6 +10,7 @@ import {
 import {
   NOW,
   outstanding,
+  PAYOUT,
   planned,
   SWAP,
   settling,
@@ -48,6 +49,11 @@ describe('looks', () => {
     expect(next(signed({ looks: 150 }), NOT_SEEN)).toMatchObject({ looks: 151, dueAt: NOW + 60_000 });
   });
 
+  it('take 1.3 times longer each time, up to their maximum', () => {
+    const waits = [0, 1, 2, 10].map((looks) => Number(next(signed({ looks }), NOT_SEEN).dueAt) - NOW);
+    expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
+  });
+
   it('call the operator after 500 of them in vain', () => {
     expect(next(signed({ looks: 499 }), NOT_SEEN).reason).toBeNull();
     expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toBe('held_unproven');
@@ -83,6 +89,40 @@ describe('looks', () => {
     });
     expect(incomplete).toMatchObject({ state: 'failed', looks: 0, dueAt: null, unsettled: 0n });
   });
+});
+
+describe('a preparation that failed', () => {
+  const waitOf = (looks: number, waiting: number) => {
+    const seen: Observation = { type: 'unprepared', reason: 'timeout', waiting };
+    return Number(step(planned({ looks }), seen, PAYOUT, NOW).dueAt) - NOW;
+  };
+
+  it('is repeated after 2 s at first, and at least once a minute while few wait', () => {
+    expect([waitOf(0, 1), waitOf(100, 1), waitOf(100, 6)]).toEqual([2_000, 60_000, 60_000]);
+  });
+
+  it('is repeated less often the more wait, 10 s for each and at most an hour', () => {
+    expect([waitOf(100, 7), waitOf(100, 360), waitOf(100, 100_000)]).toEqual([70_000, 3_600_000, 3_600_000]);
+  });
+});
+
+it.each([
+  [119_999, 'planned'],
+  [120_000, 'failed'],
+])('an operation with an expiring quote awaits its signature for two minutes (%i ms)', (age, state) => {
+  const op = planned({ createdAt: NOW - age });
+  expect(next(op, { type: 'unsigned', reason: 'timeout' }).state).toBe(state);
+});
+
+it('an operation that retries its preparation awaits its signature for any time, 2 s apart at first', () => {
+  const op = planned({ createdAt: NOW - 24 * HOUR });
+  const after = step(op, { type: 'unsigned', reason: 'timeout' }, PAYOUT, NOW);
+  expect(after).toMatchObject({ state: 'planned', reason: 'timeout', dueAt: NOW + 2_000 });
+});
+
+it('a signed operation ignores that a signature was not available', () => {
+  const op = signed();
+  expect(next(op, { type: 'unsigned', reason: 'timeout' })).toBe(op);
 });
 
 it('a final failure is a rejection, of which the slot of the failure is kept', () => {
