@@ -112,7 +112,14 @@ export function withLateWitnesses(signing: Signing, views: readonly NodeView[]):
  * that settles.
  */
 export type Settlement =
-  | { readonly state: 'pending'; readonly detail: string }
+  | {
+      readonly state: 'pending';
+      readonly detail: string;
+      /** How far a search has come; stored for the next check. */
+      readonly progress?: Facts;
+      /** More is left to read, so the next check follows at once. */
+      readonly continues?: boolean;
+    }
   | { readonly state: 'complete'; readonly outcome: Facts }
   /** Ended, but not as agreed. With `arrived` nothing is outstanding any more. */
   | {
@@ -182,6 +189,8 @@ const spaced = (looks: number, first: number, most: number): number =>
 
 const WATCH_MS = [700, 2_000] as const;
 const SETTLE_MS = [1_500, 60_000] as const;
+/** Delay of the next check of a search that is not at its end. */
+const CONTINUE_MS = 1_000;
 const PREPARE_MS = [2_000, 60_000] as const;
 /**
  * Added to the interval for each waiting operation, so that many of one kind are not prepared more often in
@@ -405,9 +414,11 @@ function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRu
 function settled(op: Operation, settlement: Settlement, now: number, wait: Wait): Operation {
   const late = op.state === 'failed';
   switch (settlement.state) {
-    case 'pending':
-      if (late) return { ...op, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS };
-      return { ...op, detail: settlement.detail, ...wait(SETTLE_MS), ...stuck(op, now) };
+    case 'pending': {
+      const outcome = { ...op.outcome, ...settlement.progress };
+      const next = pending({ ...op, outcome }, settlement.detail, now, wait);
+      return settlement.continues ? { ...next, looks: op.looks, dueAt: now + CONTINUE_MS } : next;
+    }
     case 'complete':
       return {
         ...op,
@@ -432,6 +443,11 @@ function settled(op: Operation, settlement: Settlement, now: number, wait: Wait)
         outcome: { ...op.outcome, ...settlement.outcome },
       };
   }
+}
+
+function pending(op: Operation, detail: string, now: number, wait: Wait): Operation {
+  if (op.state === 'failed') return { ...op, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS };
+  return { ...op, detail, ...wait(SETTLE_MS), ...stuck(op, now) };
 }
 
 const stuck = (op: Operation, now: number): Partial<Operation> =>

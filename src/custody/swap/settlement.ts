@@ -10,7 +10,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Settled } from '../kernel/module.ts';
-import type { Operation } from '../kernel/operation.ts';
+import type { Facts, Operation } from '../kernel/operation.ts';
 import { type History, type HistoryNode, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 
@@ -42,6 +42,11 @@ const BLOCK_TIME_SKEW = 7_200;
 const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
 const REFUND_READS = 10;
+/** Checks in quick succession. A node that invents transactions can make a list as long as it likes. */
+const MOST_QUICK_CHECKS = 300;
+/** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
+const MOST_RETRIED = 20;
+const RETRIES_PER_CHECK = 2;
 
 const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
 
@@ -118,30 +123,54 @@ export function createSwapSettlement(ports: SettlementPorts) {
   ): Promise<Settled> {
     const until = operation.signing?.signature;
     if (!until) return pending('refunding');
+    const before = decodeSearch(operation.outcome.refundSearch);
+    const named: Named[] = [];
     // One list is enough: a refund that is not found is searched again.
-    const lists = await readLists(ports.history, 1, (node) => signaturesSince(node, until));
-    // Each list has its own share, so a node that invents transactions does not hide those of another list.
-    const share = Math.ceil(REFUND_READS / lists.length);
-    const candidates = lists.flatMap((list) => {
-      const open = list
-        .filter(({ signature, err }) => err === null && !isTaken(`payment:${signature}`))
-        .toReversed();
-      // Dust can fill a list: each check reads a few entries, oldest first, and the next one continues after
-      // them.
-      const start = open.length > share ? (operation.looks * share) % open.length : 0;
-      return open.slice(start, start + share).map(({ signature }) => signature);
+    await readLists(ports.history, 1, async (node) => {
+      const list = await signaturesSince(node, until);
+      named.push({ node: node.name, list });
+      return list;
     });
+    // Each list has its own share, so a node that invents transactions does not hide those of another list.
+    const share = Math.ceil(REFUND_READS / named.length);
+    const steps = named.map(({ node, list }) => ({
+      node,
+      ...nextEntries(list, before[node], { share, looks: operation.looks, isTaken }),
+    }));
+    const undecided = new Set<string>();
     let nearly: { signature: string; credit: bigint } | undefined;
-    for (const signature of new Set(candidates)) {
+    for (const signature of new Set(steps.flatMap(({ entries }) => entries))) {
       const transaction = await orUnreadable(ports.transaction(signature));
       if (transaction === 'unreadable') continue;
+      if (!transaction) undecided.add(signature);
       const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
       if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
       if (credit === report.amount) return refundedBy({ signature, credit });
       nearly ??= { signature, credit };
     }
     if (nearly) return refundedBy(nearly);
-    return pending('refunding');
+    const search = Object.fromEntries(
+      steps.map(({ node, last, entries, retry }) => [
+        node,
+        {
+          last,
+          retry: [...new Set([...retry, ...entries])]
+            .filter((signature) => undecided.has(signature) || !entries.includes(signature))
+            .slice(-MOST_RETRIED),
+        },
+      ]),
+    );
+    const isBehind = steps.some((step) => step.isBehind);
+    const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
+    return {
+      settlement: {
+        state: 'pending',
+        detail: 'refunding',
+        progress: { refundSearch: JSON.stringify(search), refundChecks: quickChecks },
+        continues: isBehind && quickChecks <= MOST_QUICK_CHECKS,
+      },
+      claims: [],
+    };
   }
 
   return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled> {
@@ -164,6 +193,49 @@ export function createSwapSettlement(ports: SettlementPorts) {
         };
     }
   };
+}
+
+type Named = { readonly node: string; readonly list: readonly SignatureEntry[] };
+
+/** How far the search for a refund has read one node's list. */
+type Search = {
+  /** The newest entry that was read; null before the first. */
+  readonly last: string | null;
+  /** Entries read so far that no quorum showed. */
+  readonly retry: readonly string[];
+};
+
+const decodeSearch = (text: Facts[string] | undefined): Readonly<Record<string, Search>> =>
+  typeof text === 'string' ? (JSON.parse(text) as Record<string, Search>) : {};
+
+/**
+ * The entries of one list that the next check reads: some that no quorum showed before, then new ones, oldest
+ * first. When nothing is new, the check reads old entries again in turn.
+ */
+function nextEntries(
+  list: readonly SignatureEntry[],
+  { last, retry }: Search = { last: null, retry: [] },
+  p: { readonly share: number; readonly looks: number; readonly isTaken: IsTaken },
+): Search & { readonly entries: readonly string[]; readonly isBehind: boolean } {
+  const all = list.flatMap(({ signature, err }) => (err === null ? [signature] : [])).toReversed();
+  const isFree = (signature: string) => !p.isTaken(`payment:${signature}`);
+  const fresh = all.slice(all.indexOf(last ?? '') + 1).filter(isFree);
+  const again = turn(retry, RETRIES_PER_CHECK, p.looks);
+  const left = p.share - again.length;
+  const read = fresh.slice(0, left);
+  const old = fresh.length === 0 ? turn(all.filter(isFree), left, p.looks) : [];
+  return {
+    last: read.at(-1) ?? last,
+    retry,
+    entries: [...again, ...read, ...old],
+    isBehind: fresh.length > left,
+  };
+}
+
+/** Up to `count` items, which differ from one check to the next. */
+function turn(items: readonly string[], count: number, looks: number): readonly string[] {
+  const start = items.length > count ? (looks * count) % items.length : 0;
+  return items.slice(start, start + count);
 }
 
 const textOf = (fact: Operation['plan'][string] | undefined): string | null =>

@@ -3,7 +3,9 @@ import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { createSwapKind } from '../../../src/custody/swap/operation.ts';
+import { type CustodianWorld, createCustodianWorld, keyed } from '../custodian-world.ts';
 import { createFakeBridge, createSwapPorts, credit } from '../fake-bridge.ts';
+import { land } from '../fake-chain.ts';
 import { SOL, settling } from '../sample-operations.ts';
 
 function setUp(report: BridgeReport, taken: readonly string[] = []) {
@@ -13,7 +15,10 @@ function setUp(report: BridgeReport, taken: readonly string[] = []) {
   const kind = createSwapKind(ports);
   return { ports, settle: (op = settling()) => kind.settle(op, (name) => taken.includes(name)) };
 }
-const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, claims: [] });
+const pending = (detail: string) => ({
+  settlement: expect.objectContaining({ state: 'pending', detail }),
+  claims: [],
+});
 
 describe('a refund', () => {
   const refunded = (amount: bigint | null): BridgeReport => ({
@@ -134,11 +139,87 @@ describe('a refund', () => {
       return transaction(signature);
     };
     const answers: unknown[] = [];
+    let op = settling();
     for (let looks = 0; looks <= 10; looks++) {
       read.length = 0;
-      answers.push(await settle(settling({ looks })));
+      const { settlement } = await settle(op);
+      answers.push(settlement);
+      if (settlement.state === 'pending')
+        op = { ...op, looks, outcome: { ...op.outcome, ...settlement.progress } };
       expect(read.length).toBeLessThanOrEqual(10);
     }
-    expect(answers).toContainEqual(found('refund', 990_000_000n));
+    expect(answers).toContainEqual(found('refund', 990_000_000n).settlement);
   });
+
+  /** Time passes alarm by alarm until the swap has ended. @returns milliseconds */
+  async function delay(w: CustodianWorld): Promise<number> {
+    const from = w.clock.now;
+    while (w.journal.get('swap:key-a')?.state !== 'failed') {
+      if (w.storage.alarm === null || w.clock.now > from + 5 * 3_600_000) throw new Error('not found');
+      w.clock.now = Math.max(w.clock.now, w.storage.alarm);
+      await w.custody.alarm();
+    }
+    expect(w.journal.get('swap:key-a')).toMatchObject({ reason: 'refunded', unsettled: 0n });
+    return w.clock.now - from;
+  }
+  async function sent() {
+    const w = createCustodianWorld();
+    await w.custody.createSwap(keyed('a'));
+    land(w.chain);
+    w.bridge.nextReport = () => refunded(990_000_000n);
+    return w;
+  }
+
+  it.each([
+    ['before', 500, 0],
+    ['after', 0, 500],
+    ['before and after', 1_000, 1_000],
+  ])('%s dust is found within four minutes', async (_name, before, after) => {
+    const w = await sent();
+    for (let at = 0; at < before; at++) credit(w.swap, `before-${at}`, 1n);
+    credit(w.swap, 'refund', 990_000_000n);
+    for (let at = 0; at < after; at++) credit(w.swap, `after-${at}`, 1n);
+    expect(await delay(w)).toBeLessThan(240_000);
+  });
+
+  it('that arrives after the search has reached its end is found by the next check', async () => {
+    const w = await sent();
+    for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);
+    for (const end = w.clock.now + 3_600_000; w.clock.now < end; ) {
+      w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? end);
+      await w.custody.alarm();
+    }
+    credit(w.swap, 'refund', 990_000_000n);
+    expect(await delay(w)).toBeLessThan(61_000);
+  });
+
+  it('that no quorum shows at first is found although 500 transactions came after it', async () => {
+    const w = await sent();
+    credit(w.swap, 'refund', 990_000_000n);
+    for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);
+    const { transactions } = w.swap;
+    const shownAt = w.clock.now + 20_000;
+    const get = transactions.get.bind(transactions);
+    transactions.get = (signature) =>
+      signature === 'refund' && w.clock.now < shownAt ? undefined : get(signature);
+    const ms = await delay(w);
+    expect(ms).toBeGreaterThanOrEqual(20_000);
+    expect(ms).toBeLessThan(25_000);
+  });
+
+  it.each([
+    [0, true],
+    [299, true],
+    [300, false],
+  ])(
+    'behind many others is searched on at once after %i quick checks: %s',
+    async (refundChecks, continues) => {
+      const { settle, ports } = setUp(refunded(990_000_000n));
+      for (let at = 0; at < 40; at++) credit(ports, `invented-${at}`, 1n);
+      ports.transaction = async () => null;
+      expect(await settle(settling({ outcome: { refundChecks } }))).toMatchObject({
+        settlement: { state: 'pending', continues },
+      });
+    },
+  );
 });
