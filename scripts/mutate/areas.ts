@@ -58,8 +58,8 @@ export const AREAS: readonly Area[] = [
     name: 'payment matching',
     files: [
       'src/custody/payments/payment-requests.ts',
-      'src/custody/payments/own-fee.ts',
-      'src/custody/payments/refusals.ts',
+      'src/custody/payments/open-request.ts',
+      'src/custody/payments/confirm-payment.ts',
       'src/custody/payments/payment-matching.ts',
       'src/custody/payments/request-changes.ts',
       'src/custody/payments/booking.ts',

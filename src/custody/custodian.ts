@@ -30,6 +30,7 @@ import { swapView } from './swap/answer.ts';
 import { createSwaps } from './swap/create-swap.ts';
 import { createSwapKind, recoveredSwap, type SwapPorts } from './swap/operation.ts';
 import { createThirdPartyCheck } from './swap/third-party-payment.ts';
+import { createTokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
 
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */
@@ -124,6 +125,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
       latestBlockhash: d.swap.latestBlockhash,
       maxRefundsDay: d.limits.maxRefundsDay,
       mirror: d.mirror,
+      tokens: createTokens(tools),
       drive: (id) => executor.drive(id),
     });
   const mints = d.absr && createDailyMint(tools, d.absr);

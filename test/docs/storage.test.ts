@@ -5,6 +5,7 @@ import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { openReferenceStore } from '../../src/custody/payments/reference-store.ts';
 import { openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { openTreasuryStore } from '../../src/custody/payments/treasury-store.ts';
+import { openTokenStore } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../custody/sqlite-storage.ts';
 
 const page = readFileSync('docs/storage.md', 'utf8');
@@ -26,6 +27,7 @@ it('lists every table of the journal', () => {
   const storage = createSqliteStorage();
   openJournal(storage);
   openRequestStore(storage);
+  openTokenStore(storage);
   openReferenceStore(storage);
   openTreasuryStore(storage);
   openAsryStore(storage);

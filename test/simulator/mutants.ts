@@ -663,8 +663,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: WALK,
-        find: `      if (isBelow(entry, end)) return { last, reached: true };`,
-        replace: `      if (isBelow(entry, end) || p.booking.isKnown(entry.signature)) return { last, reached: true };`,
+        find: `      if (isBelow(entry, end)) return { ...read, reached: true };`,
+        replace: `      if (isBelow(entry, end) || p.booking.isKnown(entry.signature)) return { ...read, reached: true };`,
       },
     ],
   },
@@ -777,9 +777,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a payment is answered before it is durable',
     edits: [
       {
-        file: 'custody/payments/payment-requests.ts',
-        find: `        await storage.sync();\n        return { type: 'confirmed'`,
-        replace: `        return { type: 'confirmed'`,
+        file: 'custody/payments/confirm-payment.ts',
+        find: `      await storage.sync();\n      return { type: 'confirmed'`,
+        replace: `      return { type: 'confirmed'`,
       },
     ],
     test: DURABLE,

@@ -1,12 +1,11 @@
 /**
- * The public views of requests, tokens and refunds, and their D1 rows.
+ * The public views of requests and refunds, and their D1 rows.
  * @module
  */
-import { foldText } from '../../chain/solana/token-text.ts';
 import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource } from '../kernel/module.ts';
-import type { PaymentRequest, RefundDue, RequestStore, TokenEntry } from './request-store.ts';
+import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
 
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */
 export const SHOWN_REFUNDS = 20;
@@ -84,21 +83,6 @@ export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, 
   journal.publish('listings', request.id, createdListingColumns(request), now);
 }
 
-const tokenColumns = (token: TokenEntry) => ({
-  token_id: token.tokenId,
-  mint_address: token.mint,
-  creator_address: typeof token.creator === 'string' ? token.creator : null,
-  name: foldText(String(token.name)),
-  symbol: foldText(String(token.symbol)),
-  listed_at: typeof token.listedAt === 'number' ? new Date(token.listedAt).toISOString() : null,
-  created_at: new Date(Number(token.createdAt)).toISOString(),
-  journal: JSON.stringify(token),
-});
-
-export function mirrorToken(journal: Journal, token: TokenEntry, now: number): void {
-  journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
-}
-
 const refundColumns = (refund: RefundDue) => ({
   status: refund.state === 'paid' ? 'paid' : 'due',
   created_at: new Date(refund.createdAt).toISOString(),
@@ -109,8 +93,8 @@ export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): 
   journal.publish('refunds', refund.id, refundColumns(refund), now);
 }
 
-/** Every row of the stores above, for a D1 that has lost some. */
-export const mirroredPayments = (store: RequestStore): readonly MirrorSource[] => [
+/** Every row of the requests, tokens and refunds, for a D1 that has lost some. */
+export const mirroredPayments = (store: RequestStore, tokens: MirrorSource): readonly MirrorSource[] => [
   {
     table: 'invoices',
     rowsAfter: (id, limit) =>
@@ -124,13 +108,7 @@ export const mirroredPayments = (store: RequestStore): readonly MirrorSource[] =
         columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
       })),
   },
-  {
-    table: 'tokens',
-    rowsAfter: (id, limit) =>
-      store
-        .tokensAfter(id, limit)
-        .map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
-  },
+  tokens,
   {
     table: 'refunds',
     rowsAfter: (id, limit) =>

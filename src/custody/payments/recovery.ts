@@ -10,13 +10,8 @@ import type { Mirror, Storage } from '../kernel/ports.ts';
 import type { Recognized } from '../kernel/reconcile.ts';
 import { DUST } from './payment-matching.ts';
 import { refundOfMemo } from './refund-operation.ts';
-import {
-  decodeRefund,
-  type PaymentPart,
-  type PaymentRequest,
-  type RequestStore,
-  type TokenEntry,
-} from './request-store.ts';
+import type { TokenPort } from './request-changes.ts';
+import { decodeRefund, type PaymentPart, type PaymentRequest, type RequestStore } from './request-store.ts';
 import type { TreasuryStore } from './treasury-store.ts';
 
 export type RequestRecoveryPorts = {
@@ -25,6 +20,7 @@ export type RequestRecoveryPorts = {
   readonly storage: Storage;
   readonly store: RequestStore;
   readonly payments: TreasuryStore;
+  readonly tokens: Pick<TokenPort, 'restore'>;
   readonly now: () => number;
 };
 
@@ -49,13 +45,7 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
       if (row && isOlder(store.get(row.id), row.changes)) put(() => restoreRequest(p, row));
     });
   }
-  await eachRecord(mirror, 'tokens', (text) => {
-    const token = JSON.parse(text) as TokenEntry;
-    const own = store.tokenByMint(token.mint);
-    if (own && (own.listedAt || !token.listedAt)) return;
-    const tokenId = own?.tokenId ?? (store.tokenById(token.tokenId) ? store.nextTokenId() : token.tokenId);
-    put(() => store.putToken({ ...token, tokenId }));
-  });
+  restored += await p.tokens.restore(mirror);
   await eachRecord(mirror, 'refunds', (text) => {
     const refund = decodeRefund(text);
     if (!isOlder(store.refund(refund.id), refund.changes)) return;

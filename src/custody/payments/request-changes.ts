@@ -5,23 +5,43 @@
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
-import type { Log, Storage } from '../kernel/ports.ts';
+import type { MirrorSource } from '../kernel/module.ts';
+import type { Log, Mirror, Storage } from '../kernel/ports.ts';
 import { createRowRetries } from '../kernel/row-retries.ts';
-import { creationId } from '../tokens/creation-operation.ts';
-import { listToken } from '../tokens/d1-rows.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
 import { judgePayment, matchRequest } from './payment-matching.ts';
 import type { Refunds } from './refunds.ts';
 import type { PaymentRequest, RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
+type Subject = PaymentRequest['subject'];
+
+/** What requests pay for. The custodian passes in the tokens room. */
+export type TokenPort = {
+  /** Id of the operation that creates a request's token. */
+  creationId(requestId: string): string;
+  /** Plans a creation and reserves its cost in lamports. Call inside the storage transaction that books the payment. */
+  planCreation(request: PaymentRequest, cost: bigint, now: number): void;
+  /** The number of a listed token; undefined for any other mint. */
+  listedId(mint: string): number | undefined;
+  /** Lists a token and returns its number. Call inside a storage transaction. */
+  list(request: PaymentRequest, now: number): number;
+  /** The subject of a listing with the token's number. */
+  numbered(subject: Subject, now: number): Subject;
+  /** Every row, for a D1 that has lost some. */
+  readonly mirrored: MirrorSource;
+  /** Restores rows from D1 and returns their number. */
+  restore(mirror: Pick<Mirror, 'recordsAfter'>): Promise<number>;
+};
+
 export type RequestChangesPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly store: RequestStore;
   readonly refunds: Pick<Refunds, 'owe' | 'owedOf' | 'isReturned'>;
-  /** Plans the creation of a paid token and reserves its cost. Call inside the storage transaction. */
-  readonly planCreation: (request: PaymentRequest) => void;
+  readonly tokens: Pick<TokenPort, 'creationId' | 'planCreation' | 'list'>;
+  /** Lamports that a creation may take from the reserve: rent and fees. */
+  readonly creationCost: (subject: Subject) => bigint;
   readonly now: () => number;
   readonly log: Log;
 };
@@ -61,10 +81,13 @@ export function createRequestChanges(p: RequestChangesPorts) {
 
   /** Lists the token and ends the request. Call inside a storage transaction. */
   function complete(request: PaymentRequest): void {
-    const tokenId = listToken({ store, journal, now: now() }, request);
+    const tokenId = p.tokens.list(request, now());
     const done = save({ ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
     if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
   }
+
+  const plan = (request: PaymentRequest): void =>
+    p.tokens.planCreation(request, p.creationCost(request.subject), now());
 
   /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
   function apply(request: PaymentRequest, payment: TreasuryPayment): void {
@@ -78,7 +101,7 @@ export function createRequestChanges(p: RequestChangesPorts) {
     const changed = save(effect.request);
     if (effect.type === 'part') return;
     if (changed.kind === 'listing') complete(changed);
-    else p.planCreation(changed);
+    else plan(changed);
   }
 
   return {
@@ -106,7 +129,7 @@ export function createRequestChanges(p: RequestChangesPorts) {
      */
     settleCreations(limit: number): void {
       ended.run(limit, (request) => {
-        const operation = journal.get(creationId(request.id));
+        const operation = journal.get(p.tokens.creationId(request.id));
         storage.transaction(() => {
           if (operation?.state === 'done') return complete(request);
           oweAll(save({ ...request, state: 'expired', reason: operation?.reason ?? null }), 'failed');
@@ -116,7 +139,7 @@ export function createRequestChanges(p: RequestChangesPorts) {
 
     /** Plans creations of paid requests that have none: rows of an older version, or rows rebuilt from D1. */
     planMissing(limit: number): void {
-      missing.run(limit, (request) => storage.transaction(() => p.planCreation(request)));
+      missing.run(limit, (request) => storage.transaction(() => plan(request)));
     },
 
     /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */

@@ -22,7 +22,6 @@ const SCHEMA = [
   'CREATE INDEX IF NOT EXISTS requests_by_fee ON requests (fee, state)',
   'CREATE INDEX IF NOT EXISTS requests_closing ON requests (closes_at)',
   'CREATE INDEX IF NOT EXISTS requests_created ON requests (created_at)',
-  `CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS refunds (
     signature TEXT PRIMARY KEY,
     request_id TEXT NOT NULL,
@@ -110,10 +109,6 @@ export type RefundDue = {
   /** Incremented with every change. */
   readonly changes: number;
 };
-
-export type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<
-  Record<string, unknown>
->;
 
 export type RequestStore = ReturnType<typeof openRequestStore>;
 
@@ -223,15 +218,6 @@ export function openRequestStore({ exec, transaction }: Storage) {
       ).map(requestOf);
     },
 
-    /** Tokens whose number follows `id`, both compared as text. */
-    tokensAfter(id: string, limit: number): TokenEntry[] {
-      return exec(
-        `SELECT row FROM tokens WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
-        id,
-        limit,
-      ).map(parsed<TokenEntry>);
-    },
-
     /** Refunds whose id follows `id`, in the order of their ids. */
     refundsAfter(id: string, limit: number): RefundDue[] {
       return exec('SELECT row FROM refunds WHERE signature > ? ORDER BY signature LIMIT ?', id, limit).map(
@@ -280,25 +266,6 @@ export function openRequestStore({ exec, transaction }: Storage) {
          IN (SELECT value FROM json_each(?)) LIMIT 1`,
         JSON.stringify(mints),
       ).map(requestOf)[0];
-    },
-
-    nextTokenId: (): number => Number(exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1,
-
-    putToken(token: TokenEntry): void {
-      exec(
-        'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
-        token.tokenId,
-        token.mint,
-        JSON.stringify(token),
-      );
-    },
-
-    tokenByMint(mint: string): TokenEntry | undefined {
-      return exec('SELECT row FROM tokens WHERE mint = ?', mint).map(parsed<TokenEntry>)[0];
-    },
-
-    tokenById(tokenId: number): TokenEntry | undefined {
-      return exec('SELECT row FROM tokens WHERE token_id = ?', tokenId).map(parsed<TokenEntry>)[0];
     },
 
     putRefund(refund: RefundDue): void {

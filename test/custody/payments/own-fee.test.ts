@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ownFee } from '../../../src/custody/payments/own-fee.ts';
-import { refundDue, usedElsewhere } from '../../../src/custody/payments/refusals.ts';
+import { refundDue, usedElsewhere } from '../../../src/custody/payments/confirm-payment.ts';
+import { ownFee } from '../../../src/custody/payments/open-request.ts';
 
 const drawn = (...pairs: readonly (readonly [number, number])[]) => {
   const left = [...pairs];

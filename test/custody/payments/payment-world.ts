@@ -1,4 +1,5 @@
 /** The payments module over a chain of transactions that the test writes. */
+
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
@@ -7,6 +8,7 @@ import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createPayments, type PaymentPorts } from '../../../src/custody/payments/payment-requests.ts';
+import { createTokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror, type FakeMirror } from '../fake-mirror.ts';
 import { signingOf } from '../sample-operations.ts';
@@ -147,7 +149,7 @@ export function createPaymentWorld(
         journal.update(planned, { ...planned, reason: state.refuses }, state.now);
     } else if (state.creates !== 'never') finish(id, state.creates);
   }
-  const service = createPayments(tools, { ...ports, mirror, drive });
+  const service = createPayments(tools, { ...ports, mirror, drive, tokens: createTokens(tools) });
   const desk = {
     ...service,
     /** Time passes until the chain is searched once; what is planned is carried on, then booked. */

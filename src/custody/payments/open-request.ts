@@ -1,0 +1,145 @@
+/**
+ * Opens payment requests, each with a fee that no other open request has. Limits open requests in total and per network.
+ * @module
+ */
+import { encodeBase58 } from '../../chain/solana/address.ts';
+import { fairShare, networksOf } from '../../core/client-network.ts';
+import { CALL_LIMITS } from '../../core/limits.ts';
+import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
+import type { ModuleTools } from '../kernel/module.ts';
+import { requestView } from './d1-rows.ts';
+import type { TokenPort } from './request-changes.ts';
+import type { PaymentRequest, RequestStore } from './request-store.ts';
+
+export type OpeningPorts = {
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly randomId: () => string;
+  /** The only mint that this invoice can create. */
+  readonly mintAddress: (invoiceId: string) => string;
+  /** The on-chain uri of a mint. */
+  readonly metadataUri: (mint: string) => string;
+};
+
+const LIFE_MS = 30 * 60_000;
+/** A payment this late still counts: wallets and finality take time. */
+const GRACE_MS = 10 * 60_000;
+
+export function createOpening(
+  { storage, now }: Pick<ModuleTools, 'storage' | 'now'>,
+  p: OpeningPorts & {
+    readonly store: RequestStore;
+    readonly tokens: Pick<TokenPort, 'listedId' | 'numbered'>;
+    /** Stores a request. Call inside a storage transaction. */
+    readonly save: (request: PaymentRequest) => PaymentRequest;
+  },
+): (asked: OpenRequest) => RequestOpened {
+  const { store } = p;
+  function open(asked: OpenRequest): RequestOpened {
+    if (!mayOpen(asked.client, store.openByClient()))
+      return refuse(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
+    const fee = ownFee(asked.baseFeeLamports, {
+      randomBytes: p.randomBytes,
+      isTaken: (lamports) => store.openByFee(lamports).length > 0,
+    });
+    if (fee === undefined)
+      return refuse(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
+    const tokenId = asked.kind === 'listing' ? p.tokens.listedId(String(asked.subject.mint)) : undefined;
+    if (tokenId !== undefined) {
+      const details = { tokenId };
+      return refuse({ code: 'ALREADY_LISTED', message: 'This token is already listed.', details });
+    }
+    const request = storage.transaction(() => p.save(newRequest(asked, fee)));
+    return { type: 'opened', request: requestView(request, []) };
+  }
+
+  function newRequest(asked: OpenRequest, fee: bigint): PaymentRequest {
+    const id = p.randomId();
+    const mint = p.mintAddress(id);
+    const createdAt = now();
+    return {
+      id,
+      kind: asked.kind,
+      state: 'open',
+      subject:
+        asked.kind === 'token'
+          ? { ...asked.subject, mint, uri: p.metadataUri(mint) }
+          : p.tokens.numbered(asked.subject, createdAt),
+      fee: fee.toString(),
+      reference: encodeBase58(p.randomBytes(32)),
+      client: asked.client,
+      createdAt,
+      expiresAt: createdAt + LIFE_MS,
+      closesAt: createdAt + LIFE_MS + GRACE_MS,
+      received: '0',
+      parts: [],
+      paymentSignature: null,
+      payer: null,
+      paidAt: null,
+      completedAt: null,
+      tokenId: null,
+      reason: null,
+      changes: 0,
+    };
+  }
+
+  return open;
+}
+
+const refuse = (refusal: Refusal): RequestOpened => ({ type: 'refused', refusal });
+
+const tooManyOpen = (message: string): Refusal => ({
+  code: 'TOO_MANY_OPEN_REQUESTS',
+  message,
+  retryAfterSeconds: 600,
+  details: { limit: 'open_requests' },
+});
+
+/** Limit of one address; the wider networks of a client have a multiple of it. */
+const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
+/** Shared by all clients. */
+const OPEN_IN_ALL = 500;
+/** Above it, a network without an open request may still open one, up to this total. */
+const OPEN_WITH_NEWCOMERS = 2_000;
+
+/**
+ * Whether a client may open one more request. Each of its networks gets a share of what the others have left,
+ * so one network cannot keep another from buying.
+ * @param client key from `clientKey`
+ * @param open   open requests of each client
+ */
+export function mayOpen(client: string, open: readonly { client: string; count: number }[]): boolean {
+  const used = new Map<string, number>();
+  let total = 0;
+  for (const each of open) {
+    total += each.count;
+    for (const { network } of networksOf(each.client))
+      used.set(network, (used.get(network) ?? 0) + each.count);
+  }
+  const levels = networksOf(client).map((level) => ({ ...level, own: used.get(level.network) ?? 0 }));
+  if (total >= OPEN_IN_ALL) return total < OPEN_WITH_NEWCOMERS && levels.every(({ own }) => own === 0);
+  return levels.every(
+    ({ times, own }) => own < times * Math.min(OPEN_PER_CLIENT, fairShare(OPEN_IN_ALL, total, own)),
+  );
+}
+
+/** The last four digits of a fee identify the request. */
+const DIGITS = 10_000n;
+
+const TRIES = 50;
+
+/** A base fee in full tens of thousands, plus four digits that no other open request has. */
+export function ownFee(
+  base: bigint,
+  p: {
+    readonly randomBytes: (length: number) => Uint8Array;
+    readonly isTaken: (lamports: string) => boolean;
+  },
+): bigint | undefined {
+  const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const [high = 0, low = 0] = p.randomBytes(2);
+    const fee = round + (BigInt(high * 256 + low) % (DIGITS - 1n)) + 1n;
+    if (!p.isTaken(fee.toString())) return fee;
+  }
+  return undefined;
+}

@@ -1,0 +1,126 @@
+/**
+ * The tokens that were created or listed, each with its number: rows of the journal and of D1.
+ * @module
+ */
+import { foldText } from '../../chain/solana/token-text.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
+import { eachRecord } from '../kernel/outbox.ts';
+import type { Mirror, SqlRow, Storage } from '../kernel/ports.ts';
+import { creationId, planCreation } from './creation-operation.ts';
+
+type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
+
+/** The token that a request names, in plain JSON. */
+type Subject = Readonly<Record<string, unknown>>;
+type Bought = { readonly id: string; readonly subject: Subject };
+
+const entryOf = (row: SqlRow): TokenEntry => JSON.parse(String(row.row)) as TokenEntry;
+
+export function openTokenStore({ exec }: Pick<Storage, 'exec'>) {
+  exec(
+    'CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)',
+  );
+
+  return {
+    nextId: (): number => Number(exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1,
+
+    put(token: TokenEntry): void {
+      exec(
+        'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
+        token.tokenId,
+        token.mint,
+        JSON.stringify(token),
+      );
+    },
+
+    byMint: (mint: string): TokenEntry | undefined =>
+      exec('SELECT row FROM tokens WHERE mint = ?', mint).map(entryOf)[0],
+
+    byId: (tokenId: number): TokenEntry | undefined =>
+      exec('SELECT row FROM tokens WHERE token_id = ?', tokenId).map(entryOf)[0],
+
+    /** Tokens whose number follows `id`, both compared as text. */
+    after: (id: string, limit: number): TokenEntry[] =>
+      exec(
+        `SELECT row FROM tokens WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
+        id,
+        limit,
+      ).map(entryOf),
+  };
+}
+
+/** What payment requests buy: creations and listings. */
+export function createTokens({ journal, storage }: Pick<ModuleTools, 'journal' | 'storage'>) {
+  const store = openTokenStore(storage);
+
+  function save(token: TokenEntry, now: number): TokenEntry {
+    store.put(token);
+    mirrorToken(journal, token, now);
+    return token;
+  }
+
+  return {
+    creationId,
+    planCreation: (request: Bought, cost: bigint, now: number): void =>
+      planCreation(journal, request, cost, now),
+
+    /** The number of a listed token. */
+    listedId: (mint: string): number | undefined => {
+      const token = store.byMint(mint);
+      return token?.listedAt ? token.tokenId : undefined;
+    },
+
+    /** Lists a created or external token and returns its number. Call inside a transaction. */
+    list({ id: requestId, subject }: Bought, now: number): number {
+      const mint = String(subject.mint);
+      const created = () => ({ ...subject, tokenId: store.nextId(), mint, requestId, createdAt: now });
+      const token: TokenEntry = store.byMint(mint) ?? created();
+      return save({ ...token, listedAt: token.listedAt ?? now }, now).tokenId;
+    },
+
+    /** A token created elsewhere gets its number with the first request to list it. */
+    numbered(subject: Subject, now: number): Subject {
+      const mint = String(subject.mint);
+      const fresh = () => ({ ...subject, mint, tokenId: store.nextId(), createdAt: now, listedAt: null });
+      const { tokenId } = store.byMint(mint) ?? save(fresh(), now);
+      return { ...subject, tokenId };
+    },
+
+    /** Every row, for a D1 that has lost some. */
+    mirrored: {
+      table: 'tokens',
+      rowsAfter: (id, limit) =>
+        store.after(id, limit).map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
+    } satisfies MirrorSource,
+
+    /** Restores rows that D1 has and the journal lacks. @returns their number. @throws when D1 cannot be read */
+    async restore(mirror: Pick<Mirror, 'recordsAfter'>): Promise<number> {
+      let restored = 0;
+      await eachRecord(mirror, 'tokens', (text) => {
+        const token = JSON.parse(text) as TokenEntry;
+        const own = store.byMint(token.mint);
+        if (own && (own.listedAt || !token.listedAt)) return;
+        const tokenId = own?.tokenId ?? (store.byId(token.tokenId) ? store.nextId() : token.tokenId);
+        storage.transaction(() => store.put({ ...token, tokenId }));
+        restored++;
+      });
+      return restored;
+    },
+  };
+}
+
+const tokenColumns = (token: TokenEntry) => ({
+  token_id: token.tokenId,
+  mint_address: token.mint,
+  creator_address: typeof token.creator === 'string' ? token.creator : null,
+  name: foldText(String(token.name)),
+  symbol: foldText(String(token.symbol)),
+  listed_at: typeof token.listedAt === 'number' ? new Date(token.listedAt).toISOString() : null,
+  created_at: new Date(Number(token.createdAt)).toISOString(),
+  journal: JSON.stringify(token),
+});
+
+function mirrorToken(journal: Journal, token: TokenEntry, now: number): void {
+  journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
+}
