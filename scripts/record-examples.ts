@@ -1,7 +1,8 @@
 /**
- * `npm run examples`: uses the whole service on an offline world and keeps its answers as the examples of the API
- * document, one success of each operation and one answer of each error code that could be provoked.
+ * `npm run examples`: uses the whole service on an offline world and stores its responses as the examples of the API
+ * document, one success of each operation and one response of each error code that could be provoked.
  */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { requestArbitraries } from '../test/e2e/request-arbitraries.ts';
@@ -96,6 +97,7 @@ try {
 
 const sorted = [...recorded].sort(([a], [b]) => (a < b ? -1 : 1));
 writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+execFileSync('node_modules/.bin/biome', ['format', '--write', FILE]);
 const count = sorted.reduce((sum, [, { responses }]) => sum + responses.length, 0);
 console.log(`${count} answers of ${sorted.length} operations in ${FILE}`);
 process.exit(0);

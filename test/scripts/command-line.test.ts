@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
@@ -56,6 +57,13 @@ async function expectRefused([script, args]: Nonsense): Promise<void> {
 describe('nonsense is refused with the usage and exit code 2', () => {
   it.each(NONSENSE)('%s %j', (...nonsense) => expectRefused(nonsense));
   it.each(MORE_NONSENSE)('%s %j', { tags: ['deep'] }, (...nonsense) => expectRefused(nonsense));
+});
+
+it('npm run passes arguments to the script itself, not to a command after it', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  const chained = Object.entries(scripts).filter(([, command]) => /\.ts\b.*&&/.test(command));
+  // `npm version` runs this one without arguments.
+  expect(chained.map(([name]) => name)).toEqual(['version']);
 });
 
 it('the MCP server refuses arguments and names its settings', async () => {

@@ -5,7 +5,7 @@
  */
 import { watch } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { argumentsOrUsage, readArguments } from '../../scripts/command-line.ts';
 import { isUpstream } from './bindings.ts';
 import { nodeNote } from './node-note.ts';
 import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
@@ -26,22 +26,16 @@ function fail(text: string): never {
   process.exit(1);
 }
 
-function readOptions(): { watch: boolean } {
-  try {
-    const { values } = parseArgs({ options: { watch: { type: 'boolean', default: false } } });
-    return values;
-  } catch (error) {
-    return fail(`${error instanceof Error ? error.message : error}\n${USAGE}`);
-  }
-}
-
 function number(name: string, standard: number): number {
   const text = process.env[name];
   if (text === undefined || text === '') return standard;
   return /^\d{1,9}$/.test(text) ? Number(text) : fail(`${name} must be a whole number`);
 }
 
-const options = readOptions();
+const options = argumentsOrUsage(
+  USAGE,
+  (args) => readArguments(args, { watch: { type: 'boolean', default: false } }).values,
+);
 const settings = {
   port: number('PORT', 8787),
   slotMs: number('WORLD_SLOT_MS', 100),
