@@ -6,6 +6,7 @@
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
+import type { RouteName, SwapRoute } from '../bridges/route.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import type { Config, OptionalBindings } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
@@ -22,6 +23,7 @@ import type { clients } from './clients.ts';
 import { deriveAddress, missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
 import { fetchFor } from './fetch-for.ts';
+import type { Reserve } from './swap-routes.ts';
 import { wired } from './telemetry.ts';
 import type { UpstreamProbe } from './upstream-probes.ts';
 
@@ -172,7 +174,7 @@ async function openApiDeps({ env, config, publicBaseUrl }: Sources): Promise<Dep
 
 async function opsDeps(sources: Sources): Promise<Deps['ops']> {
   const { createRefundStore } = await import('../features/ops/refund-store.ts');
-  const { esploras, rpc } = await sources.upstreams();
+  const { esploras } = await sources.upstreams();
   return {
     opsSecret: sources.config.OPS_SECRET,
     custody: sources.custody,
@@ -183,15 +185,16 @@ async function opsDeps(sources: Sources): Promise<Deps['ops']> {
     treasuryAddress: sources.treasuryAddress,
     knownMints: knownMints(sources.config),
     bitcoinSources: esploras,
-    readAccounts: accountReader(rpc),
+    readAccounts: accountReader(sources),
   };
 }
 
-async function poolsDeps({ config, log, cache, upstreams }: Sources): Promise<Deps['pools']> {
-  const [{ createOrca }, { rpc }] = await Promise.all([import('../providers/orca.ts'), upstreams()]);
+async function poolsDeps(sources: Sources): Promise<Deps['pools']> {
+  const { createOrca } = await import('../providers/orca.ts');
+  const { config, log, cache } = sources;
   return {
     orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
-    readAccounts: accountReader(rpc),
+    readAccounts: accountReader(sources),
     config: {
       POOL_DEFAULT_ADDRESS: config.POOL_DEFAULT_ADDRESS,
       POOL_SAETH_SAUSD_ADDRESS: config.POOL_SAETH_SAUSD_ADDRESS,
@@ -267,10 +270,9 @@ async function statusDeps(sources: Sources): Promise<Deps['status']> {
 }
 
 async function swapDeps(sources: Sources): Promise<Deps['swap']> {
-  const [{ createQuoteBudgetStore }, { createSwapStore }, { feeNotes, swapRoutes }] = await Promise.all([
+  const [{ createQuoteBudgetStore }, { createSwapStore }] = await Promise.all([
     import('../features/swap/quote-budget-store.ts'),
     import('../features/swap/swap-store.ts'),
-    import('./swap-routes.ts'),
   ]);
   const { env, config } = sources;
   const { solanaAddress, bitcoinAddress } = sources.reserve;
@@ -281,7 +283,7 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
     finalSwaps: new Map(),
     routes:
       solanaAddress && bitcoinAddress
-        ? swapRoutes(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil))
+        ? config.SWAP_ROUTES.map((name) => quotingRoute(name, sources, { solanaAddress, bitcoinAddress }))
         : [],
     readPrices: async () => (await sources.upstreams()).readPrices(),
     quoteBudget: createQuoteBudgetStore(env.DB),
@@ -299,27 +301,44 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
   };
 }
 
+/** A route for quotes, built at its first one. */
+function quotingRoute(
+  name: RouteName,
+  { env, config }: Sources,
+  reserve: Reserve,
+): Pick<SwapRoute, 'name' | 'quote'> {
+  let route: SwapRoute | undefined;
+  return {
+    name,
+    async quote(request) {
+      const { feeNotes, swapRoute } = await import('./swap-routes.ts');
+      route ??= swapRoute(name, config, reserve, feeNotes(env.KV, waitUntil));
+      return route.quote(request);
+    },
+  };
+}
+
 async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
   const [{ createSearchStore }, { createTokenFacts }, { createTokenStore }] = await Promise.all([
     import('../features/tokens/search-store.ts'),
     import('../features/tokens/token-facts.ts'),
     import('../features/tokens/token-store.ts'),
   ]);
-  const { env, config, treasuryAddress } = sources;
-  const { rpc } = await sources.upstreams();
-  const readAccounts = accountReader(rpc);
+  const { env, config, treasuryAddress, upstreams } = sources;
+  const readAccounts = accountReader(sources);
   return {
     custody: sources.custody,
     tokens: createTokenStore(sources.reads, env.DB),
     tokenFacts: createTokenFacts({ readAccounts, now: Date.now }),
     search: createSearchStore(sources.reads),
     readAccounts,
-    rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+    rentExemption: async (bytes) => (await upstreams()).rpc.first((node) => node.rentExemption(bytes)),
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message, signers) => {
       const { signedTransaction } = await import('../chain/solana/transaction.ts');
       const blank = new Uint8Array(64);
       const { wire } = signedTransaction(message, [blank, ...Array<Uint8Array>(signers - 1).fill(blank)]);
+      const { rpc } = await upstreams();
       const { err } = await rpc.first((node) => node.simulate(btoa(String.fromCharCode(...wire))));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
@@ -333,7 +352,7 @@ async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
       if (absent.length > 0 || treasuryAddress === null) throw notConfigured(absent);
       return treasuryAddress;
     },
-    transactionStatus: (signature) => transactionStatus(rpc, signature),
+    transactionStatus: async (signature) => transactionStatus((await upstreams()).rpc, signature),
     publicBaseUrl: sources.publicBaseUrl,
     memory: sources.memory,
     waiting: sources.waiting,
@@ -358,8 +377,10 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
 }
 
 /** @returns accounts as the first node that answers has them at `confirmed` */
-const accountReader = (rpc: SolanaRpc) => (addresses: readonly string[]) =>
-  rpc.first((node) => node.accounts(addresses, 'confirmed'));
+const accountReader =
+  ({ upstreams }: Sources) =>
+  async (addresses: readonly string[]) =>
+    (await upstreams()).rpc.first((node) => node.accounts(addresses, 'confirmed'));
 
 type Built = { readonly sources: Sources; readonly features: Partial<Deps> };
 

@@ -4,7 +4,7 @@
  */
 import { createLifiRoute } from '../bridges/lifi.ts';
 import { createNearIntentsRoute } from '../bridges/near-intents.ts';
-import type { SwapRoute } from '../bridges/route.ts';
+import type { RouteName, SwapRoute } from '../bridges/route.ts';
 import { createFeeWatch } from '../features/status/check-alarms.ts';
 import { createLifi } from '../providers/lifi.ts';
 import { createNearIntents } from '../providers/near-intents.ts';
@@ -35,28 +35,35 @@ export const nearIntentsOf = (config: Wired) =>
   });
 
 /** @param onFees called for each checked quote of 1Click */
-export function swapRoutes(
+export function swapRoute(
+  name: RouteName,
   config: Wired,
   reserve: Reserve,
   onFees: (isOverCap: boolean) => void = () => undefined,
-): SwapRoute[] {
+): SwapRoute {
   const near = nearIntentsOf(config);
   const { solanaAddress: reserveAddress, bitcoinAddress } = reserve;
   const common = { reserveAddress, bitcoinAddress, now: Date.now };
-  const routes = {
-    'near-intents': () =>
-      createNearIntentsRoute({
+  switch (name) {
+    case 'near-intents':
+      return createNearIntentsRoute({
         ...common,
         provider: near,
         quoteKey: config.NEAR_INTENTS_QUOTE_KEY,
         log: config.telemetry?.log ?? log,
         onFees,
-      }),
-    lifi: () => {
+      });
+    case 'lifi': {
       const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
       const provider = createLifi({ baseUrl, apiKey, fetch: fetchFor(config, 'LIFI_API_URL') });
       return createLifiRoute({ ...common, provider, near });
-    },
-  };
-  return config.SWAP_ROUTES.map((name) => routes[name]());
+    }
+  }
 }
+
+/** The configured routes in their order. */
+export const swapRoutes = (
+  config: Wired,
+  reserve: Reserve,
+  onFees?: (isOverCap: boolean) => void,
+): SwapRoute[] => config.SWAP_ROUTES.map((name) => swapRoute(name, config, reserve, onFees));

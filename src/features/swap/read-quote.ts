@@ -12,7 +12,7 @@ import type { QuoteBudgetStore } from './quote-budget-store.ts';
 
 export type ReadQuoteDeps = {
   readonly cache: Cache;
-  readonly routes: readonly SwapRoute[];
+  readonly routes: readonly Pick<SwapRoute, 'name' | 'quote'>[];
   readonly quoteBudget: QuoteBudgetStore;
   readonly now: () => number;
 };
