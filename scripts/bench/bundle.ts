@@ -2,15 +2,48 @@
 
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { workerCpuMs, workerMegabytes } from '../../test/e2e/load-memory.ts';
 import { median, type Row } from './row.ts';
 import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 const STARTS = 7;
+const FIRST_STARTS = 5;
 /** Thousand bytes, gzipped. */
 const MAX_KILOBYTES = 280;
 const MAX_START_MS = 60;
 const MAX_FIRST_MS = 25;
+
+/** Nothing listens there. */
+const CLOSED = 'http://127.0.0.1:9';
+const SEED = new Uint8Array(32).fill(7);
+/** What production sets, because an isolate's first request reads it. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  OPS_SECRET: 'x'.repeat(40),
+  SOLANA_PRIVATE_KEY: encodeBase58(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
+  RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  PUBLIC_BASE_URL: 'https://sluice.example',
+  MINT_KEY_SEED: 'a'.repeat(64),
+  ASRY_MINT_ADDRESS: encodeBase58(SEED),
+  ABSR_MINT_ADDRESS: encodeBase58(SEED),
+  SOLANA_RPC_URL: CLOSED,
+  ESPLORA_API_URLS: CLOSED,
+  HYPERLIQUID_API_URL: CLOSED,
+  COINBASE_API_URL: CLOSED,
+  KRAKEN_API_URL: CLOSED,
+  NEAR_INTENTS_API_URL: CLOSED,
+  NOSTR_RELAYS: 'ws://127.0.0.1:9',
+};
+/** One route of each kind of area; none calls an upstream or the custodian. */
+const FIRST_ROUTES = [
+  '/api/health',
+  '/api/proof/history',
+  '/api/exchanges/transactions',
+  '/api/tokens',
+  '/api/analytics/stats',
+  '/api/openapi.json',
+];
 
 interface Start {
   /** From nothing to the first answer, by the clock. */
@@ -22,18 +55,17 @@ interface Start {
   readonly megabytes: number;
 }
 
-async function start(worker: 'sluice' | 'limit'): Promise<Start> {
+async function start(worker: 'sluice' | 'limit', route: string): Promise<Start> {
   const path = worker === 'sluice' ? sluiceBundle() : await ownBundle('limit');
   const began = performance.now();
-  const runtime = await startRuntime({ [worker]: path });
+  const runtime = await startRuntime({ [worker]: path }, SETTINGS);
   try {
-    const url =
-      worker === 'sluice' ? `${runtime.url(worker)}/api/health` : `${runtime.url(worker)}/hono/none`;
+    const url = `${runtime.url(worker)}${route}`;
     const request = async (): Promise<number> => {
       const before = workerCpuMs();
       const answer = await fetch(url);
       await answer.text();
-      if (!answer.ok) throw new Error(`${worker} answers ${answer.status}`);
+      if (!answer.ok) throw new Error(`${worker} answers ${answer.status} to ${route}`);
       return workerCpuMs() - before;
     };
     const cpu = workerCpuMs();
@@ -45,15 +77,31 @@ async function start(worker: 'sluice' | 'limit'): Promise<Start> {
   }
 }
 
+/** Processor time of an isolate's first request to each route, above its second. */
+async function firstRequests(): Promise<Row[]> {
+  const above = new Map<string, number[]>();
+  for (let round = 0; round < FIRST_STARTS; round += 1)
+    for (const route of FIRST_ROUTES) {
+      const { first, second } = await start('sluice', route);
+      above.set(route, [...(above.get(route) ?? []), first - second]);
+    }
+  return [...above].map(([route, each]) => ({
+    what: `processor time of an isolate’s first request, GET ${route}, above the second`,
+    ours: `${median(each).toFixed(0)} ms`,
+    limit: `the aim, ${MAX_FIRST_MS} ms`,
+    ratio: median(each) / MAX_FIRST_MS,
+    aim: { most: 1 },
+  }));
+}
+
 export async function bundle(): Promise<Row[]> {
   const kilobytes = gzipSync(readFileSync(sluiceBundle())).length / 1_000;
   const starts: { ours: Start; limit: Start }[] = [];
   for (let index = 0; index < STARTS; index += 1)
-    starts.push({ ours: await start('sluice'), limit: await start('limit') });
+    starts.push({ ours: await start('sluice', '/api/health'), limit: await start('limit', '/hono/none') });
   const ours = (of: keyof Start): number => median(starts.map((pair) => pair.ours[of]));
   const limit = (of: keyof Start): number => median(starts.map((pair) => pair.limit[of]));
   const above = (of: keyof Start): number => median(starts.map((pair) => pair.ours[of] - pair.limit[of]));
-  const warmUp = median(starts.map((pair) => pair.ours.first - pair.ours.second));
   const figures = (of: keyof Start): string => `${ours(of).toFixed(0)} against ${limit(of).toFixed(0)}`;
   return [
     {
@@ -70,13 +118,7 @@ export async function bundle(): Promise<Row[]> {
       ratio: above('cpu') / MAX_START_MS,
       aim: { most: 1 },
     },
-    {
-      what: 'processor time of the first request, above the second',
-      ours: `${warmUp.toFixed(0)} ms`,
-      limit: `the aim, ${MAX_FIRST_MS} ms`,
-      ratio: warmUp / MAX_FIRST_MS,
-      aim: { most: 1 },
-    },
+    ...(await firstRequests()),
     {
       what: 'runtime start to first answer by the clock, above bare Hono',
       ours: `${above('ms').toFixed(0)} ms (${figures('ms')})`,

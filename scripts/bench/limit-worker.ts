@@ -11,8 +11,8 @@ import { requestId } from 'hono/request-id';
 
 /** About the length of an answer about the reserves. */
 const BODY = { text: 'x'.repeat(400), number: 1 };
-/** As long as the API document. */
-const LARGE = new Uint8Array(268_000).fill(120);
+/** Longer than the API document. */
+const LARGE = new Uint8Array(500_000).fill(120);
 const ROUTES = 60;
 
 type LimitEnv = { Bindings: Omit<Env, 'CUSTODIAN'> & { CUSTODIAN: DurableObjectNamespace<Custodian> } };
@@ -25,10 +25,29 @@ export class Custodian extends DurableObject {
 }
 
 function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
-  for (let index = 0; index < ROUTES - 6; index += 1)
+  for (let index = 0; index < ROUTES - 7; index += 1)
     app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
   app.get('/none', (c) => c.json(BODY));
-  app.get('/large', (c) => c.body(LARGE, 200, { ETag: '"large"', 'Content-Type': 'application/json' }));
+  app.get('/large', (c) =>
+    c.body(LARGE.subarray(0, Number(c.req.query('bytes'))), 200, {
+      ETag: '"large"',
+      'Content-Type': 'application/json',
+    }),
+  );
+  // As many calls of each backend at once as the query asks for.
+  app.get('/calls', async (c) => {
+    const { env } = c;
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      d1: () => env.DB.prepare('SELECT id FROM pageviews WHERE id = ?').bind(1).all(),
+      kv: () => env.KV.get('bench'),
+      do: () => env.CUSTODIAN.getByName('bench').read(),
+      limiter: () => env.LIMITER.limit({ key: `bench:${c.req.header('cf-connecting-ip')}` }),
+    };
+    const started = Object.entries(c.req.query()).flatMap(([name, times]) =>
+      Array.from({ length: Number(times) }, () => calls[name]?.()),
+    );
+    return c.json({ ...BODY, results: (await Promise.all(started)).length });
+  });
   app.get('/kv', async (c) => c.json({ ...BODY, kv: await c.env.KV.get('bench') }));
   app.get('/d1', async (c) => {
     const { results } = await c.env.DB.prepare('SELECT id FROM pageviews WHERE id = ?').bind(1).all();

@@ -4,7 +4,7 @@
  * @module
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 
-export type WorkerName = 'sluice' | 'limit' | 'search';
+export type WorkerName = 'sluice' | 'counting' | 'mute' | 'limit' | 'search';
 
 /** The deployed service, minified. */
 export function sluiceBundle(): string {
@@ -49,9 +49,17 @@ export function sluiceBundle(): string {
   return path;
 }
 
-/** A Worker of this folder: the fastest possible one, or the search alone. */
-export async function ownBundle(name: 'limit' | 'search'): Promise<string> {
-  const outfile = join(folder, `${name}/${name}.js`);
+/** The deployed service without its log lines, whose cost differs between this runtime and the platform. */
+export function muteBundle(): string {
+  const path = join(folder, 'mute/worker.js');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `console.log = () => undefined;\n${readFileSync(sluiceBundle(), 'utf8')}`);
+  return path;
+}
+
+/** A Worker of this folder: the fastest possible one, the search alone, or the service with counted calls. */
+export async function ownBundle(name: 'counting' | 'limit' | 'search'): Promise<string> {
+  const outfile = join(folder, name === 'counting' ? 'sluice/counting.js' : `${name}/${name}.js`);
   if (!existsSync(outfile))
     await build({
       entryPoints: [join(import.meta.dirname, `${name}-worker.ts`)],
@@ -60,7 +68,7 @@ export async function ownBundle(name: 'limit' | 'search'): Promise<string> {
       minify: true,
       format: 'esm',
       conditions: ['workerd', 'worker', 'browser'],
-      external: ['cloudflare:*'],
+      external: ['cloudflare:*', './worker.js'],
     });
   return outfile;
 }
@@ -90,8 +98,15 @@ export async function startRuntime(
     name,
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     modulesRoot: dirname(path),
-    modules: [{ type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') }],
-    bindings: name === 'sluice' ? { ...config.vars, ...bindings } : {},
+    modules: (name === 'counting' ? [path, sluiceBundle()] : [path]).map((module) => ({
+      type: 'ESModule' as const,
+      path: module,
+      contents: readFileSync(module, 'utf8'),
+    })),
+    bindings: ['sluice', 'counting', 'mute'].includes(name) ? { ...config.vars, ...bindings } : {},
+    ...(name === 'counting'
+      ? { durableObjects: { CUSTODIAN: { className: 'Custodian', scriptName: 'sluice' } } }
+      : {}),
     // The real binding would put the asset server's own Worker in front of this one's socket.
     serviceBindings: { ASSETS: siteFile },
   }));
