@@ -29,17 +29,10 @@ export const pageParams = (byDefault = MAX_PAGE) => ({
       default: byDefault,
       description: 'Rows of one page',
     }),
-  cursor: z
-    .string()
-    .max(MAX_CURSOR)
-    .optional()
-    .openapi({ description: 'next_cursor of the previous page; opaque' }),
+  cursor: z.string().max(MAX_CURSOR).optional().describe('next_cursor of the previous page; opaque'),
 });
 
-export const nextCursor = z
-  .string()
-  .nullable()
-  .openapi({ description: 'cursor of the next page; null after the last one' });
+export const nextCursor = z.string().nullable().describe('cursor of the next page; null after the last one');
 
 export type CursorKey = readonly (string | number)[];
 

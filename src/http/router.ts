@@ -57,20 +57,21 @@ export function errorResponses(
   );
 }
 
-export const Problem = z
-  .object({
-    error_code: z.string().openapi({ description: 'Stable machine-readable code' }),
-    error: z.string().openapi({ description: 'What happened, for display' }),
-    action: z.string().optional().openapi({ description: 'What to do next' }),
-    request_id: z.string().openapi({ description: 'Same as the X-Request-Id header' }),
-    retryable: z.boolean().openapi({ description: 'Whether the same request can succeed later' }),
-    retry_after_s: z.int().optional().openapi({ description: 'Seconds to wait, same as Retry-After' }),
-    details: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .openapi({ description: "The details described by the code's meaning" }),
-  })
-  .openapi('Problem');
+/** An object of the API document's components. */
+export const component = <S extends z.ZodRawShape>(name: string, shape: S) => z.object(shape).openapi(name);
+
+export const Problem = component('Problem', {
+  error_code: z.string().describe('Stable machine-readable code'),
+  error: z.string().describe('What happened, for display'),
+  action: z.string().optional().describe('What to do next'),
+  request_id: z.string().describe('Same as the X-Request-Id header'),
+  retryable: z.boolean().describe('Whether the same request can succeed later'),
+  retry_after_s: z.int().optional().describe('Seconds to wait, same as Retry-After'),
+  details: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("The details described by the code's meaning"),
+});
 
 /** As JSON Schema: it validates nothing, and every isolate would have to create a hundred zod schemas. */
 export const problemSchema = (codes: readonly string[]) => ({

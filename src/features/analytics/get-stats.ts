@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import { component } from '../../http/router.ts';
 import type { AnalyticsStore, Counters } from './analytics-store.ts';
 import { redactIp } from './visitor.ts';
 
@@ -13,44 +14,42 @@ const SERIES_HOURS = 48;
 const HOURS_A_WEEK = 7 * 24;
 
 const count = z.int();
-export const StatsBody = z
-  .object({
-    ok: z.literal(true),
-    totals: z.object({
-      pageviews: count,
-      last_24h: count.openapi({ description: 'The current UTC hour and the 23 before it' }),
-      last_7d: count.openapi({ description: 'The current UTC hour and the 167 before it' }),
-      visitors_24h: count.openapi({ description: 'Distinct visitors since 00:00 UTC, at most 1,000,000' }),
-      filtered_bots: count.openapi({ description: 'Views of crawlers; no other figure includes them' }),
-    }),
-    by_path: z
-      .array(z.object({ path: z.string(), count }))
-      .openapi({ description: 'The 100 most viewed; `other` sums paths beyond 1,000 new ones a day' }),
-    by_referrer: z.array(z.object({ host: z.string(), count })).openapi({
-      description: 'The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day',
-    }),
-    recent: z
-      .array(
-        z.object({
-          t: z.iso.datetime(),
-          path: z.string(),
-          referrer: z.string(),
-          ip: z.string().nullable().openapi({
-            example: '203.0.113.0/24',
-            description: 'The /24 or /48 of the visitor; null when unknown or deleted',
-          }),
+export const StatsBody = component('AnalyticsStats', {
+  ok: z.literal(true),
+  totals: z.object({
+    pageviews: count,
+    last_24h: count.describe('The current UTC hour and the 23 before it'),
+    last_7d: count.describe('The current UTC hour and the 167 before it'),
+    visitors_24h: count.describe('Distinct visitors since 00:00 UTC, at most 1,000,000'),
+    filtered_bots: count.describe('Views of crawlers; no other figure includes them'),
+  }),
+  by_path: z
+    .array(z.object({ path: z.string(), count }))
+    .describe('The 100 most viewed; `other` sums paths beyond 1,000 new ones a day'),
+  by_referrer: z
+    .array(z.object({ host: z.string(), count }))
+    .describe('The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day'),
+  recent: z
+    .array(
+      z.object({
+        t: z.iso.datetime(),
+        path: z.string(),
+        referrer: z.string(),
+        ip: z.string().nullable().openapi({
+          example: '203.0.113.0/24',
+          description: 'The /24 or /48 of the visitor; null when unknown or deleted',
         }),
-      )
-      .openapi({ description: 'The last 50 views' }),
-    series: z
-      .array(z.object({ day: z.iso.date(), pageviews: count, visitors: count }))
-      .openapi({ description: 'The last 30 UTC days, oldest first' }),
-    series_hourly: z
-      .array(z.object({ hour: z.iso.datetime(), pageviews: count }))
-      .openapi({ description: 'The last 48 UTC hours, oldest first' }),
-    as_of: z.iso.datetime(),
-  })
-  .openapi('AnalyticsStats');
+      }),
+    )
+    .describe('The last 50 views'),
+  series: z
+    .array(z.object({ day: z.iso.date(), pageviews: count, visitors: count }))
+    .describe('The last 30 UTC days, oldest first'),
+  series_hourly: z
+    .array(z.object({ hour: z.iso.datetime(), pageviews: count }))
+    .describe('The last 48 UTC hours, oldest first'),
+  as_of: z.iso.datetime(),
+});
 
 /** The public aggregates. @throws AppError ANALYTICS_READ_FAILED */
 export async function getStats({ analytics, now }: GetStatsDeps): Promise<z.infer<typeof StatsBody>> {

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import { type CountPageviewDeps, countPageview } from './count-pageview.ts';
 import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
 import { isPath, isSafeText, MAX_PATH, MAX_REFERRER } from './page.ts';
@@ -12,27 +12,25 @@ export type AnalyticsDeps = Omit<CountPageviewDeps & GetStatsDeps, 'analytics'> 
   analytics: CountPageviewDeps['analytics'] & GetStatsDeps['analytics'];
 };
 
-const PageviewBody = z
-  .object({
-    path: z
-      .string()
-      .max(MAX_PATH)
-      .refine(isPath, 'must be a path: one slash first, no control characters')
-      .openapi({
-        example: '/reserves',
-        description: 'Query and fragment are not stored; a path of more than 253 bytes is cut',
-      }),
-    referrer: z
-      .string()
-      .max(MAX_REFERRER)
-      .refine(isSafeText, 'must not contain control characters')
-      .optional()
-      .openapi({
-        example: 'https://example.com/',
-        description: 'May be empty; stored without its query, and without its path if longer than 262 bytes',
-      }),
-  })
-  .openapi('Pageview');
+const PageviewBody = component('Pageview', {
+  path: z
+    .string()
+    .max(MAX_PATH)
+    .refine(isPath, 'must be a path: one slash first, no control characters')
+    .openapi({
+      example: '/reserves',
+      description: 'Query and fragment are not stored; a path of more than 253 bytes is cut',
+    }),
+  referrer: z
+    .string()
+    .max(MAX_REFERRER)
+    .refine(isSafeText, 'must not contain control characters')
+    .optional()
+    .openapi({
+      example: 'https://example.com/',
+      description: 'May be empty; stored without its query, and without its path if longer than 262 bytes',
+    }),
+});
 
 const pageview = createRoute({
   method: 'post',

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { BTC_DECIMALS } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
+import { component } from '../../http/router.ts';
 import { type ChangeNow, COIN_DECIMALS, type ExchangeState } from '../../providers/changenow.ts';
 import { trackerUrl } from './create-exchange.ts';
 import { coinNumber, coinText, sourceFields, sourceOf } from './parameters.ts';
@@ -14,38 +15,35 @@ export type PublicStatus = (typeof PUBLIC_STATUSES)[number];
 
 const exact = z.string().nullable();
 
-export const ExchangeStatusBody = z
-  .object({
-    id: z.string(),
-    status: z
-      .enum(PUBLIC_STATUSES)
-      .openapi({ description: 'All states except waiting and pending are final' }),
-    providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
-    hold: z.boolean().openapi({ description: 'The provider holds the deposit until a check is complete' }),
-    from: z.string(),
-    fromNetwork: z.string(),
-    to: z.string(),
-    toNetwork: z.string(),
-    amountSol: z.number().nullable().openapi({
-      description: 'SOL received, or expected before that; null when the pay-in is another coin',
-    }),
-    btcSats: z
-      .number()
-      .nullable()
-      .openapi({ description: 'Sats paid out; null before that, and when the payout is another coin' }),
-    amountFrom: exact.openapi({ description: 'Received, in whole coins' }),
-    amountTo: exact.openapi({ description: 'Paid out, in whole coins' }),
-    expectedAmountFrom: exact,
-    expectedAmountTo: exact,
-    payinAddress: z.string(),
-    payinExtraId: exact,
-    payinHash: exact.openapi({ description: 'Pay-in transaction' }),
-    payoutHash: exact.openapi({ description: 'Payout transaction' }),
-    refundHash: exact,
-    statusUrl: z.url(),
-    ...sourceFields,
-  })
-  .openapi('ExchangeStatus');
+export const ExchangeStatusBody = component('ExchangeStatus', {
+  id: z.string(),
+  status: z.enum(PUBLIC_STATUSES).describe('All states except waiting and pending are final'),
+  providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
+  hold: z.boolean().describe('The provider holds the deposit until a check is complete'),
+  from: z.string(),
+  fromNetwork: z.string(),
+  to: z.string(),
+  toNetwork: z.string(),
+  amountSol: z
+    .number()
+    .nullable()
+    .describe('SOL received, or expected before that; null when the pay-in is another coin'),
+  btcSats: z
+    .number()
+    .nullable()
+    .describe('Sats paid out; null before that, and when the payout is another coin'),
+  amountFrom: exact.describe('Received, in whole coins'),
+  amountTo: exact.describe('Paid out, in whole coins'),
+  expectedAmountFrom: exact,
+  expectedAmountTo: exact,
+  payinAddress: z.string(),
+  payinExtraId: exact,
+  payinHash: exact.describe('Pay-in transaction'),
+  payoutHash: exact.describe('Payout transaction'),
+  refundHash: exact,
+  statusUrl: z.url(),
+  ...sourceFields,
+});
 
 /**
  * The provider's states, from its API page and its own clients; `verifying` is a hold for an identity check.

@@ -4,7 +4,7 @@ import { CALL_LIMITS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { type CreateExchangeDeps, createExchange, ExchangeAnswer } from './create-exchange.ts';
@@ -38,20 +38,18 @@ const minimum = createRoute({
   request: { query: z.object(pairParams) },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          from: z.string(),
-          to: z.string(),
-          minAmount: z
-            .number()
-            .nullable()
-            .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
-          minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
-          maxAmount: z.number().nullable().openapi({ description: 'null when there is no upper bound' }),
-          maxAmountExact: z.string().nullable(),
-          ...sourceFields,
-        })
-        .openapi('ExchangeMinimum'),
+      component('ExchangeMinimum', {
+        from: z.string(),
+        to: z.string(),
+        minAmount: z
+          .number()
+          .nullable()
+          .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
+        minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
+        maxAmount: z.number().nullable().describe('null when there is no upper bound'),
+        maxAmountExact: z.string().nullable(),
+        ...sourceFields,
+      }),
       'The bounds',
     ),
     ...errorResponses(ERRORS),
@@ -69,24 +67,22 @@ const estimate = createRoute({
   request: { query: z.object({ ...pairParams, amount: amountOfFrom }) },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          from: z.string(),
-          to: z.string(),
-          amount: z.number().openapi({ example: 0.5 }),
-          amountExact: z.string().openapi({ example: '0.5' }),
-          estimatedAmount: z
-            .number()
-            .nullable()
-            .openapi({ example: 0.000621, description: `In whole coins of \`to\`; ${INACTIVE}` }),
-          estimatedAmountExact: z.string().nullable().openapi({ example: '0.000621' }),
-          minutes: z
-            .string()
-            .nullable()
-            .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
-          ...sourceFields,
-        })
-        .openapi('ExchangeEstimate'),
+      component('ExchangeEstimate', {
+        from: z.string(),
+        to: z.string(),
+        amount: z.number().openapi({ example: 0.5 }),
+        amountExact: z.string().openapi({ example: '0.5' }),
+        estimatedAmount: z
+          .number()
+          .nullable()
+          .openapi({ example: 0.000621, description: `In whole coins of \`to\`; ${INACTIVE}` }),
+        estimatedAmountExact: z.string().nullable().openapi({ example: '0.000621' }),
+        minutes: z
+          .string()
+          .nullable()
+          .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
+        ...sourceFields,
+      }),
       'The estimate',
     ),
     ...errorResponses([...ERRORS, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']),
@@ -116,11 +112,9 @@ const ExchangeRequest = z
   .object({
     ...pairParams,
     amount: amountOfFrom,
-    payoutAddress: address.openapi({ description: 'Address that receives `to`' }),
-    payoutExtraId: memo
-      .optional()
-      .openapi({ description: 'Memo or tag of payoutAddress, on chains that use one' }),
-    refundAddress: address.optional().openapi({ description: 'Address of `from` that receives a refund' }),
+    payoutAddress: address.describe('Address that receives `to`'),
+    payoutExtraId: memo.optional().describe('Memo or tag of payoutAddress, on chains that use one'),
+    refundAddress: address.optional().describe('Address of `from` that receives a refund'),
     refundExtraId: memo.optional(),
   })
   .refine((body) => body.from !== body.to, { path: ['to'], error: 'must differ from `from`' })

@@ -4,7 +4,7 @@ import { npubOf } from '../../chain/nostr/nip19.ts';
 import { AppError, ERRORS } from '../../core/errors.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { integerParam } from '../../http/params.ts';
-import { errorResponses, jsonResponse, newRouter, type RouterEnv } from '../../http/router.ts';
+import { component, errorResponses, jsonResponse, newRouter, type RouterEnv } from '../../http/router.ts';
 import { endOfSecond, later, type Position, parsePosition } from './feed-window.ts';
 import { DEFAULT_TOPICS, getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';
@@ -59,41 +59,37 @@ export const topicLabelsParam = z
     example: 'ai,defi',
   });
 
-const Post = z
-  .object({
-    id: z.string(),
-    pubkey: z.string(),
-    created_at: z.int().openapi({ description: 'Unix seconds' }),
-    content: z.string().openapi({ description: 'Plain text from an untrusted author: escape it' }),
-    kind: z.int(),
-    labels: z.array(z.string()).openapi({ description: 'Topic labels of the note' }),
-    content_warning: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Reason to hide the note until the reader chooses to see it' }),
-    root: z
-      .object({
-        tag: z.enum(['I', 'E', 'A']),
-        value: z.string(),
-        kind: z.string().nullable(),
-        url: z.string().nullable().openapi({ description: 'The root as an http(s) link, if it is one' }),
-      })
-      .nullable()
-      .openapi({ description: "The thread's subject (NIP-22)" }),
-    nevent: z.string().openapi({ description: 'NIP-19 link with relay hints' }),
-  })
-  .openapi('NostrPost');
+const Post = component('NostrPost', {
+  id: z.string(),
+  pubkey: z.string(),
+  created_at: z.int().describe('Unix seconds'),
+  content: z.string().describe('Plain text from an untrusted author: escape it'),
+  kind: z.int(),
+  labels: z.array(z.string()).describe('Topic labels of the note'),
+  content_warning: z
+    .string()
+    .nullable()
+    .describe('Reason to hide the note until the reader chooses to see it'),
+  root: z
+    .object({
+      tag: z.enum(['I', 'E', 'A']),
+      value: z.string(),
+      kind: z.string().nullable(),
+      url: z.string().nullable().describe('The root as an http(s) link, if it is one'),
+    })
+    .nullable()
+    .describe("The thread's subject (NIP-22)"),
+  nevent: z.string().describe('NIP-19 link with relay hints'),
+});
 
-const RelayStatus = z
-  .object({
-    relay: z.string(),
-    ok: z.boolean().openapi({ description: 'The answer contains its posts without a gap' }),
-    state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
-    events: z.int(),
-    partial: z.boolean().openapi({ description: 'It has posts that it did not send' }),
-    rejected: z.int().openapi({ description: 'Rejected events: forged, malformed or not matching' }),
-  })
-  .openapi('RelayStatus');
+const RelayStatus = component('RelayStatus', {
+  relay: z.string(),
+  ok: z.boolean().describe('The answer contains its posts without a gap'),
+  state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
+  events: z.int(),
+  partial: z.boolean().describe('It has posts that it did not send'),
+  rejected: z.int().describe('Rejected events: forged, malformed or not matching'),
+});
 
 const page = {
   ok: z.boolean(),
@@ -106,28 +102,25 @@ const page = {
   posts: z.array(Post),
   limit: z.int(),
   until: z.int().nullable(),
-  next_until: z
-    .int()
-    .nullable()
-    .openapi({ description: 'May repeat posts of one second; next_cursor does not' }),
+  next_until: z.int().nullable().describe('May repeat posts of one second; next_cursor does not'),
   next_cursor: z.string().nullable(),
   relay_status: z.array(RelayStatus),
   as_of: z.iso.datetime().nullable(),
   stale: z.boolean(),
 };
 
-export const FeedBody = z
-  .object({ ...page, ai_only: z.boolean(), topic_labels: z.array(z.string()).nullable() })
-  .openapi('NostrFeed');
+export const FeedBody = component('NostrFeed', {
+  ...page,
+  ai_only: z.boolean(),
+  topic_labels: z.array(z.string()).nullable(),
+});
 
-export const PostsBody = z
-  .object({
-    ...page,
-    code: z.string().nullable(),
-    npub: z.string().nullable(),
-    pubkey: z.string().nullable(),
-  })
-  .openapi('NostrPosts');
+export const PostsBody = component('NostrPosts', {
+  ...page,
+  code: z.string().nullable(),
+  npub: z.string().nullable(),
+  pubkey: z.string().nullable(),
+});
 
 export type NostrFeedDeps = {
   /** Undefined without a usable relay list. */

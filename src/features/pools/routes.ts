@@ -20,20 +20,17 @@ const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
 const Pool = z
   .looseObject({
     data: z.looseObject({
-      address: z.string().optional().openapi({ description: 'Pool account' }),
-      price: z.string().optional().openapi({ description: 'Whole B for one whole A' }),
+      address: z.string().optional().describe('Pool account'),
+      price: z.string().optional().describe('Whole B for one whole A'),
       tokenMintA: z.string().optional(),
       tokenMintB: z.string().optional(),
       tokenVaultA: z.string().optional(),
       tokenVaultB: z.string().optional(),
-      tokenBalanceA: z.string().optional().openapi({ description: 'Atoms of A in its vault' }),
-      tokenBalanceB: z.string().optional().openapi({ description: 'Atoms of B in its vault' }),
-      feeRate: z.number().optional().openapi({ description: 'Fee in 1e-6 of the input' }),
-      tvlUsdc: z.string().nullish().openapi({ description: 'USD; absent when read from the chain' }),
-      stats: z
-        .unknown()
-        .optional()
-        .openapi({ description: 'Volumes and fees; absent when read from the chain' }),
+      tokenBalanceA: z.string().optional().describe('Atoms of A in its vault'),
+      tokenBalanceB: z.string().optional().describe('Atoms of B in its vault'),
+      feeRate: z.number().optional().describe('Fee in 1e-6 of the input'),
+      tvlUsdc: z.string().nullish().describe('USD; absent when read from the chain'),
+      stats: z.unknown().optional().describe('Volumes and fees; absent when read from the chain'),
       swapFeePercentDisplay: z
         .string()
         .optional()
@@ -41,10 +38,11 @@ const Pool = z
       poolDataSource: z
         .literal('chain_rpc')
         .optional()
-        .openapi({ description: 'Present when the pool was read from the chain' }),
-      vault_balances_source: z.literal('chain_rpc').optional().openapi({
-        description: 'Present when the pool API had zero for both balances and the vaults were read',
-      }),
+        .describe('Present when the pool was read from the chain'),
+      vault_balances_source: z
+        .literal('chain_rpc')
+        .optional()
+        .describe('Present when the pool API had zero for both balances and the vaults were read'),
     }),
   })
   .openapi('Pool');
@@ -54,7 +52,7 @@ const UpstreamPoolError = z.looseObject({}).openapi('UpstreamPoolError');
 const NonJsonBody = Problem.extend({
   error_code: z.literal('DEX_NON_JSON'),
   error: z.literal('dex_non_json'),
-  body_preview: z.string().openapi({ description: 'The first 500 characters of the body' }),
+  body_preview: z.string().describe('The first 500 characters of the body'),
 });
 const coded = (code: string) => Problem.extend({ error_code: z.literal(code) });
 const passedOn = (...own: z.ZodType[]) =>

@@ -12,7 +12,7 @@ import {
   wantsCsv,
 } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
-import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type AbsrStore, absrKey } from './absr-store.ts';
 import { type BadgeState, badgeSvg } from './badge.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
@@ -32,40 +32,35 @@ const summaryRoute = createRoute({
   description: 'Reserve sats, ABSR supply and prices.',
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          btcPriceUsd: number('USD for 1 BTC'),
-          solPriceUsd: number('USD for 1 SOL'),
-          priceSource: text('Venue of the price shown'),
-          priceVenues: z
-            .array(
-              z.object({
-                name: z.string(),
-                btcPriceUsd: z.number(),
-                solPriceUsd: z.number(),
-                agreed: z
-                  .boolean()
-                  .nullable()
-                  .openapi({ description: 'Whether another venue confirms it within 1 %' }),
-              }),
-            )
-            .openapi({ description: 'Latest price of each venue' }),
-          absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
-          absrSupplySatoshis: text('The same as text'),
-          absrSupplyUsd: number('The same in USD'),
-          absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
-          absrTokenSupplyAtoms: text("The same in the token's smallest units"),
-          absrDecimals: z.number().int().nullable(),
-          ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
-          gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
-          gapSatoshis: text('The same as text'),
-          as_of: z.iso.datetime().openapi({ description: 'When the oldest part was read' }),
-          stale: z.boolean(),
-          errors: z
-            .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
-            .optional(),
-        })
-        .openapi('AbsrSummary'),
+      component('AbsrSummary', {
+        btcPriceUsd: number('USD for 1 BTC'),
+        solPriceUsd: number('USD for 1 SOL'),
+        priceSource: text('Venue of the price shown'),
+        priceVenues: z
+          .array(
+            z.object({
+              name: z.string(),
+              btcPriceUsd: z.number(),
+              solPriceUsd: z.number(),
+              agreed: z.boolean().nullable().describe('Whether another venue confirms it within 1 %'),
+            }),
+          )
+          .describe('Latest price of each venue'),
+        absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
+        absrSupplySatoshis: text('The same as text'),
+        absrSupplyUsd: number('The same in USD'),
+        absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
+        absrTokenSupplyAtoms: text("The same in the token's smallest units"),
+        absrDecimals: z.int().nullable(),
+        ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
+        gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
+        gapSatoshis: text('The same as text'),
+        as_of: z.iso.datetime().describe('When the oldest part was read'),
+        stale: z.boolean(),
+        errors: z
+          .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
+          .optional(),
+      }),
       'A part that cannot be read is null and named in errors',
     ),
     ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
@@ -82,22 +77,20 @@ const transactionsRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
-      z
-        .object({
-          transactions: z.array(
-            z.object({
-              signature: z.string().openapi({ description: 'Solana signature' }),
-              txId: text('Bitcoin txid that paid an issue; null for a mint'),
-              type: z.enum(['mint', 'issue']),
-              amountSats: z.number().int(),
-              amountUsd: number('At the price when it was signed; null when no price was known'),
-              blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
-              amountSatoshis: z.string(),
-            }),
-          ),
-          next_cursor: nextCursor,
-        })
-        .openapi('AbsrTransactions'),
+      component('AbsrTransactions', {
+        transactions: z.array(
+          z.object({
+            signature: z.string().describe('Solana signature'),
+            txId: text('Bitcoin txid that paid an issue; null for a mint'),
+            type: z.enum(['mint', 'issue']),
+            amountSats: z.int(),
+            amountUsd: number('At the price when it was signed; null when no price was known'),
+            blockTime: z.int().nullable().describe('Unix seconds'),
+            amountSatoshis: z.string(),
+          }),
+        ),
+        next_cursor: nextCursor,
+      }),
       'Mints and issues',
     ),
     ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),

@@ -4,7 +4,7 @@ import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
-import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
 export type ProofRouteDeps = GetProofDeps & {
@@ -17,38 +17,37 @@ const Figures = z.object({
   solanaLamports: z.string(),
   absrMint: z.string().nullable(),
   absrSupplyAtoms: z.string().nullable(),
-  absrDecimals: z.number().int().nullable(),
-  bitcoinTipHeight: z.number().int(),
+  absrDecimals: z.int().nullable(),
+  bitcoinTipHeight: z.int(),
   bitcoinTipHash: z.string(),
   solanaSlot: z.string(),
   solanaBlockhash: z.string(),
   previousProof: z.string().nullable(),
 });
 
-const Proof = z
-  .object({
-    message: z.string().openapi({ description: 'The exact text signed by both keys' }),
-    timestamp: z.iso.datetime().openapi({ description: 'The time in the message' }),
-    hash: z.string().openapi({ description: 'The next proof names it as its predecessor' }),
-    bitcoin: z.object({
-      address: z.string(),
-      signature: z.string(),
-      scheme: z.string().openapi({ example: 'bip322-simple' }),
-      signatureUnprefixed: z.string().nullable().openapi({
-        description: 'The same in the encoding for older verifiers, without the prefixes of 2026',
-      }),
-      watchOnly: z.boolean().openapi({ description: 'The service does not have this key' }),
-      offline: z.boolean().openapi({ description: 'Signed outside the service' }),
-    }),
-    solana: z.object({
-      address: z.string(),
-      signature: z.string(),
-      scheme: z.string().openapi({ example: 'ed25519-utf8' }),
-    }),
-    figures: Figures.openapi({ description: 'The figures in the message, parsed from it' }),
-    exclusions: z.array(z.string()).openapi({ description: 'Amounts that are not counted' }),
-  })
-  .openapi('Proof');
+const Proof = component('Proof', {
+  message: z.string().describe('The exact text signed by both keys'),
+  timestamp: z.iso.datetime().describe('The time in the message'),
+  hash: z.string().describe('The next proof names it as its predecessor'),
+  bitcoin: z.object({
+    address: z.string(),
+    signature: z.string(),
+    scheme: z.string().openapi({ example: 'bip322-simple' }),
+    signatureUnprefixed: z
+      .string()
+      .nullable()
+      .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
+    watchOnly: z.boolean().describe('The service does not have this key'),
+    offline: z.boolean().describe('Signed outside the service'),
+  }),
+  solana: z.object({
+    address: z.string(),
+    signature: z.string(),
+    scheme: z.string().openapi({ example: 'ed25519-utf8' }),
+  }),
+  figures: Figures.describe('The figures in the message, parsed from it'),
+  exclusions: z.array(z.string()).describe('Amounts that are not counted'),
+});
 
 /** Amounts that the figures exclude. */
 const EXCLUSIONS = [
@@ -87,17 +86,15 @@ const historyRoute = createRoute({
   request: {
     query: z.object({
       ...pageParams(50),
-      before: z.iso.datetime().optional().openapi({ description: 'Only proofs from before this time' }),
+      before: z.iso.datetime().optional().describe('Only proofs from before this time'),
     }),
   },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures })),
-          next_cursor: nextCursor,
-        })
-        .openapi('ProofHistory'),
+      component('ProofHistory', {
+        proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures })),
+        next_cursor: nextCursor,
+      }),
       'One page of the archive',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),

@@ -6,7 +6,7 @@ import type { Cache, Cached } from '../../http/cached.ts';
 import { decodeCursor, encodeCursor, nextCursor, pageParams } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import {
@@ -46,41 +46,34 @@ const reservesRoute = createRoute({
   description: 'Reserve addresses and balances on both chains.',
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          bitcoin: z.object({
-            address: z.string().nullable(),
-            balanceBtc: z.number().nullable().openapi({ description: 'Confirmed BTC' }),
-            balanceSat: z.number().int().nullable().openapi({ description: 'Confirmed sats' }),
-            balanceSatoshis: z.string().nullable().openapi({ description: 'Confirmed sats as text' }),
-            pendingSatoshis: z
-              .string()
-              .nullable()
-              .openapi({ description: 'Net effect of the mempool; may be negative' }),
-            watchOnly: z.boolean().openapi({ description: 'The service does not have the key' }),
-            agreed: z.boolean().nullable().openapi({
-              description:
-                'Whether all answering sources agree; null when only one answered. The lowest balance is shown.',
-            }),
-            sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
-            source,
-          }),
-          solana: z.object({
-            address: z.string().nullable(),
-            balanceSol: z.number().nullable().openapi({ description: 'Finalized SOL' }),
-            balanceLamports: z.string().nullable().openapi({ description: 'Finalized lamports as text' }),
-            slot: z.string().nullable().openapi({ description: 'The slot of this balance' }),
-            source,
-          }),
-          as_of: z.iso.datetime().nullable().openapi({ description: 'When the older half was read' }),
-          stale: z
+      component('Reserves', {
+        bitcoin: z.object({
+          address: z.string().nullable(),
+          balanceBtc: z.number().nullable().describe('Confirmed BTC'),
+          balanceSat: z.int().nullable().describe('Confirmed sats'),
+          balanceSatoshis: z.string().nullable().describe('Confirmed sats as text'),
+          pendingSatoshis: z.string().nullable().describe('Net effect of the mempool; may be negative'),
+          watchOnly: z.boolean().describe('The service does not have the key'),
+          agreed: z
             .boolean()
-            .openapi({ description: 'True when a source is unavailable and an older value is shown' }),
-          errors: z
-            .array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() }))
-            .optional(),
-        })
-        .openapi('Reserves'),
+            .nullable()
+            .describe(
+              'Whether all answering sources agree; null when only one answered. The lowest balance is shown.',
+            ),
+          sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
+          source,
+        }),
+        solana: z.object({
+          address: z.string().nullable(),
+          balanceSol: z.number().nullable().describe('Finalized SOL'),
+          balanceLamports: z.string().nullable().describe('Finalized lamports as text'),
+          slot: z.string().nullable().describe('The slot of this balance'),
+          source,
+        }),
+        as_of: z.iso.datetime().nullable().describe('When the older half was read'),
+        stale: z.boolean().describe('True when a source is unavailable and an older value is shown'),
+        errors: z.array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() })).optional(),
+      }),
       'Balances; a half that cannot be read is null and named in errors',
     ),
     ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
@@ -88,10 +81,8 @@ const reservesRoute = createRoute({
 });
 
 const freshness = {
-  as_of: z.iso.datetime().openapi({ description: 'When the list was read' }),
-  stale: z
-    .boolean()
-    .openapi({ description: 'True when every source is unavailable and an older list is shown' }),
+  as_of: z.iso.datetime().describe('When the list was read'),
+  stale: z.boolean().describe('True when every source is unavailable and an older list is shown'),
   source: z.string().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
   next_cursor: nextCursor,
 };
@@ -108,25 +99,17 @@ const bitcoinListRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          transactions: z.array(
-            z.object({
-              txid: z.string(),
-              blockTime: z
-                .number()
-                .int()
-                .nullable()
-                .openapi({ description: 'Unix seconds, null in the mempool' }),
-              blockHeight: z.number().int().nullable(),
-              netSatoshis: z
-                .string()
-                .openapi({ description: 'Sats that the reserve gains; negative when it spends' }),
-            }),
-          ),
-          ...freshness,
-        })
-        .openapi('BitcoinTransactions'),
+      component('BitcoinTransactions', {
+        transactions: z.array(
+          z.object({
+            txid: z.string(),
+            blockTime: z.int().nullable().describe('Unix seconds, null in the mempool'),
+            blockHeight: z.int().nullable(),
+            netSatoshis: z.string().describe('Sats that the reserve gains; negative when it spends'),
+          }),
+        ),
+        ...freshness,
+      }),
       'Mempool entries first, then by block',
     ),
     ...listErrors,
@@ -144,19 +127,17 @@ const solanaListRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          transactions: z.array(
-            z.object({
-              signature: z.string(),
-              blockTime: z.number().int().nullable().openapi({ description: 'Unix seconds' }),
-              err: z.unknown().openapi({ description: "Null for a success, else the chain's error" }),
-              slot: z.string(),
-            }),
-          ),
-          ...freshness,
-        })
-        .openapi('SolanaTransactions'),
+      component('SolanaTransactions', {
+        transactions: z.array(
+          z.object({
+            signature: z.string(),
+            blockTime: z.int().nullable().describe('Unix seconds'),
+            err: z.unknown().describe("Null for a success, else the chain's error"),
+            slot: z.string(),
+          }),
+        ),
+        ...freshness,
+      }),
       'Transactions that name the reserve, including failed ones',
     ),
     ...listErrors,
@@ -171,7 +152,7 @@ const treasuryRoute = createRoute({
   summary: 'Treasury address',
   description: 'The Solana address that receives fees, deposits and minted ABSR.',
   responses: {
-    200: jsonResponse(z.object({ treasury_address: z.string() }).openapi('Treasury'), 'The treasury'),
+    200: jsonResponse(component('Treasury', { treasury_address: z.string() }), 'The treasury'),
     ...errorResponses(['NOT_CONFIGURED']),
   },
 });

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { jsonResponse, newRouter } from '../../http/router.ts';
+import { component, jsonResponse, newRouter } from '../../http/router.ts';
 import { getStatus, type StatusReportDeps } from './get-status.ts';
 
 export type StatusDeps = ReadyDeps & StatusReportDeps & { readonly now: () => number };
@@ -9,13 +9,14 @@ const asOf = z.iso.datetime();
 const release = z
   .object({
     version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
-    commit: z.string().nullable().openapi({
-      description: 'Git commit of the build; ends in -dirty if files had been changed. Null when unknown',
-    }),
-    id: z.string().nullable().openapi({ description: 'Id of the deployed Worker version' }),
-    deployedAt: asOf.nullable().openapi({ description: 'When that version was uploaded' }),
+    commit: z
+      .string()
+      .nullable()
+      .describe('Git commit of the build; ends in -dirty if files had been changed. Null when unknown'),
+    id: z.string().nullable().describe('Id of the deployed Worker version'),
+    deployedAt: asOf.nullable().describe('When that version was uploaded'),
   })
-  .openapi({ description: 'The running release' });
+  .describe('The running release');
 
 const health = createRoute({
   method: 'get',
@@ -25,20 +26,15 @@ const health = createRoute({
   summary: 'Process health',
   description: 'Shows that the process runs, and its release; calls no upstream.',
   responses: {
-    200: jsonResponse(
-      z.object({ ok: z.literal(true), release, as_of: asOf }).openapi('Health'),
-      'The process runs',
-    ),
+    200: jsonResponse(component('Health', { ok: z.literal(true), release, as_of: asOf }), 'The process runs'),
   },
 });
 
-const Ready = z
-  .object({
-    ok: z.boolean(),
-    checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
-    as_of: asOf,
-  })
-  .openapi('Ready');
+const Ready = component('Ready', {
+  ok: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
+  as_of: asOf,
+});
 
 const ready = createRoute({
   method: 'get',
@@ -64,8 +60,8 @@ const operation = z.object({
   status: z.enum(['waiting', 'finished', 'failed']),
   detail: z.string(),
   reason: z.string().nullable(),
-  signature: z.string().nullable().openapi({ description: 'Solana signature once it is signed' }),
-  amountLamports: z.string().nullable().openapi({ description: 'Lamports that the operation moves' }),
+  signature: z.string().nullable().describe('Solana signature once it is signed'),
+  amountLamports: z.string().nullable().describe('Lamports that the operation moves'),
   createdAt: asOf,
   updatedAt: asOf,
 });
@@ -79,151 +75,129 @@ const status = createRoute({
     'Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day.',
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          ok: z.boolean(),
-          release,
-          upstreams: z.array(
-            z.object({
-              name: z.string(),
-              ok: z.boolean(),
-              needed: z.boolean().openapi({
-                description: "Whether money depends on it; only such upstreams affect the status's ok",
-              }),
-              ms: z.number().int().openapi({ description: 'Response time in milliseconds' }),
-            }),
-          ),
-          cron: z
-            .array(
-              z.object({
-                trigger: z.enum(['minute', 'daily']),
-                lastRunAt: asOf.nullable(),
-                ok: z.boolean().openapi({ description: 'Whether it ran within its time' }),
-              }),
-            )
-            .nullable()
-            .openapi({ description: 'Null when it cannot be read' }),
-          custody: z
-            .object({
-              frozen: z.string().nullable().openapi({ description: 'Reason why nothing is signed' }),
-              paused: z.string().nullable().openapi({ description: 'Reason why nothing new begins' }),
-              openOperations: z.number().int().openapi({ description: 'Operations that have not ended' }),
-              heldOperations: z.number().int().openapi({ description: 'Operations that await the operator' }),
-              mint: z
-                .object({
-                  day: z.string(),
-                  state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
-                  reason: z.string().nullable(),
-                  ok: z.boolean(),
-                })
-                .nullable()
-                .openapi({ description: "The day's mint of ABSR" }),
-              mirrorBehindSince: asOf.nullable(),
-              mirrorRefusedRows: z
-                .number()
-                .int()
-                .openapi({ description: 'Rows that D1 refuses while it accepts others' }),
-              mirrorRepublishing: z.boolean().openapi({
-                description: 'True while D1, restored to an older state, receives its rows again',
-              }),
-              caps: z.object({ hour: cap, day: cap, unsettled: cap, cost_day: cap }).openapi({
-                description: 'The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived',
-              }),
-              limits: z
-                .array(
-                  z.object({
-                    name: z.string(),
-                    unit: z.enum(['lamports', 'count']),
-                    windowSeconds: z.number().nullable().openapi({ description: 'Null for open operations' }),
-                    used: z.string(),
-                    maximum: z.string(),
-                    left: z.string(),
-                    availableAt: asOf.nullable().openapi({ description: 'Null while there is room' }),
-                  }),
-                )
-                .openapi({ description: 'Every cap that the custodian enforces' }),
-              nodes: z
-                .object({
-                  configured: z.number().int(),
-                  quorum: z
-                    .number()
-                    .int()
-                    .openapi({ description: 'Number of nodes that must agree on reads that move money' }),
-                  disagreementAt: asOf.nullable().openapi({
-                    description:
-                      'When two nodes last returned different finalized data, within the last hour',
-                  }),
-                  quorumMissingSince: asOf.nullable(),
-                })
-                .openapi({ description: 'The agreement of the Solana nodes' }),
-            })
-            .nullable(),
-          backing: z
-            .object({
-              ok: z.boolean().openapi({ description: 'False while tokens are not covered' }),
-              reserveSatoshis: z
-                .string()
-                .nullable()
-                .openapi({ description: 'Confirmed sats in the reserve' }),
-              supplyAtoms: z.string().nullable().openapi({ description: 'Atoms of ABSR, finalized' }),
-              gapSatoshis: z
-                .string()
-                .nullable()
-                .openapi({ description: 'Sats in the reserve in excess of the supply; null when unknown' }),
-              ratio: z.number().nullable().openapi({ description: 'Sats per ABSR' }),
-            })
-            .openapi({ description: 'The reserve and the ABSR supply' }),
-          alarms: z.array(z.string()).nullable().openapi({
-            description: 'The active alarms of the last minute; null when unread',
+      component('Status', {
+        ok: z.boolean(),
+        release,
+        upstreams: z.array(
+          z.object({
+            name: z.string(),
+            ok: z.boolean(),
+            needed: z
+              .boolean()
+              .describe("Whether money depends on it; only such upstreams affect the status's ok"),
+            ms: z.int().describe('Response time in milliseconds'),
           }),
-          database: z
-            .object({
-              schema: z
-                .string()
-                .openapi({ description: 'Fingerprint of its columns, which `npm run doctor` compares' }),
-              quotes: z
-                .object({
-                  used: z.number().int().openapi({ description: 'Quotes' }),
-                  maximum: z.number().int().openapi({ description: 'Quotes' }),
-                  left: z.number().int().openapi({ description: 'Quotes' }),
-                })
-                .openapi({ description: 'Bridge quotes that reads used in the current two hours' }),
-            })
-            .nullable(),
-          operations: z
-            .array(operation)
-            .nullable()
-            .openapi({ description: 'Newest first; null when they cannot be read' }),
-          history: z
-            .object({
-              periodSeconds: z.number().int().openapi({ description: 'Length of a period' }),
-              periods: z.array(
-                z.object({
-                  startsAt: asOf,
-                  checks: z
-                    .number()
-                    .int()
-                    .openapi({ description: 'Checks that ran: one per minute while the cron was on time' }),
-                  failures: z.array(
-                    z.object({
-                      name: z
-                        .string()
-                        .openapi({ description: 'custody, backing, database, or the name of an upstream' }),
-                      checks: z.number().int().openapi({ description: 'Checks that found it failing' }),
-                    }),
-                  ),
-                }),
-              ),
-            })
-            .nullable()
-            .openapi({
-              description:
-                "Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread",
+        ),
+        cron: z
+          .array(
+            z.object({
+              trigger: z.enum(['minute', 'daily']),
+              lastRunAt: asOf.nullable(),
+              ok: z.boolean().describe('Whether it ran within its time'),
             }),
-          as_of: asOf,
-          stale: z.boolean(),
-        })
-        .openapi('Status'),
+          )
+          .nullable()
+          .describe('Null when it cannot be read'),
+        custody: z
+          .object({
+            frozen: z.string().nullable().describe('Reason why nothing is signed'),
+            paused: z.string().nullable().describe('Reason why nothing new begins'),
+            openOperations: z.int().describe('Operations that have not ended'),
+            heldOperations: z.int().describe('Operations that await the operator'),
+            mint: z
+              .object({
+                day: z.string(),
+                state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
+                reason: z.string().nullable(),
+                ok: z.boolean(),
+              })
+              .nullable()
+              .describe("The day's mint of ABSR"),
+            mirrorBehindSince: asOf.nullable(),
+            mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
+            mirrorRepublishing: z
+              .boolean()
+              .describe('True while D1, restored to an older state, receives its rows again'),
+            caps: z
+              .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
+              .describe('The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived'),
+            limits: z
+              .array(
+                z.object({
+                  name: z.string(),
+                  unit: z.enum(['lamports', 'count']),
+                  windowSeconds: z.number().nullable().describe('Null for open operations'),
+                  used: z.string(),
+                  maximum: z.string(),
+                  left: z.string(),
+                  availableAt: asOf.nullable().describe('Null while there is room'),
+                }),
+              )
+              .describe('Every cap that the custodian enforces'),
+            nodes: z
+              .object({
+                configured: z.int(),
+                quorum: z.int().describe('Number of nodes that must agree on reads that move money'),
+                disagreementAt: asOf
+                  .nullable()
+                  .describe('When two nodes last returned different finalized data, within the last hour'),
+                quorumMissingSince: asOf.nullable(),
+              })
+              .describe('The agreement of the Solana nodes'),
+          })
+          .nullable(),
+        backing: z
+          .object({
+            ok: z.boolean().describe('False while tokens are not covered'),
+            reserveSatoshis: z.string().nullable().describe('Confirmed sats in the reserve'),
+            supplyAtoms: z.string().nullable().describe('Atoms of ABSR, finalized'),
+            gapSatoshis: z
+              .string()
+              .nullable()
+              .describe('Sats in the reserve in excess of the supply; null when unknown'),
+            ratio: z.number().nullable().describe('Sats per ABSR'),
+          })
+          .describe('The reserve and the ABSR supply'),
+        alarms: z
+          .array(z.string())
+          .nullable()
+          .describe('The active alarms of the last minute; null when unread'),
+        database: z
+          .object({
+            schema: z.string().describe('Fingerprint of its columns, which `npm run doctor` compares'),
+            quotes: z
+              .object({
+                used: z.int().describe('Quotes'),
+                maximum: z.int().describe('Quotes'),
+                left: z.int().describe('Quotes'),
+              })
+              .describe('Bridge quotes that reads used in the current two hours'),
+          })
+          .nullable(),
+        operations: z.array(operation).nullable().describe('Newest first; null when they cannot be read'),
+        history: z
+          .object({
+            periodSeconds: z.int().describe('Length of a period'),
+            periods: z.array(
+              z.object({
+                startsAt: asOf,
+                checks: z.int().describe('Checks that ran: one per minute while the cron was on time'),
+                failures: z.array(
+                  z.object({
+                    name: z.string().describe('custody, backing, database, or the name of an upstream'),
+                    checks: z.int().describe('Checks that found it failing'),
+                  }),
+                ),
+              }),
+            ),
+          })
+          .nullable()
+          .describe(
+            "Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread",
+          ),
+        as_of: asOf,
+        stale: z.boolean(),
+      }),
       'The state of the service',
     ),
   },

@@ -8,7 +8,7 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import {
@@ -32,49 +32,42 @@ export type InvoiceDeps = CreateInvoiceDeps &
     readonly requirePayments: () => string;
   };
 
-const Invoice = z
-  .object({
-    invoice_id: z.uuid(),
-    status: z.enum(['pending', 'completed']),
-    detail: z
-      .string()
-      .openapi({ description: 'awaiting_payment, seen, paid, creating, completed, expired, refund_due' }),
-    reason: z.string().nullable(),
-    ...paymentFields,
-    received_lamports: z.string(),
-    fee_breakdown: z.record(z.string(), z.string()).nullable().openapi({ description: 'Lamports by part' }),
-    payment_tx_signature: z.string().nullable(),
-    token_id: z.number().int().nullable(),
-    mint_address: z.string().nullable(),
-    paid_at: instant.nullable(),
-    completed_at: instant.nullable(),
-    name: z.string().nullable(),
-    symbol: z.string().nullable(),
-    decimals: z.number().int(),
-    supply: z.string().nullable().openapi({ description: 'Smallest units' }),
-    creator_address: z.string().nullable(),
-    description: z.string(),
-    image: z.string().nullable(),
-    token_program: z.enum(['token-2022', 'token']),
-    metaplex_metadata: z.boolean(),
-    revoke_mint_authority: z.boolean(),
-    revoke_freeze_authority: z.boolean(),
-    revoke_update_authority: z.boolean(),
-    refunds: z.array(
-      z.object({
-        signature: z.string(),
-        lamports: z.string(),
-        payer: z.string().nullable(),
-        reason: z.string(),
-        status: z.enum(['due', 'paid']),
-        refund_signature: z
-          .string()
-          .nullable()
-          .openapi({ description: 'The transaction that paid the refund' }),
-      }),
-    ),
-  })
-  .openapi('Invoice');
+const Invoice = component('Invoice', {
+  invoice_id: z.uuid(),
+  status: z.enum(['pending', 'completed']),
+  detail: z.string().describe('awaiting_payment, seen, paid, creating, completed, expired, refund_due'),
+  reason: z.string().nullable(),
+  ...paymentFields,
+  received_lamports: z.string(),
+  fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
+  payment_tx_signature: z.string().nullable(),
+  token_id: z.int().nullable(),
+  mint_address: z.string().nullable(),
+  paid_at: instant.nullable(),
+  completed_at: instant.nullable(),
+  name: z.string().nullable(),
+  symbol: z.string().nullable(),
+  decimals: z.int(),
+  supply: z.string().nullable().describe('Smallest units'),
+  creator_address: z.string().nullable(),
+  description: z.string(),
+  image: z.string().nullable(),
+  token_program: z.enum(['token-2022', 'token']),
+  metaplex_metadata: z.boolean(),
+  revoke_mint_authority: z.boolean(),
+  revoke_freeze_authority: z.boolean(),
+  revoke_update_authority: z.boolean(),
+  refunds: z.array(
+    z.object({
+      signature: z.string(),
+      lamports: z.string(),
+      payer: z.string().nullable(),
+      reason: z.string(),
+      status: z.enum(['due', 'paid']),
+      refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
+    }),
+  ),
+});
 
 const flag = z.boolean().optional();
 
@@ -95,42 +88,40 @@ const createInvoiceRoute = createRoute({
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
-      z
-        .object({
-          name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
-          symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
-          decimals: integerMember(0, 9).optional().openapi({ description: 'Default 9' }),
-          supply: z
-            .unknown()
-            .optional()
-            .transform((value, context) => {
-              const parsed = parseWrittenAmount(
-                value === undefined ? '0' : (numberText(value) ?? ''),
-                0,
-                'refuse',
-              );
-              if (parsed.ok) return parsed.atoms;
-              context.addIssue("must be a whole number of the token's smallest units");
-              return z.NEVER;
-            })
-            .openapi({
-              type: 'string',
-              description: 'Smallest units, up to u64; default 0',
-              example: '1000000000',
-            }),
-          description: z.string().optional(),
-          image: z.string().nullish().openapi({ description: 'https URL, never fetched by the service' }),
-          creator_address: z
-            .string()
-            .refine(isAddress, 'must be a Solana address')
-            .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
-          revoke_freeze_authority: flag,
-          revoke_mint_authority: flag,
-          revoke_update_authority: flag,
-          metaplex_metadata: flag,
-          token_program: z.enum(['token-2022', 'token']).optional(),
-        })
-        .openapi('InvoiceCreate'),
+      component('InvoiceCreate', {
+        name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
+        symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
+        decimals: integerMember(0, 9).optional().describe('Default 9'),
+        supply: z
+          .unknown()
+          .optional()
+          .transform((value, context) => {
+            const parsed = parseWrittenAmount(
+              value === undefined ? '0' : (numberText(value) ?? ''),
+              0,
+              'refuse',
+            );
+            if (parsed.ok) return parsed.atoms;
+            context.addIssue("must be a whole number of the token's smallest units");
+            return z.NEVER;
+          })
+          .openapi({
+            type: 'string',
+            description: 'Smallest units, up to u64; default 0',
+            example: '1000000000',
+          }),
+        description: z.string().optional(),
+        image: z.string().nullish().describe('https URL, never fetched by the service'),
+        creator_address: z
+          .string()
+          .refine(isAddress, 'must be a Solana address')
+          .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
+        revoke_freeze_authority: flag,
+        revoke_mint_authority: flag,
+        revoke_update_authority: flag,
+        metaplex_metadata: flag,
+        token_program: z.enum(['token-2022', 'token']).optional(),
+      }),
     ),
   },
   responses: {
@@ -173,26 +164,22 @@ const confirmRoute = createRoute({
   request: {
     headers: preferHeaders,
     body: jsonRequest(
-      z
-        .object({
-          invoice_id: z.string().optional(),
-          invoiceId: z.string().optional(),
-          ...signatureFields,
-        })
-        .openapi('InvoiceConfirm'),
+      component('InvoiceConfirm', {
+        invoice_id: z.string().optional(),
+        invoiceId: z.string().optional(),
+        ...signatureFields,
+      }),
     ),
   },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          ok: z.literal(true),
-          status: z.literal('completed'),
-          token_id: z.number().int(),
-          mint_address: z.string(),
-          message: z.string(),
-        })
-        .openapi('InvoiceConfirmed'),
+      component('InvoiceConfirmed', {
+        ok: z.literal(true),
+        status: z.literal('completed'),
+        token_id: z.int(),
+        mint_address: z.string(),
+        message: z.string(),
+      }),
       'The token is created and listed',
     ),
     ...errorResponses(confirmErrors),

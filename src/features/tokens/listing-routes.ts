@@ -8,7 +8,7 @@ import { jsonBody } from '../../http/body.ts';
 import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams } from '../../http/lists.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
   type ConfirmPaymentDeps,
@@ -35,18 +35,16 @@ export type ListingDeps = RequestListingDeps &
     readonly requirePayments: () => string;
   };
 
-const Listing = z
-  .object({
-    listing_request_id: z.string(),
-    token_id: z.number().int(),
-    fee_sol: z.number(),
-    fee_lamports: z.number().int(),
-    status: z.enum(['pending', 'confirmed']),
-    payment_tx_signature: z.string().nullable(),
-    created_at: instant,
-    confirmed_at: instant.nullable(),
-  })
-  .openapi('Listing');
+const Listing = component('Listing', {
+  listing_request_id: z.string(),
+  token_id: z.int(),
+  fee_sol: z.number(),
+  fee_lamports: z.int(),
+  status: z.enum(['pending', 'confirmed']),
+  payment_tx_signature: z.string().nullable(),
+  created_at: instant,
+  confirmed_at: instant.nullable(),
+});
 
 const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
   listing_request_id: view.id,
@@ -67,7 +65,7 @@ const NewestKey = z.tuple([z.int()]);
 const LISTINGS = 'listings';
 const ListingsKey = z.tuple([z.string(), z.string()]);
 
-const tokenId = integerMember(1).openapi({ description: 'Number or text' });
+const tokenId = integerMember(1).describe('Number or text');
 
 const searchRoute = createRoute({
   method: 'get',
@@ -78,15 +76,18 @@ const searchRoute = createRoute({
   description: 'Listed tokens by symbol, name, mint or creator.',
   request: {
     query: z.object({
-      q: z.string().trim().max(64).optional().openapi({
-        description: 'Any part of name or symbol, or the start of an address; without it, the newest tokens',
-      }),
+      q: z
+        .string()
+        .trim()
+        .max(64)
+        .optional()
+        .describe('Any part of name or symbol, or the start of an address; without it, the newest tokens'),
       ...pageParams(SEARCH_LIMIT),
     }),
   },
   responses: {
     200: jsonResponse(
-      z.object({ tokens: z.array(Token), next_cursor: z.string().nullable() }).openapi('TokenSearch'),
+      component('TokenSearch', { tokens: z.array(Token), next_cursor: z.string().nullable() }),
       'Best matches first; newest first without q',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -108,7 +109,7 @@ const listRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      z.object({ listings: z.array(Listing), next_cursor: nextCursor }).openapi('Listings'),
+      component('Listings', { listings: z.array(Listing), next_cursor: nextCursor }),
       'Listings',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -125,28 +126,24 @@ const requestRoute = createRoute({
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
-      z
-        .object({
-          token_id: tokenId.optional(),
-          tokenId: tokenId.optional(),
-          mint_address: z.string().refine(isAddress, 'must be a Solana address').optional(),
-          mintAddress: z.string().refine(isAddress, 'must be a Solana address').optional(),
-        })
-        .openapi('ListingRequest'),
+      component('ListingRequest', {
+        token_id: tokenId.optional(),
+        tokenId: tokenId.optional(),
+        mint_address: z.string().refine(isAddress, 'must be a Solana address').optional(),
+        mintAddress: z.string().refine(isAddress, 'must be a Solana address').optional(),
+      }),
     ),
   },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          listing_request_id: z.uuid(),
-          token_id: z.number().int(),
-          status: Listing.shape.status.openapi({ description: 'confirmed: already listed, with a fee of 0' }),
-          listing: Listing,
-          ...paymentFields,
-          message: z.string(),
-        })
-        .openapi('ListingRequested'),
+      component('ListingRequested', {
+        listing_request_id: z.uuid(),
+        token_id: z.int(),
+        status: Listing.shape.status.describe('confirmed: already listed, with a fee of 0'),
+        listing: Listing,
+        ...paymentFields,
+        message: z.string(),
+      }),
       'Payment instructions; for a listed token, its listing',
     ),
     ...errorResponses([
@@ -174,18 +171,16 @@ const confirmRoute = createRoute({
   request: {
     headers: preferHeaders,
     body: jsonRequest(
-      z
-        .object({
-          listing_request_id: z.string().optional(),
-          listingRequestId: z.string().optional(),
-          ...signatureFields,
-        })
-        .openapi('ListingConfirm'),
+      component('ListingConfirm', {
+        listing_request_id: z.string().optional(),
+        listingRequestId: z.string().optional(),
+        ...signatureFields,
+      }),
     ),
   },
   responses: {
     200: jsonResponse(
-      z.object({ ok: z.literal(true), listing: Listing, message: z.string() }).openapi('ListingConfirmed'),
+      component('ListingConfirmed', { ok: z.literal(true), listing: Listing, message: z.string() }),
       'The token is listed',
     ),
     ...errorResponses(confirmErrors),

@@ -14,13 +14,11 @@ export const instant = z.iso.datetime();
 /** Members of every answer that requests a payment; `paymentAnswer` fills them. */
 export const paymentFields = {
   treasury_address: z.string(),
-  fee_sol: z
-    .number()
-    .openapi({ description: 'SOL to pay; the last four digits of fee_lamports identify this request' }),
-  fee_lamports: z.number().int(),
-  amount: z.string().openapi({ description: 'The same SOL as text' }),
+  fee_sol: z.number().describe('SOL to pay; the last four digits of fee_lamports identify this request'),
+  fee_lamports: z.int(),
+  amount: z.string().describe('The same SOL as text'),
   currency: z.literal('SOL'),
-  reference: z.string().openapi({ description: 'Solana Pay reference key' }),
+  reference: z.string().describe('Solana Pay reference key'),
   solana_pay_url: z.string(),
   created_at: instant,
   expires_at: instant,

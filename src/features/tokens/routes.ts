@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
 import { instant } from './paid-request.ts';
 import type { ReadTokenFacts, TokenFacts } from './token-facts.ts';
@@ -26,36 +26,31 @@ export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin
 const RENT_POLICY = { freshMs: HOUR_MS, revalidateMs: HOUR_MS, staleMs: 24 * HOUR_MS };
 
 const authority = (role: string) =>
-  z
-    .string()
-    .nullable()
-    .openapi({ description: `${role}; null with a non-null as_of means renounced` });
+  z.string().nullable().describe(`${role}; null with a non-null as_of means renounced`);
 
-export const Token = z
-  .object({
-    id: z.number().int(),
-    name: z.string(),
-    symbol: z.string(),
-    decimals: z.number().int(),
-    supply: z.string().openapi({ description: 'Smallest units' }),
-    supply_ui: z.string().openapi({ description: 'Whole tokens' }),
-    mint_address: z.string(),
-    creator_address: z.string().nullable(),
-    token_program: z.enum(['token', 'token-2022']),
-    mint_authority: authority('Address that may mint more'),
-    freeze_authority: authority('Address that may freeze token accounts'),
-    update_authority: authority('Address that may change name, symbol and uri'),
-    as_of: instant.nullable().openapi({
-      description: 'When supply and authorities were read from the chain; null when they could not be read',
-    }),
-    description: z.string(),
-    image: z.string().nullable(),
-    uri: z.string().nullable(),
-    created_at: instant,
-    listed_at: instant.nullable(),
-    warning: z.enum(['well_known_name']).nullable(),
-  })
-  .openapi('Token');
+export const Token = component('Token', {
+  id: z.int(),
+  name: z.string(),
+  symbol: z.string(),
+  decimals: z.int(),
+  supply: z.string().describe('Smallest units'),
+  supply_ui: z.string().describe('Whole tokens'),
+  mint_address: z.string(),
+  creator_address: z.string().nullable(),
+  token_program: z.enum(['token', 'token-2022']),
+  mint_authority: authority('Address that may mint more'),
+  freeze_authority: authority('Address that may freeze token accounts'),
+  update_authority: authority('Address that may change name, symbol and uri'),
+  as_of: instant
+    .nullable()
+    .describe('When supply and authorities were read from the chain; null when they could not be read'),
+  description: z.string(),
+  image: z.string().nullable(),
+  uri: z.string().nullable(),
+  created_at: instant,
+  listed_at: instant.nullable(),
+  warning: z.enum(['well_known_name']).nullable(),
+});
 
 /** @param facts current data from the chain; undefined when it cannot be read */
 export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
@@ -99,18 +94,13 @@ const quoteRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          fee_sol: z.number(),
-          fee_lamports: z
-            .number()
-            .int()
-            .openapi({ description: 'An invoice adds less than 20,000 lamports, which identify it' }),
-          amount: z.string().openapi({ description: 'The same SOL as text' }),
-          currency: z.literal('SOL'),
-          fee_breakdown: z.record(z.string(), z.string()).openapi({ description: 'Lamports by part' }),
-        })
-        .openapi('TokenQuote'),
+      component('TokenQuote', {
+        fee_sol: z.number(),
+        fee_lamports: z.int().describe('An invoice adds less than 20,000 lamports, which identify it'),
+        amount: z.string().describe('The same SOL as text'),
+        currency: z.literal('SOL'),
+        fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
+      }),
       'The price of a supply above 0',
     ),
     ...errorResponses([
@@ -138,14 +128,11 @@ const listRoute = createRoute({
         .string()
         .refine(isAddress, 'must be a Solana address')
         .optional()
-        .openapi({ description: 'Only of this creator' }),
+        .describe('Only of this creator'),
     }),
   },
   responses: {
-    200: jsonResponse(
-      z.object({ tokens: z.array(Token), next_cursor: nextCursor }).openapi('Tokens'),
-      'Tokens',
-    ),
+    200: jsonResponse(component('Tokens', { tokens: z.array(Token), next_cursor: nextCursor }), 'Tokens'),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
@@ -178,14 +165,12 @@ const metadataRoute = createRoute({
   request: { params: z.object({ mint_address: z.string() }) },
   responses: {
     200: jsonResponse(
-      z
-        .object({
-          name: z.string(),
-          symbol: z.string(),
-          description: z.string(),
-          image: z.string().optional(),
-        })
-        .openapi('TokenMetadata'),
+      component('TokenMetadata', {
+        name: z.string(),
+        symbol: z.string(),
+        description: z.string(),
+        image: z.string().optional(),
+      }),
       'Metadata in the format that wallets read',
     ),
     ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),
