@@ -2,7 +2,7 @@
  * docs/metrics.md: the fields of each metric and queries for a dashboard, generated from the field table of
  * the code.
  */
-import { METRICS, type Metric } from '../src/core/metrics.ts';
+import { METRICS, type Metric } from '../src/wiring/telemetry.ts';
 
 type Field<M extends Metric> = (typeof METRICS)[M]['labels'][number] | (typeof METRICS)[M]['values'][number];
 

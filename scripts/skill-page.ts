@@ -1,6 +1,6 @@
 /** SKILL.md as text: the swap flow for an agent that has a shell, its paths and codes taken from the API document. */
 import type { ErrorTable } from '../src/core/errors.ts';
-import { nextStep } from '../src/mcp/failure.ts';
+import { nextStep } from '../src/mcp/api-client.ts';
 import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
 
 /** Values of `detail` in GET /api/swap/status/{id}, and what to tell the user. */

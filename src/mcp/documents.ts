@@ -2,10 +2,10 @@
  * Resources and prompts: the API document, the skill, the newest proof, and two ways to start.
  * @module
  */
+
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import type { Api } from './api-client.ts';
-import { ToolFailure } from './failure.ts';
+import { type Api, ToolFailure } from './api-client.ts';
 import { SKILL } from './skill-text.ts';
 
 type Document = {

@@ -4,11 +4,12 @@
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28
  */
+
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { type Failure, invalidArguments, ToolFailure } from './api-client.ts';
 import { canonical, refusalText } from './arguments.ts';
 import { registerDocuments, registerPrompts } from './documents.ts';
-import { type Failure, invalidArguments, ToolFailure } from './failure.ts';
 import { TOOLS } from './tools/all-tools.ts';
 import type { Tool, ToolContext } from './tools/tool.ts';
 

@@ -1,14 +1,74 @@
 /**
  * Destinations of log lines: the console and, as data points, the optional Analytics Engine binding
- * `METRICS`.
+ * `METRICS`. A point contains no id, no address and no text chosen by a caller.
  * @module
  */
 import { type Config, type OptionalBindings, readConfig } from '../config.ts';
 import { stringifyJson } from '../core/json.ts';
-import { pointsOf } from '../core/metrics.ts';
 import type { Fetch } from '../providers/http.ts';
 
+/** Fields of each metric. The order is the column: labels are blob1, blob2, ...; values are double1, double2, ... */
+export const METRICS = {
+  request: { labels: ['route', 'method', 'status', 'code'], values: ['ms'] },
+  operation: { labels: ['kind', 'state', 'detail', 'reason'], values: ['lamports', 'satoshis', 'ms'] },
+  signing: { labels: ['kind', 'outcome', 'reason'], values: [] },
+  upstream: { labels: ['upstream', 'outcome'], values: ['ms'] },
+  alarm: { labels: ['alarm', 'change'], values: [] },
+} as const;
+
+export type Metric = keyof typeof METRICS;
+
 export type Line = Readonly<Record<string, unknown>>;
+
+/** The argument of an Analytics Engine binding's `writeDataPoint`. */
+export type DataPoint = { readonly indexes: [Metric]; readonly blobs: string[]; readonly doubles: number[] };
+
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+/** A name in the code: a code, an event, an upstream. Shorter than any address, signature, hash or UUID. */
+const NAME = /^[a-z][\w-]{0,30}$/i;
+/** A path pattern of the router. */
+const ROUTE = /^\/[\w/:{}.*-]{0,95}$/;
+
+/** Text that is not a name of the code becomes `other`, so external input adds no value to a label. */
+function label(field: string, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (field === 'method') return METHODS.includes(String(value)) ? String(value) : 'other';
+  if (field === 'status') return /^[1-5]\d\d$/.test(String(value)) ? String(value) : 'other';
+  return (field === 'route' ? ROUTE : NAME).test(String(value)) ? String(value) : 'other';
+}
+
+/** The log has atoms as bigint. A double is exact up to 2^53. */
+const double = (value: unknown): number => Number(value ?? 0) || 0;
+
+const point = (metric: Metric, line: Line): DataPoint => ({
+  indexes: [metric],
+  blobs: METRICS[metric].labels.map((field) => label(field, line[field])),
+  doubles: METRICS[metric].values.map((field) => double(line[field])),
+});
+
+const alarms = (names: unknown, change: string): DataPoint[] =>
+  Array.isArray(names) ? names.map((alarm: unknown) => point('alarm', { alarm, change })) : [];
+
+/** The data points of one log line: none for most lines. */
+export function pointsOf(line: Line): DataPoint[] {
+  switch (line.event) {
+    case undefined:
+      return typeof line.route === 'string' ? [point('request', line)] : [];
+    case 'upstream_called':
+      return [point('upstream', line)];
+    case 'operation_changed':
+      return [
+        point('operation', line),
+        ...(line.detail === 'signed' ? [point('signing', { ...line, outcome: 'signed' })] : []),
+      ];
+    case 'sign_failed':
+      return [point('signing', { ...line, outcome: 'failed' })];
+    case 'alarms_changed':
+      return [...alarms(line.raised, 'raised'), ...alarms(line.cleared, 'cleared')];
+    default:
+      return line.level === 'alarm' ? [point('alarm', { alarm: line.event, change: 'logged' })] : [];
+  }
+}
 
 export type Telemetry = {
   readonly log: (line: Line) => void;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { columnsOf } from '../../scripts/metrics-page.ts';
-import { METRICS, type Metric, pointsOf } from '../../src/core/metrics.ts';
+import { METRICS, type Metric, pointsOf } from '../../src/wiring/telemetry.ts';
 import { blocksOf } from './markdown.ts';
 
 const queries = blocksOf('docs/metrics.md').filter(({ language }) => language === 'sql');

@@ -5,8 +5,7 @@ import { apiDocument, operationsOf } from '../../scripts/documents/api-document.
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
-import { createApi, keysOf } from '../../src/mcp/api-client.ts';
-import { nextStep } from '../../src/mcp/failure.ts';
+import { createApi, keysOf, nextStep } from '../../src/mcp/api-client.ts';
 import { callTool } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 

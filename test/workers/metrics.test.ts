@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import type { DataPoint } from '../../src/core/metrics.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { scheduledDeps } from '../../src/wiring/scheduled.ts';
+import type { DataPoint } from '../../src/wiring/telemetry.ts';
 
 const app = createApp(apiDeps);
 const lines: string[] = [];

@@ -1,8 +1,11 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Context } from 'hono';
+import { ipv6Prefix } from '../../core/client-network.ts';
 import { AppError } from '../../core/errors.ts';
 import type { AnalyticsStore } from './analytics-store.ts';
 import { pathOf, referrerOf } from './page.ts';
-import { isCrawler, visitorKey } from './visitor.ts';
 
 export type CountPageviewDeps = {
   analytics: Pick<AnalyticsStore, 'salt' | 'add' | 'addBot'>;
@@ -41,3 +44,58 @@ export async function countPageview(d: CountPageviewDeps, view: Pageview): Promi
     throw new AppError('ANALYTICS_WRITE_FAILED', 'The page view could not be logged.', { cause });
   }
 }
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
+
+/** An IP address in its usual form; undefined for anything else. An IPv4 address inside IPv6 becomes IPv4. */
+export function readIp(text: string | undefined): string | undefined {
+  const trimmed = (text ?? '')
+    .trim()
+    .toLowerCase()
+    .replace(/^::ffff:(?=\d+\.)/, '');
+  if (IPV4.test(trimmed)) return trimmed;
+  if (trimmed.length > 45 || !/^[0-9a-f:]+(?:[\d.]+)?$/.test(trimmed) || !trimmed.includes(':'))
+    return undefined;
+  const url = URL.parse(`http://[${trimmed}]/`);
+  return url?.hostname.slice(1, -1);
+}
+
+/**
+ * The client's address for the log: CF-Connecting-IP, the first hop of X-Forwarded-For, X-Real-IP. At the
+ * edge the first is always present and is the TCP peer. The caller controls the others, so no limit uses this
+ * address.
+ */
+export function visitorIp(c: Context): string | null {
+  const firstHop = c.req.header('x-forwarded-for')?.split(',')[0];
+  return (
+    readIp(c.req.header('cf-connecting-ip')) ?? readIp(firstHop) ?? readIp(c.req.header('x-real-ip')) ?? null
+  );
+}
+
+/** An address for public display: its IPv4 /24 or IPv6 /48. */
+export function redactIp(ip: string): string {
+  if (!ip.includes(':')) return `${ip.split('.').slice(0, 3).join('.')}.0/24`;
+  return `${ipv6Prefix(ip).split(':').slice(0, 3).join(':')}::/48`;
+}
+
+/**
+ * Identifies a visitor for one day: the salt is random and deleted afterwards, so that no key can be traced
+ * to an address.
+ *
+ * @param salt of the day
+ * @param ip   IPv6 is reduced to its /64
+ */
+export function visitorKey(salt: string, ip: string | null, userAgent: string): string {
+  const network = ip?.includes(':') ? ipv6Prefix(ip) : (ip ?? '');
+  const mac = hmac(sha256, utf8ToBytes(salt), utf8ToBytes(`${network}\n${userAgent}`));
+  return bytesToHex(mac.subarray(0, 16));
+}
+
+/**
+ * `Cubot` is a phone maker. HTTP libraries are not listed: a program that posts a view reports a real one.
+ */
+const CRAWLER =
+  /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|archiver|facebookexternalhit|embedly|link ?preview|inspectiontool|lighthouse|pagespeed|mediapartners|pingdom|uptime|monitoring/i;
+
+/** Whether the user agent identifies itself as a crawler. */
+export const isCrawler = (userAgent: string): boolean => CRAWLER.test(userAgent);

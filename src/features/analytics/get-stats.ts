@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { component } from '../../http/router.ts';
 import type { AnalyticsStore, Counters } from './analytics-store.ts';
-import { redactIp } from './visitor.ts';
+import { redactIp } from './count-pageview.ts';
 
 export type GetStatsDeps = { analytics: Pick<AnalyticsStore, 'read'>; now: () => number };
 

@@ -5,8 +5,7 @@ import type { Cache } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
 import { type ChangeNow, COIN_DECIMALS, type ExchangeState } from '../../providers/changenow.ts';
 import { trackerUrl } from './create-exchange.ts';
-import { coinNumber, coinText, sourceFields, sourceOf } from './parameters.ts';
-import { refusal } from './quote.ts';
+import { coinNumber, coinText, refusal, sourceFields, sourceOf } from './quote.ts';
 
 export type GetStatusDeps = { memory: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'status'> };
 

@@ -9,8 +9,17 @@ import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { type CreateExchangeDeps, createExchange, ExchangeAnswer } from './create-exchange.ts';
 import { ExchangeStatusBody, type GetStatusDeps, getExchangeStatus } from './get-exchange-status.ts';
-import { amountOfFrom, coinNumber, coinText, pairParams, sourceFields, sourceOf } from './parameters.ts';
-import { getEstimate, getRange, type QuoteDeps } from './quote.ts';
+import {
+  amountOfFrom,
+  coinNumber,
+  coinText,
+  getEstimate,
+  getRange,
+  pairParams,
+  type QuoteDeps,
+  sourceFields,
+  sourceOf,
+} from './quote.ts';
 
 /** One count for all four routes: each may cost a call to the provider. */
 const exchangeLimit = rateLimit('exchange');

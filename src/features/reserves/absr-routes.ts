@@ -13,10 +13,10 @@ import {
 } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
-import { type AbsrStore, absrKey } from './absr-store.ts';
 import { type BadgeState, badgeSvg } from './badge.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
+import { type AbsrStore, absrKey } from './reserves-store.ts';
 
 export type AbsrDeps = SummaryDeps & LastChangeDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
 

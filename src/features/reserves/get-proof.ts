@@ -2,7 +2,7 @@ import { AppError, databaseUnavailable, notConfigured } from '../../core/errors.
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
 import { type Cache, type Cached, prewarmed, refreshing } from '../../http/cached.ts';
-import type { ProofStore } from './proof-store.ts';
+import type { ProofStore } from './reserves-store.ts';
 
 export type GetProofDeps = {
   readonly cache: Cache;

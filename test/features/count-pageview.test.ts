@@ -1,6 +1,12 @@
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { isCrawler, readIp, redactIp, visitorIp, visitorKey } from '../../src/features/analytics/visitor.ts';
+import {
+  isCrawler,
+  readIp,
+  redactIp,
+  visitorIp,
+  visitorKey,
+} from '../../src/features/analytics/count-pageview.ts';
 
 it.each([
   ['203.0.113.9', '203.0.113.9'],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/core/errors.ts';
-import { METRICS, pointsOf } from '../../src/core/metrics.ts';
+import { METRICS, pointsOf } from '../../src/wiring/telemetry.ts';
 
 const REQUEST = { method: 'GET', route: '/api/tokens/:id', status: 200, ms: 7 };
 
