@@ -207,10 +207,9 @@ async function poolsDeps(sources: Sources): Promise<Deps['pools']> {
 }
 
 async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
-  const [{ createAbsrStore }, { readBitcoinReserve }, { createProofStore }] = await Promise.all([
+  const [{ createAbsrStore, createProofStore }, { readBitcoinReserve }] = await Promise.all([
     import('../features/reserves/reserves-store.ts'),
     import('../features/reserves/get-reserves.ts'),
-    import('../features/reserves/reserves-store.ts'),
   ]);
   const { config, cache, sleep, reserve } = sources;
   const { rpc, esploras, readPrices } = await sources.upstreams();
