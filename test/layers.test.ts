@@ -72,6 +72,11 @@ it.each(files.filter((file) => file.startsWith('custody/kernel/')))('%s names no
   expect(read(file)).not.toMatch(/'(swap|token|asry|absr|refund)'/);
 });
 
+it('only the attempt of an operation and the proof have anything signed', () => {
+  const callers = files.filter((file) => /\bsigner\.sign\(/.test(read(file)));
+  expect(callers).toEqual(['custody/kernel/sign-attempt.ts', 'custody/reserve/proof.ts']);
+});
+
 it('only the composition imports the domains of custody', () => {
   const outside = files.filter((file) => !file.startsWith('custody/'));
   const users = outside.filter((file) =>

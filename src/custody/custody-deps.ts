@@ -4,10 +4,10 @@
  */
 import type { AsryPorts } from './asry/payout-operation.ts';
 import type { CustodyLimits } from './budgets.ts';
-import type { Assemble } from './kernel/executor.ts';
 import type { OperationKind } from './kernel/module.ts';
 import type { Kind } from './kernel/operation.ts';
 import type { Log, Mirror, Signer } from './kernel/ports.ts';
+import type { Assemble } from './kernel/sign-attempt.ts';
 import type { ChainPort } from './kernel/solana-view.ts';
 import type { PaymentPorts } from './payments/payment-requests.ts';
 import type { AbsrPorts } from './reserve/mint-operation.ts';

@@ -14,6 +14,7 @@ export type Mutant = {
 
 const MACHINE = 'custody/kernel/state-machine.ts';
 const DRIVER = 'custody/kernel/executor.ts';
+const SIGNING = 'custody/kernel/sign-attempt.ts';
 const JOURNAL = 'custody/kernel/journal.ts';
 const LEDGER = 'custody/kernel/spending-limits.ts';
 const INTAKE = 'custody/swap/create-swap.ts';
@@ -50,9 +51,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'sends before it stores',
     edits: [
       {
-        file: DRIVER,
+        file: SIGNING,
         find: `    storeSigned(op, kind, signed.prepared, signed.signing);`,
-        replace: `    await chain.send(signed.signing.wire);
+        replace: `    await p.chain.send(signed.signing.wire);
     storeSigned(op, kind, signed.prepared, signed.signing);`,
       },
     ],
@@ -210,7 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a deposit address may be paid twice',
     edits: [
       {
-        file: DRIVER,
+        file: SIGNING,
         find: `prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)`,
         replace: `prepared.claims.some((name) => name === '')`,
       },
@@ -303,7 +304,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a pause is not seen by what is being prepared',
     edits: [
       {
-        file: DRIVER,
+        file: SIGNING,
         find: `    p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));`,

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { fairShare, networksOf } from '../../core/client-network.ts';
-import { CALL_LIMITS, DAY_MS, HOUR_MS, MAX_WAIT_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import { networksOf } from '../../core/client-network.ts';
+import { DAY_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import type { Executor } from '../kernel/executor.ts';
@@ -22,6 +22,7 @@ import {
   spendable,
 } from '../kernel/spending-limits.ts';
 import { costDayRefusal, createAnswer, isTooSmall, limitRefusal, refusalOf, stopped } from './answer.ts';
+import { ALL, createCallQuotas } from './call-quotas.ts';
 import { COST_DAY } from './limits.ts';
 import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
 
@@ -41,12 +42,6 @@ export type SwapCreationPorts = {
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 };
 
-/** Bridge quotes per window, for creates and for dry runs; reads have their own budget. */
-const QUOTES_PER_WINDOW = CALL_LIMITS.create_quotes.quota;
-const PREVIEWS_PER_WINDOW = CALL_LIMITS.dry_run_quotes.quota;
-const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
-/** Counts the calls of all clients together. */
-const ALL = '*';
 /**
  * An amount that was too small for the bridge is refused without a new quote for this time, because each
  * quote uses the budget.
@@ -64,69 +59,12 @@ type KnownRefusal = { readonly until: number; readonly amount: bigint };
 
 export function createSwaps(p: SwapCreationPorts) {
   const { journal, now, readBalance } = p;
+  const { clientRefusal, budgetRefusal, previewRefusal, giveBack } = createCallQuotas(p);
   let small: KnownRefusal | undefined;
   let costly: KnownRefusal | undefined;
 
   const isCurrent = (known: KnownRefusal | undefined, longest: number): known is KnownRefusal =>
     known !== undefined && !isTimeOver(known.until, longest, now());
-
-  /** The refusal of a full window; it names the time when its oldest call leaves it. */
-  function quotaRefusal(
-    purpose: string,
-    client: string,
-    windowMs: number,
-    maximum: number,
-  ): number | undefined {
-    const calls = journal.calls(purpose, client, now() - windowMs);
-    if (calls.length < maximum) return undefined;
-    const freeAt = (calls[calls.length - maximum] ?? now()) + windowMs;
-    return Math.max(Math.ceil((freeAt - now()) / 1_000), 1);
-  }
-
-  function clientRefusal(request: SwapRequest): Refusal | undefined {
-    const creates = networksOf(request.client)
-      .map(({ network, times }) =>
-        quotaRefusal('create', network, HOUR_MS, times * p.maxCreatesPerClientHour),
-      )
-      .find((seconds) => seconds !== undefined);
-    const keys = request.key && quotaRefusal('key', request.client, HOUR_MS, KEYS_PER_CLIENT_HOUR);
-    const retryAfterSeconds = creates ?? keys;
-    if (retryAfterSeconds === undefined) return undefined;
-    const limit = creates === undefined ? 'keys_per_client_hour' : 'creates_per_client_hour';
-    const message = 'Too many swap requests from this address. Wait and try again.';
-    return { code: 'RATE_LIMITED', message, retryAfterSeconds, details: { limit } };
-  }
-
-  const budgetRefusal = (): Refusal | undefined =>
-    spentRefusal('create_quotes', quotaRefusal('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW));
-
-  /** Checks the budget of dry runs. One client and its networks get only a fair share. */
-  function previewRefusal(client: string): Refusal | undefined {
-    const used = journal.calls('preview', ALL, now() - QUOTE_WINDOW_MS).length;
-    const waits = networksOf(client).map(({ network, times }) => {
-      const own = journal.calls('preview', network, now() - QUOTE_WINDOW_MS).length;
-      const share = times * fairShare(PREVIEWS_PER_WINDOW, used, own);
-      return quotaRefusal('preview', network, QUOTE_WINDOW_MS, share);
-    });
-    const all = quotaRefusal('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW);
-    return spentRefusal(
-      'dry_run_quotes',
-      [all, ...waits].find((seconds) => seconds !== undefined),
-    );
-  }
-
-  /**
-   * Returns the quota of a create that failed through no fault of the caller, up to the number of creates
-   * allowed.
-   */
-  function giveBack(client: string, { state, reason }: Operation): void {
-    if (state !== 'failed' || isTooSmall(reason) || reason === 'limit_cost_day') return;
-    if (journal.calls('returned', client, now() - HOUR_MS).length >= p.maxCreatesPerClientHour) return;
-    p.storage.transaction(() => {
-      for (const { network } of networksOf(client)) journal.forgetCall('create', network);
-      journal.recordCall('returned', client, now());
-    });
-  }
 
   const check = (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
     checkIntent({
@@ -297,19 +235,6 @@ export function createSwaps(p: SwapCreationPorts) {
     },
   };
 }
-
-const spentRefusal = (
-  limit: keyof typeof CALL_LIMITS,
-  retryAfterSeconds: number | undefined,
-): Refusal | undefined =>
-  retryAfterSeconds === undefined
-    ? undefined
-    : {
-        code: 'QUOTE_BUDGET_SPENT',
-        message: 'The quota of bridge quotes is used up.',
-        retryAfterSeconds,
-        details: { limit },
-      };
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
 function largest(bound: bigint, passes: (amount: Lamports) => boolean): bigint {
