@@ -132,15 +132,19 @@ export const Choice = ({
 
 /** A form whose submit stays on the page. */
 export const Form = ({
+  id,
   label,
   submit,
   children,
 }: {
+  /** For a submit button outside the form. */
+  id?: string;
   label: string;
   submit: () => void;
   children?: Child;
 }) => (
   <form
+    {...(id === undefined ? {} : { id })}
     aria-label={label}
     novalidate
     onSubmit={(event: Event) => {

@@ -52,12 +52,17 @@ const IMAGE = /^https:\/\/[\x21-\x7e]+$/;
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
-const faultText = (text: string, fault: TextFault | undefined, maxBytes: number): string | undefined => {
+const faultText = (
+  text: string,
+  fault: TextFault | undefined,
+  maxBytes: number,
+  example: string,
+): string | undefined => {
   switch (fault) {
     case undefined:
       return undefined;
     case 'empty':
-      return 'It must not be empty.';
+      return `Fill this in, such as ${example}.`;
     case 'too_long':
       return `It is ${count(byteLength(text))} bytes long; at most ${count(maxBytes)}. Letters beyond ASCII take two to four bytes.`;
     case 'spaces':
@@ -86,9 +91,14 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
   const atoms = supplyAtoms(draft);
   const image = draft.image.trim();
   const found: Record<keyof DraftFaults, string | undefined> = {
-    name: faultText(draft.name, textFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES),
-    symbol: faultText(draft.symbol, textFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES),
-    description: faultText(draft.description, descriptionFault(draft.description), MAX_DESCRIPTION_BYTES),
+    name: faultText(draft.name, textFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES, 'River Otter'),
+    symbol: faultText(draft.symbol, textFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES, 'OTTER'),
+    description: faultText(
+      draft.description,
+      descriptionFault(draft.description),
+      MAX_DESCRIPTION_BYTES,
+      'A token of the river',
+    ),
     decimals: decimals === null ? 'A whole number from 0 to 9, such as 6.' : undefined,
     supply:
       atoms === null

@@ -143,7 +143,7 @@ export function TokenCreator() {
   return (
     <div class="split">
       <div>
-        <Form label="New token" submit={submit}>
+        <Form id="token-form" label="New token" submit={submit}>
           <div class="pair">
             <Field {...entry('name')} label="Name" hint="Up to 32 bytes" />
             <Field {...entry('symbol')} label="Symbol" hint="Up to 10 bytes" />
@@ -186,16 +186,16 @@ export function TokenCreator() {
               ['token', 'Classic SPL token with Metaplex metadata'],
             ]}
           />
-          <button type="submit" class="start" disabled={busy !== null}>
-            Continue to payment
-          </button>
-          {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-          {failure === null ? null : <Failed failure={failure} />}
         </Form>
       </div>
       <div class="stack">
         <TokenPreview draft={draft} />
         <TokenPrice draft={draft} />
+        <button type="submit" form="token-form" disabled={busy !== null}>
+          Continue to payment
+        </button>
+        {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
+        {failure === null ? null : <Failed failure={failure} />}
       </div>
     </div>
   );
