@@ -17,7 +17,7 @@ export type SchemaField = {
 };
 
 /** Members that are nested deeper are left to the example. */
-const MAX_DEPTH = 3;
+const MAX_DEPTH = 2;
 /** A longer list of values is left to its description. */
 const MAX_VALUES = 8;
 

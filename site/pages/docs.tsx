@@ -7,8 +7,9 @@ import {
 } from '../../scripts/documents/api-document.ts';
 import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';
 import { type Page, Title } from '../layout.tsx';
+import { UNKNOWN_ORIGIN } from '../parts/agent-snippets.ts';
 import { OperationSearch } from '../parts/operation-search.tsx';
-import { type Callable, TryOperation } from '../parts/try-operation.tsx';
+import { type Callable, curlOf } from '../parts/try-operation.tsx';
 
 type Schemas = Parameters<typeof fieldsOf>[1];
 type Listed = ReturnType<typeof operationsOf>[number];
@@ -32,28 +33,22 @@ const Prose = ({ text }: { text: string }) => (
   </>
 );
 
+/** Few elements, because the page has about a thousand members. */
 const Fields = ({ title, fields }: { title: string; fields: readonly SchemaField[] }) =>
   fields.length === 0 ? null : (
     <>
       <h3>{title}</h3>
       <dl class="members">
         {fields.map(({ name, type, required, about }) => (
-          <div>
+          <>
             <dt>
-              <code>{name}</code>
+              <code>{name}</code> {type}
+              {required ? '' : ', optional'}
             </dt>
             <dd>
-              <span class="soft">
-                {type}
-                {required ? '' : ', optional'}
-              </span>
-              {about === '' ? null : (
-                <span class="block">
-                  <Prose text={about} />
-                </span>
-              )}
+              <Prose text={about} />
             </dd>
-          </div>
+          </>
         ))}
       </dl>
     </>
@@ -98,16 +93,12 @@ const Failures = ({ failures }: { failures: readonly [string, Response][] }) => 
     <summary>Errors</summary>
     <dl class="members">
       {failures.map(([status, { description }]) => (
-        <div>
+        <>
           <dt>{status}</dt>
           <dd>
-            {description.split('\n\n').map((text: string) => (
-              <span class="block">
-                <Prose text={text} />
-              </span>
-            ))}
+            <Prose text={description.replaceAll('\n\n', '\n')} />
           </dd>
-        </div>
+        </>
       ))}
     </dl>
   </details>
@@ -150,7 +141,9 @@ const Card = ({ listed, schemas }: { listed: Listed; schemas: Schemas }) => {
           <Prose text={operation.description ?? ''} />
         </p>
         <div data-call={JSON.stringify(callable)}>
-          <TryOperation callable={callable} />
+          <pre class="sample">
+            <code>{curlOf(callable, {}, UNKNOWN_ORIGIN)}</code>
+          </pre>
         </div>
         <Fields
           title="Parameters"

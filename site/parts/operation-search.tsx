@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'hono/jsx';
+import { useState } from 'hono/jsx';
 import { Field } from './field.tsx';
 import { counted } from './format.ts';
 
@@ -21,18 +21,19 @@ function showMatching(words: readonly string[]): number {
 export function OperationSearch() {
   const [text, setText] = useState('');
   const [shown, setShown] = useState<number | null>(null);
-  useEffect(() => {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const find = (typed: string): void => {
+    setText(typed);
+    const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
     const count = showMatching(words);
     setShown(words.length === 0 ? null : count);
-  }, [text]);
+  };
   return (
     <>
       <Field
         id="find"
         label="Find an operation"
         value={text}
-        set={setText}
+        set={find}
         hint="Such as swap, claim or limit"
       />
       <p class="fine" role="status">
