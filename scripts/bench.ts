@@ -1,6 +1,6 @@
 /**
  * Measures the service's speed, each figure with its limit in the same run on the same runtime. `npm run
- * bench -- [--only signing,custodian,reads,calls,bundle,page-views,search] [--write]`; `--write` stores the
+ * bench -- [--only signing,custodian,reads,calls,cost,bundle,page-views,search] [--write]`; `--write` stores the
  * table in docs/benchmarks.md. BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
  * @module
  */
@@ -9,6 +9,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from './bench/bundle.ts';
 import { calls } from './bench/calls.ts';
+import { cost } from './bench/cost.ts';
 import { custodian } from './bench/custodian.ts';
 import { pageViews } from './bench/page-views.ts';
 import { reads } from './bench/reads.ts';
@@ -24,6 +25,7 @@ const AREAS: Readonly<Record<string, () => Promise<Row[]>>> = {
   custodian,
   bundle,
   calls,
+  cost,
   reads,
   'page-views': pageViews,
   search,

@@ -4,11 +4,25 @@ import { base58 } from '@scure/base';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import page from '../../docs/scale.md?raw';
 import { createApp } from '../../src/app.ts';
+import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 
 /** What one request used. Rows are those that D1 bills, from the `meta` of its results. */
-type Cost = Record<'statements' | 'read' | 'written' | 'kv' | 'custodian' | 'limiter' | 'upstream', number>;
-const NOTHING: Cost = { statements: 0, read: 0, written: 0, kv: 0, custodian: 0, limiter: 0, upstream: 0 };
+type Cost = Record<
+  'statements' | 'read' | 'written' | 'kv' | 'custodian' | 'queue' | 'limiter' | 'upstream' | 'subrequests',
+  number
+>;
+const NOTHING: Cost = {
+  statements: 0,
+  read: 0,
+  written: 0,
+  kv: 0,
+  custodian: 0,
+  queue: 0,
+  limiter: 0,
+  upstream: 0,
+  subrequests: 0,
+};
 
 const WORDS: Readonly<Record<keyof Cost, string>> = {
   statements: 'D1',
@@ -16,8 +30,10 @@ const WORDS: Readonly<Record<keyof Cost, string>> = {
   written: 'written',
   kv: 'KV',
   custodian: 'custodian',
+  queue: 'queue',
   limiter: 'limiter',
   upstream: 'upstream',
+  subrequests: 'sub',
 };
 
 let cost: Cost = { ...NOTHING };
@@ -33,6 +49,7 @@ const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
 /** `first()` has no `meta`, so it is answered from `all()`. */
 function counted(statement: D1PreparedStatement): D1PreparedStatement {
   const all = async <T>(): Promise<D1Result<T>> => {
+    cost.subrequests += 1;
     const result = await statement.all<T>();
     count(result);
     return result;
@@ -53,6 +70,7 @@ function counted(statement: D1PreparedStatement): D1PreparedStatement {
 const DB = {
   prepare: (query: string) => counted(env.DB.prepare(query)),
   batch: async (statements: D1PreparedStatement[]) => {
+    cost.subrequests += 1;
     const results = await env.DB.batch(statements.map((one) => originals.get(one) ?? one));
     for (const result of results) count(result);
     return results;
@@ -61,13 +79,15 @@ const DB = {
 } as Partial<D1Database> as D1Database;
 
 /** Counts each call of a method before it is made. */
-const counting = <T extends object>(target: T, key: 'kv' | 'limiter'): T =>
+const counting = <T extends object>(target: T, key: 'kv' | 'queue' | 'limiter'): T =>
   new Proxy(target, {
     get: (_, name) => {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       return (...args: unknown[]) => {
         cost[key] += 1;
+        // The platform does not count the rate limiter.
+        if (key !== 'limiter') cost.subrequests += 1;
         return Reflect.apply(member, target, args);
       };
     },
@@ -78,6 +98,7 @@ const emptyCustodian = (): DurableObjectStub<never> =>
   new Proxy({} as DurableObjectStub<never>, {
     get: (_, verb) => async () => {
       cost.custodian += 1;
+      cost.subrequests += 1;
       return verb === 'listAsryEpochs' || verb === 'listMints' ? [] : null;
     },
   });
@@ -135,6 +156,7 @@ const app = createApp(async (all) => ({ ...(await apiDeps(all)), log: () => unde
 beforeAll(async () => {
   vi.stubGlobal('fetch', async () => {
     cost.upstream += 1;
+    cost.subrequests += 1;
     throw new TypeError('no network here');
   });
   vi.spyOn(console, 'log').mockImplementation(() => undefined);
@@ -173,7 +195,7 @@ const REQUESTS: readonly (readonly [
 const stated = new Map(
   page
     .split('\n')
-    .filter((line: string) => /^\| `(GET|POST) /.test(line))
+    .filter((line: string) => /^\| `(GET|POST|the queue)\b/.test(line))
     .map((line: string) => {
       const [name = '', ...cells] = line
         .split('|')
@@ -183,8 +205,8 @@ const stated = new Map(
     }),
 );
 
-/** As the table has it: what was used, or 0. */
-const told = (used: Cost): string =>
+/** As in the table: what was used, or 0. */
+const costText = (used: Cost): string =>
   Object.entries(used)
     .filter(([, times]) => times > 0)
     .map(([what, times]) => `${times} ${WORDS[what as keyof Cost]}`)
@@ -199,9 +221,39 @@ it.each(REQUESTS.map(([name, path, init = {}]) => [name, path, init] as const))(
       const response = await app.request(path, init, all);
       const text = await response.text();
       expect(response.status, text).toBeLessThan(500);
-      return told(cost);
+      return costText(cost);
     };
     const [first, again] = [await measure(), await measure()];
     expect([first, again]).toEqual(stated.get(name));
   },
 );
+
+it('a page view through the queue costs what docs/scale.md says, first and again', async () => {
+  const sent = { send: async () => undefined } as unknown as Queue;
+  const all = { ...bindings(), PAGEVIEWS_QUEUE: counting(sent, 'queue') } as Env;
+  const measure = async (): Promise<string> => {
+    cost = { ...NOTHING };
+    expect((await app.request('/api/analytics/pageview', view, all)).status).toBe(204);
+    return costText(cost);
+  };
+  expect([await measure(), await measure()]).toEqual(
+    stated.get('POST /api/analytics/pageview, with a queue'),
+  );
+});
+
+it('a batch of 100 page views costs what docs/scale.md says, of new visitors and of known ones', async () => {
+  const analytics = createAnalyticsStore(DB, () => undefined);
+  let id = 0;
+  const measure = async (): Promise<string> => {
+    cost = { ...NOTHING };
+    await analytics.addMessages(
+      Array.from({ length: 100 }, (_, n) => ({
+        id: (id++).toString(16).padStart(24, '0'),
+        at: 1_700_000_000_000 + n,
+        view: { path: `/page/${n % 10}`, referrer: '', ip: null, visitor: `${n}`.padStart(32, '0') },
+      })),
+    );
+    return costText(cost);
+  };
+  expect([await measure(), await measure()]).toEqual(stated.get('the queue, a batch of 100 page views'));
+});
