@@ -12,7 +12,6 @@ import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-mess
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
-import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Keychain } from '../../providers/vault-transit.ts';
 import type { Log, Signer } from './ports.ts';
 
@@ -206,7 +205,8 @@ export function createRemoteSigner({ keychain, verify, within, now, log }: Remot
       try {
         await check();
       } catch (error) {
-        log({ level: 'warn', event: 'key_service_unchecked', reason: failureReason(error) });
+        const reason = error instanceof AppError ? String(error.details?.reason ?? error.code) : 'unexpected';
+        log({ level: 'warn', event: 'key_service_unchecked', reason });
       }
     },
 
