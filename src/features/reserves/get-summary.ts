@@ -226,7 +226,7 @@ const attempt = <T>(part: Part, read: Promise<Cached<T>>): Promise<Attempt<T>> =
     }),
   );
 
-export type WatchBackingDeps = SummaryDeps & {
+export type AlertDeps = SummaryDeps & {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
@@ -234,7 +234,7 @@ export type WatchBackingDeps = SummaryDeps & {
  * Reads the summary again, which also serves callers of the next minute, and alerts the operator when tokens
  * are not covered.
  */
-export async function alertUndercollateralized(d: WatchBackingDeps): Promise<void> {
+export async function alertUndercollateralized(d: AlertDeps): Promise<void> {
   const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);
   if (gapSatoshis !== null && BigInt(gapSatoshis) < 0n) {
     d.log({
