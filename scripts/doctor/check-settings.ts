@@ -12,6 +12,7 @@ export function checkSettings(settings: Settings): Finding[] {
   return [
     ...checkNames(settings),
     ...checkSolanaKey(settings),
+    ...checkTreasury(settings),
     ...checkBitcoin(settings),
     ...checkBaseUrl(settings),
     ...checkSecrets(settings),
@@ -77,6 +78,21 @@ function checkSolanaKey(settings: Settings): Finding[] {
   return addressOfSecret(key) === undefined
     ? [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is not a Solana secret key.', how)]
     : [];
+}
+
+/** Money that a bridge returns reaches the reserve; a treasury of its own never receives it. */
+function checkTreasury(settings: Settings): Finding[] {
+  const key = given(settings, 'SOLANA_PRIVATE_KEY');
+  const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS') ?? (key && addressOfSecret(key));
+  const treasury = given(settings, 'TREASURY_SOLANA_ADDRESS');
+  if (reserve === undefined || (treasury !== undefined && treasury !== reserve)) return [];
+  return [
+    note(
+      'treasury-is-reserve',
+      'Treasury and reserve are one address, so money that a bridge returns late can look like a deposit or a payment.',
+      'Set TREASURY_SOLANA_ADDRESS to an address of its own.',
+    ),
+  ];
 }
 
 function checkBitcoin(settings: Settings): Finding[] {

@@ -17,3 +17,13 @@ it.each<[string, Record<string, string>, string[]]>([
 ])('the doctor requests %s', (_name, settings, found) => {
   expect(names(settings)).toEqual(found);
 });
+
+it.each<[string, Record<string, string>, boolean]>([
+  ['without a treasury', { RESERVE_SOLANA_ADDRESS: 'reserve' }, true],
+  ['of one address', { RESERVE_SOLANA_ADDRESS: 'reserve', TREASURY_SOLANA_ADDRESS: 'reserve' }, true],
+  ['of two addresses', { RESERVE_SOLANA_ADDRESS: 'reserve', TREASURY_SOLANA_ADDRESS: 'treasury' }, false],
+  ['that is not known', {}, false],
+])('the doctor notes a treasury that is the reserve: %s', (_name, settings, noted) => {
+  const found = checkSettings(settings).find(({ name }) => name === 'treasury-is-reserve');
+  expect(found?.level).toBe(noted ? 'note' : undefined);
+});

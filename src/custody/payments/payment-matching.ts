@@ -20,7 +20,7 @@ export type RequestLookup = {
 };
 
 /** Unix milliseconds of the block; our clock if the node gives no block time. */
-const paidAtOf = ({ blockTime }: TreasuryPayment, now: number): number =>
+const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now: number): number =>
   blockTime === null ? now : blockTime * 1_000;
 
 /**
@@ -39,6 +39,30 @@ export function matchRequest(
     .openByFee(payment.lamports.toString())
     .filter((request) => paidAt >= request.createdAt - CLOCK_SKEW_MS && paidAt <= request.closesAt);
   return exact.length === 1 ? exact[0] : undefined;
+}
+
+/** A bridge deducts at most this part of a sum that it returns, in percent. */
+const MOST_RETURN_FEE = 10n;
+/** A block's time may be behind the clock that dated the swap. */
+const BLOCK_TIME_LAG_MS = 120_000;
+
+/**
+ * Whether a payment to an address of the reserve may be a sum that a bridge returned: it is about what an
+ * unsettled operation sent, and not older.
+ */
+export function mayBeReturned(
+  payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,
+  operations: readonly { readonly unsettled: bigint; readonly createdAt: number }[],
+  now: number,
+): boolean {
+  const paidAt = paidAtOf(payment, now);
+  return operations.some(
+    ({ unsettled, createdAt }) =>
+      payment.lamports <= unsettled &&
+      payment.lamports * 100n >= unsettled * (100n - MOST_RETURN_FEE) &&
+      unsettled > 0n &&
+      paidAt >= createdAt - BLOCK_TIME_LAG_MS,
+  );
 }
 
 /** The effect of a payment on its request. */

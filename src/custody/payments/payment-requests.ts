@@ -14,6 +14,7 @@ import { createBooking } from './booking.ts';
 import { createConfirmation } from './confirm-payment.ts';
 import { mirroredPayments, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
+import { mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
 import { openReferenceStore } from './reference-store.ts';
@@ -63,7 +64,17 @@ export function createPayments(
   const store = openRequestStore(storage);
   const payments = openTreasuryStore(storage);
   const refunds = createRefunds(tools, store, p);
-  const changes = createRequestChanges({ ...p, journal, storage, store, refunds, now, log });
+  const changes = createRequestChanges({
+    ...p,
+    journal,
+    storage,
+    store,
+    refunds,
+    mayBeReturned: (payment) =>
+      p.treasuryAddress === p.reserveAddress && mayBeReturned(payment, journal.open(), now()),
+    now,
+    log,
+  });
   const booking = createBooking({ ...p, storage, payments, take: changes.take, now, log });
   const references = openReferenceStore(storage);
   const search = createPaymentSearch({ ...p, journal, store, references, booking, now, log });

@@ -39,6 +39,8 @@ export type RequestChangesPorts = {
   readonly storage: Storage;
   readonly store: RequestStore;
   readonly refunds: Pick<Refunds, 'owe' | 'owedOf' | 'isReturned'>;
+  /** Whether a payment may be the reserve's own money that a bridge returned. */
+  readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
   readonly tokens: Pick<TokenPort, 'creationId' | 'planCreation' | 'list'>;
   /** Lamports that a creation may take from the reserve: rent and fees. */
   readonly creationCost: (subject: Subject) => bigint;
@@ -112,6 +114,9 @@ export function createRequestChanges(p: RequestChangesPorts) {
     take(payment: TreasuryPayment, transaction: ChainTransaction): string | null {
       const request = matchRequest(payment, transaction, store, now());
       if (!request) return null;
+      // A bridge adds no reference. Once the swap has settled, a confirm books the payment of a customer.
+      const isNamed = transaction.accounts.includes(request.reference);
+      if (!isNamed && p.mayBeReturned(payment)) return null;
       const purpose = purposeOf(request);
       const name = `payment:${payment.signature}`;
       const consumerOf = journal.consumerOf(name);

@@ -1,8 +1,10 @@
 /** The exact edges of what a payment buys: a lamport, a millisecond, a second more or less. */
 import { describe, expect, it } from 'vitest';
 import { isAddress } from '../../../src/chain/solana/address.ts';
+import { lamports } from '../../../src/core/amount.ts';
 import type { PaymentRequest } from '../../../src/custody/payments/request-store.ts';
-import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
+import { settling } from '../sample-operations.ts';
+import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
 
 const MINUTE = 60_000;
 const CLOSES = 40 * MINUTE;
@@ -684,5 +686,49 @@ describe('a request', () => {
     expect(world.desk.open(asked)).toMatchObject({
       refusal: { code: 'TOO_MANY_OPEN_REQUESTS', retryAfterSeconds: 600 },
     });
+  });
+});
+
+describe('money that a bridge may have returned, where treasury and reserve share an address', () => {
+  /** An operation is unsettled with about the sum of a request, whose exact amount then arrives. */
+  async function arrival(p: { reserve?: string; unsettled: (fee: bigint) => bigint; named?: boolean }) {
+    const world = createPaymentWorld({ reserve: p.reserve ?? TREASURY });
+    const request = world.open();
+    const swap = settling({
+      id: 'swap:a',
+      unsettled: lamports(p.unsettled(fee(request))),
+      createdAt: world.state.now,
+    });
+    world.storage.transaction(() => world.journal.insert(swap));
+    const paid = world.pay(fee(request), p.named ? [request.reference] : []);
+    await world.desk.run();
+    return { world, request, paid };
+  }
+  const isPaid = ({ world, request }: Awaited<ReturnType<typeof arrival>>) =>
+    world.desk.find(request.id)?.paidAt !== null;
+
+  it('buys nothing', async () => {
+    expect(isPaid(await arrival({ unsettled: (sum) => sum + 20_000n }))).toBe(false);
+  });
+
+  it.each<[string, Parameters<typeof arrival>[0]]>([
+    ['names the request', { unsettled: (sum) => sum + 20_000n, named: true }],
+    ['is more than was sent', { unsettled: (sum) => sum - 1n }],
+    ['is far less than was sent', { unsettled: (sum) => sum * 2n }],
+    ['arrives at a treasury of its own', { unsettled: (sum) => sum + 20_000n, reserve: 'reserve' }],
+  ])('cannot be a payment that %s', async (_name, p) => {
+    expect(isPaid(await arrival(p))).toBe(true);
+  });
+
+  it('counts for the request with a confirm once the operation has settled without it', async () => {
+    const { world, request, paid } = await arrival({ unsettled: (sum) => sum + 20_000n });
+    const swap = world.journal.get('swap:a');
+    if (swap)
+      world.journal.update(
+        swap,
+        { ...swap, state: 'done', unsettled: lamports(0n), reserved: lamports(0n), dueAt: null },
+        world.state.now,
+      );
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
   });
 });

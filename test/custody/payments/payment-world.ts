@@ -29,7 +29,12 @@ export const signature = (n: number): string =>
 export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
 
 export function createPaymentWorld(
-  options: { creates?: 'done' | 'failed' | 'never'; mirror?: FakeMirror; heldPayers?: string[] } = {},
+  options: {
+    creates?: 'done' | 'failed' | 'never';
+    mirror?: FakeMirror;
+    heldPayers?: string[];
+    reserve?: string;
+  } = {},
 ) {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
@@ -101,7 +106,7 @@ export function createPaymentWorld(
   };
   const ports: PaymentPorts = {
     treasuryAddress: TREASURY,
-    reserveAddress: 'reserve',
+    reserveAddress: options.reserve ?? 'reserve',
     maxRefundsDay: lamports(100_000_000n),
     heldPayers: new Set(options.heldPayers),
     nodes: [
