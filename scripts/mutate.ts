@@ -72,6 +72,8 @@ const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vi
       fsModuleCache: false,
       bail,
       include: ['test/**/*.test.ts'],
+      // Vitest refuses a test with a tag that the configuration does not define.
+      tags: [{ name: 'deep' }, { name: 'scaled' }],
       setupFiles: [join(ROOT, 'scripts/mutate/switch.ts')],
       testTimeout: PATIENCE_MS,
       reporters: [
