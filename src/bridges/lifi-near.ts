@@ -1,6 +1,6 @@
 /**
- * LI.FI's `near` tool pays a one-time address, so the bytes do not show the BTC destination. The status of that address
- * at 1Click holds the signed quote, which does. Nothing that LI.FI states is used here.
+ * LI.FI's `near` tool pays a one-time address, so the bytes do not show the BTC destination. 1Click's status of
+ * that address contains the signed quote, which names the destination. Nothing that LI.FI states is used here.
  * @module
  */
 import { type Lamports, type Sats, sats } from '../core/amount.ts';
@@ -36,7 +36,7 @@ export async function confirmNearDestination(
 ): Promise<NearConfirmation> {
   const refuse = (reason: string): NearConfirmation => ({ ok: false, reason });
   const { quoteRequest, quote } = status.quoteResponse;
-  // A used address is a replayed quote, or holds another sender's deposit to which ours would be added.
+  // A used address means a replayed quote, or another sender's deposit to which ours would be added.
   if (status.status !== 'PENDING_DEPOSIT') return refuse('near_status');
   const { originChainTxHashes, destinationChainTxHashes, amountOut, refundedAmount } = status.swapDetails;
   const hasSeen = [originChainTxHashes, destinationChainTxHashes].some((hashes) => hashes?.length);

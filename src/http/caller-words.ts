@@ -34,7 +34,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const grouped = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** Sizes of texts count characters; other sizes are the number itself. */
+/** Describes a broken size limit: for a text in characters, for a number by its value. */
 function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): string {
   const bound = issue.code === 'too_big' ? issue.maximum : issue.minimum;
   const most = issue.code === 'too_big' ? 'at most' : 'at least';
@@ -84,7 +84,7 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'a JSON object' : shortened(String(value), MAX_SHOWN);
 }
 
-/** Rules whose text already contains the given value, or that no value was given. */
+/** Messages that need no value added: they describe it already, or state that it is missing. */
 const IS_COMPLETE =
   /^(?:is required$|must not be empty$|is [\d,]+ (?:bytes|characters) long; |Unknown member)/;
 

@@ -1,5 +1,5 @@
 /**
- * The Idempotency-Key header: its form, and what is stored of it. The key itself is never stored or logged,
+ * The Idempotency-Key header: its form and its stored fingerprint. The key itself is never stored or logged,
  * because it gives access to the protected answer.
  * @module
  */

@@ -76,7 +76,8 @@ function decoded(text: string): unknown {
 export type Page<Row> = { readonly rows: readonly Row[]; readonly next: string | null };
 
 /**
- * A page from rows that were read with one more than its limit, which shows whether there is a next page.
+ * A page of at most `limit` rows.
+ * @param read  up to `limit + 1` rows: one row over the limit means that there is a next page
  * @param keyOf sort key of a row
  */
 export function pageOf<Row>(

@@ -34,8 +34,7 @@ export function memoizedJson<Parts extends readonly unknown[], T>(make: (...part
   return (c: Context, ...parts: Parts): Response & TypedResponse<JSONParsed<T>, 200, 'json'> => {
     if (!last?.parts.every((part, index) => Object.is(part, parts[index])))
       last = { parts, body: tagged(JSON.stringify(make(...parts))) };
-    // The type is that of `c.json(make(...parts), 200)`, which has the same text; it does not exist at run
-    // time.
+    // `c.json(make(...parts), 200)` has the same text and this type. Types do not exist at run time.
     return keptBody(c, last.body, 'application/json') as Response & TypedResponse<JSONParsed<T>, 200, 'json'>;
   };
 }

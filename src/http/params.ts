@@ -18,11 +18,11 @@ const fault = (reason: Extract<ParsedAmount, { ok: false }>['reason'], decimals:
 };
 
 type AmountRules = {
-  /** Digits of the unit after the point. */
+  /** Decimal places of the unit. */
   readonly decimals: number;
   /** Smallest amount accepted, in atoms. */
   readonly minimum: bigint;
-  /** Treatment of digits beyond the unit. */
+  /** Whether digits below one atom are dropped or refused. */
   readonly excess: 'drop' | 'refuse';
   readonly description: string;
   readonly example: string;
@@ -46,7 +46,7 @@ export function amountParam({ decimals, minimum, excess, description, example }:
 const integerRule = (minimum: number, maximum: number): string =>
   `must be an integer from ${minimum} to ${maximum}`;
 
-/** Largest integer of 15 digits, so that all are exact. */
+/** Every integer of at most 15 digits is exact as a double. */
 const MAX_QUERY_INTEGER = 999_999_999_999_999;
 
 /** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as text. */
@@ -66,7 +66,7 @@ export function integerMember(minimum: number, maximum: number = Number.MAX_SAFE
 
 /**
  * An integer in a query: plain digits, refused outside its range and never clamped. Coercion would also
- * accept `0x1`, `1e1` and blanks. The route describes it.
+ * accept `0x1`, `1e1` and blanks. The route adds the description.
  */
 export function integerParam(minimum: number, maximum = MAX_QUERY_INTEGER) {
   const rule = integerRule(minimum, maximum);

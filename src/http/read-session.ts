@@ -1,21 +1,21 @@
 /**
  * Reads of D1 that a replica may serve. All reads of one request share a session, so that no later read sees
  * older rows than an earlier one. A request can continue from the bookmark of an earlier answer; its reads
- * then see at least the rows that the earlier request caused.
+ * then see at least the changes that the earlier request made.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A database, for reads only. A write goes to the primary as well, but a later request may not see it. */
+/** A database, for reads only: a later request might not see a row written through it. */
 export type D1Reads = Pick<D1Database, 'prepare' | 'batch'>;
 
-/** Header of an answer that caused rows, and of a request that must see them. */
+/** Header of an answer to a request that changed D1, and of a later request that must see the change. */
 export const BOOKMARK_HEADER = 'X-Data-Bookmark';
 
-/** D1 compares bookmarks as text; anything else than hex groups would be an error or a session constraint. */
+/** D1 compares bookmarks as text. Other text would cause an error, or be taken for a session constraint. */
 const BOOKMARK = /^[0-9a-f]+(?:-[0-9a-f]+)*$/;
 const MAX_BOOKMARK_LENGTH = 200;
-/** The rows are written by then, so the answer does not wait longer for its bookmark. */
+/** Longest wait for a bookmark. The change is already written, so its answer is then sent without one. */
 const BOOKMARK_TIMEOUT_MS = 1_000;
 
 type RequestReads = {
@@ -45,13 +45,13 @@ export function replicatedReads(db: D1Database): D1Reads {
   };
 }
 
-/** Notes that the current request caused rows in D1, so that its answer carries a bookmark. */
+/** Notes that the current request changed D1, so that its answer carries a bookmark. */
 export function noteCausedRows(): void {
   const request = requests.getStore();
   if (request !== undefined) request.causedRows = true;
 }
 
-/** Runs a request with its own session, and adds the bookmark to a successful answer that caused rows. */
+/** Runs a request with its own session. Adds a bookmark to a successful answer if the request changed D1. */
 export async function inReadSession(
   request: Request,
   db: D1Database,

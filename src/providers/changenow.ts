@@ -11,7 +11,7 @@ import { numberText, parseJson } from '../core/json.ts';
 import { type Answer, ask, type Fetch } from './http.ts';
 
 const UPSTREAM = 'changenow';
-/** The provider is slow to create an exchange when its own wallets are; its clients wait 15 to 20 s. */
+/** Slow wallets of the provider delay the answer to a create; its clients wait 15 to 20 s. */
 const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);
@@ -139,7 +139,6 @@ export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: 
         Estimate,
       ),
 
-    /** The state of an exchange. */
     status: (exchangeId: string): Promise<Read<ExchangeState>> =>
       read('/exchange/by-id', { id: exchangeId }, Status),
 

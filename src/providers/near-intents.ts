@@ -8,11 +8,11 @@ import { AppError, upstreamFailed } from '../core/errors.ts';
 import { type Answer, ask, type Fetch, shaped } from './http.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
-/** The id that quotes are requested with and that signatures of production cover. */
+/** The id in our quote requests. The signatures of production quotes cover it. */
 export const BTC_ASSET = '1cs_v1:btc:native:coin';
 /**
- * Both ids of the same asset. The service replaces one by the other: a quote requested with the second is signed and
- * echoed with the first, while its status echoes the second and carries the signature over the first.
+ * Both ids of the same asset. The service replaces the second by the first: it signs and echoes a quote
+ * with the first id. The status of such a quote echoes the second id, but its signature covers the first.
  */
 export const BTC_ASSET_IDS: readonly string[] = [BTC_ASSET, 'nep141:btc.omft.near'];
 
@@ -126,7 +126,7 @@ function noQuoteReason({ status, text: body }: Answer): NoQuoteReason | undefine
   return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];
 }
 
-/** The reason of a failed quote, if the service has none. */
+/** Why the service has no quote; undefined for any other failure. */
 export function noQuoteReasonOf(error: unknown): NoQuoteReason | undefined {
   const reason = error instanceof AppError ? error.details?.reason : undefined;
   return NO_QUOTE.find(([name]) => name === reason)?.[0];

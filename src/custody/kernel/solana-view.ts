@@ -46,7 +46,7 @@ export type ChainPort = {
   views(signing: Signing): Promise<NodeView[]>;
   /** How the finalized transaction changed the reserve, or null without a quorum. */
   landing(signature: string): Promise<Landing | null>;
-  /** The agreement of the nodes. */
+  /** Quorum size and the newest disagreement of the nodes, for the status. */
   agreement(): NodeAgreement;
 };
 
@@ -168,7 +168,7 @@ export function createSolanaView(p: {
 
     /**
      * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot
-     * testify later that it has expired, so fewer witnesses would leave an attempt undecided.
+     * prove later that it has expired, so with fewer nodes an attempt could stay undecided.
      * @throws AppError UPSTREAM_FAILED
      */
     async latestBlockhash(): Promise<Blockhash> {
@@ -268,7 +268,7 @@ async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
 /** Finalized, at this slot or later. @throws AppError UPSTREAM_FAILED */
 export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
 
-/** A balance is shared for this time. */
+/** For this time, callers share one read of the balance. */
 const FRESH_MS = 1_000;
 
 export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {

@@ -1,5 +1,5 @@
 /**
- * Payments that bought nothing, from D1, which the custodian mirrors.
+ * Payments that bought nothing, read from the custodian's mirror in D1.
  * @module
  */
 import * as z from 'zod';

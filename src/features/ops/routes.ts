@@ -166,14 +166,14 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
     return c.json(await runCommand(c.var.deps.ops, command.data));
   });
 
-/** The answer to an operator's command: one line of text, then tables, then text that is used unchanged. */
 export type OpsRow = Readonly<Record<string, string | number | null>>;
 
+/** The result of an operator's command, printed in this order: `message`, `rows`, `tables`, `text`. */
 export type OpsReport = {
   readonly ok: boolean;
   readonly message: string;
   readonly rows?: readonly OpsRow[];
   readonly tables?: readonly { readonly title: string; readonly rows: readonly OpsRow[] }[];
-  /** To be copied exactly, as the text that is signed elsewhere. */
+  /** Text that the operator copies exactly, because it is signed elsewhere. */
   readonly text?: string;
 };

@@ -63,8 +63,8 @@ const exchangeCreate = tool({
   name: 'exchange_create',
   title: 'Open an exchange',
   description:
-    'Opens an exchange at the provider and returns the address to pay in at. The call itself moves no money; a payment there is ' +
-    'paid out at payoutAddress, so check that address with the user. Call it with dry_run: true first, which only estimates and ' +
+    'Opens an exchange at the provider and returns its pay-in address. The call itself moves no money. The provider pays out ' +
+    'to payoutAddress after a payment, so check that address with the user. Call it with dry_run: true first, which only estimates and ' +
     'returns an idempotencyKey for the real call. Poll exchange_status after the payment.',
   annotations: CREATES,
   input: z.strictObject({
@@ -92,7 +92,7 @@ const exchangeCreate = tool({
     message: z.string(),
     idempotencyKey: z
       .string()
-      .describe('Keep it until the outcome is known. From a dry run: for the real call'),
+      .describe('Keep it until the outcome is known. After a dry run, send it with the real call'),
     replayed: z.boolean().optional(),
   }),
   run: async ({ dry_run: rehearse, idempotencyKey: key, ...order }, { api, signal }) => {
