@@ -106,7 +106,7 @@ it('zero balances of the pool API are overwritten from the vaults', async () => 
     tokenBalanceA: '500000000000',
     tokenBalanceB: '500000000000',
     vault_balances_source: 'chain_rpc',
-    tvlUsdc: '1920000.00',
+    tvlUsdc: '1000000.00',
   });
 });
 

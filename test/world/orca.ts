@@ -54,7 +54,7 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
     if (account === null) throw new Error(`pool ${pool.address} is gone`);
     const state = getWhirlpoolDecoder().decode(account.data);
     const balance = async (vault: string) =>
-      String(isUnindexed ? 0n : (readTokenAccount(await ledger.account(vault, slot))?.amount ?? 0n));
+      readTokenAccount(await ledger.account(vault, slot))?.amount ?? 0n;
     const { tokenA, tokenB } = pool;
     const token = ({ mint, name, symbol, decimals, program }: WorldPool['tokenA']) => ({
       address: mint,
@@ -100,8 +100,8 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
       feeGrowthGlobalB: String(state.feeGrowthGlobalB),
       price: (raw * 10 ** (tokenA.decimals - tokenB.decimals)).toFixed(20),
       tvlUsdc: value.toFixed(2),
-      tokenBalanceA: balanceA,
-      tokenBalanceB: balanceB,
+      tokenBalanceA: String(isUnindexed ? 0n : balanceA),
+      tokenBalanceB: String(isUnindexed ? 0n : balanceB),
       stats: { '24h': stats, '7d': stats, '30d': stats },
       tokenA: token(tokenA),
       tokenB: token(tokenB),

@@ -8,6 +8,7 @@ import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 import { openReferenceStore } from '../../../src/custody/payments/reference-store.ts';
 import { openRequestStore } from '../../../src/custody/payments/request-store.ts';
 import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import { openTokenStore } from '../../../src/custody/tokens/token-store.ts';
 import { openStorage, STORAGE_VERSION } from '../../../src/custody/versioned-store.ts';
 import { createCustodianWorld, keyed } from '../custodian-world.ts';
 import { land } from '../fake-chain.ts';
@@ -43,6 +44,7 @@ function openModules(storage: Storage): void {
   openRequestStore(storage);
   openReferenceStore(storage);
   openTreasuryStore(storage);
+  openTokenStore(storage);
   openAsryStore(storage);
 }
 
