@@ -145,8 +145,12 @@ export function createD1Model(p: {
   };
 
   const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY 1`, params: [] });
-  for (const table of TABLES) run({ sql: `DELETE FROM ${table}`, params: [] });
-  for (const table of ['tokens_text', 'tokens_short']) run({ sql: `DELETE FROM ${table}`, params: [] });
+  /** No trigger empties the search tables when a token is deleted, because the service deletes none. */
+  const clear = (): void => {
+    for (const table of [...TABLES, 'tokens_text', 'tokens_short'])
+      run({ sql: `DELETE FROM ${table}`, params: [] });
+  };
+  clear();
   let remembered: Map<string, SqlRow[]> | undefined;
 
   return {
@@ -174,8 +178,9 @@ export function createD1Model(p: {
       remembered = new Map(TABLES.map((table) => [table, rows(table)]));
     },
     restore() {
-      for (const [table, kept] of remembered ?? []) {
-        run({ sql: `DELETE FROM ${table}`, params: [] });
+      if (!remembered) return;
+      clear();
+      for (const [table, kept] of remembered) {
         for (const row of kept) {
           const columns = Object.keys(row);
           const places = columns.map(() => '?').join(', ');
