@@ -18,8 +18,11 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [status: string, mea
   refunded: ['failed', 'The bridge returned the SOL to the reserve, less its fee. No BTC will come.'],
   partial: ['failed', 'Less BTC arrived than the bridge had guaranteed: `btcSats`, paid by `txId`.'],
   bridge_failed: ['failed', 'The bridge gave up and has returned nothing yet. The operator contacts it.'],
-  late: ['failed', 'It had failed, and the BTC arrived afterwards: `btcSats`, paid by `txId`.'],
-  expired: ['failed', 'No block took the transaction. Nothing was spent; create a new swap if still wanted.'],
+  late: ['failed', 'The swap had failed, but the BTC arrived afterwards: `btcSats`, paid by `txId`.'],
+  expired: [
+    'failed',
+    'No block contains the transaction. Nothing was spent; create a new swap if still wanted.',
+  ],
   rejected: ['failed', 'The chain refused the transaction. Only its network fee was spent.'],
 };
 
@@ -126,8 +129,8 @@ will come for this id, and a new swap needs a new key.
 
 ## When a call fails
 
-The body has \`error_code\`, \`action\`, \`retryable\` and sometimes \`retry_after_s\`. Follow \`action\`. Over HTTP, \`idempotencyKey\` is the
-header \`Idempotency-Key\`, and a tool is its call above.
+The body has \`error_code\`, \`action\`, \`retryable\` and sometimes \`retry_after_s\`. Follow \`action\`. The texts below use
+the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempotency-Key\`, and a tool is the call shown above.
 
 | action | next step |
 |---|---|

@@ -72,8 +72,8 @@ swap because one is slow.
 | \`failed\` | \`refunded\` | The bridge returned the SOL to the reserve, less its fee. No BTC will come. |
 | \`failed\` | \`partial\` | Less BTC arrived than the bridge had guaranteed: \`btcSats\`, paid by \`txId\`. |
 | \`failed\` | \`bridge_failed\` | The bridge gave up and has returned nothing yet. The operator contacts it. |
-| \`failed\` | \`late\` | It had failed, and the BTC arrived afterwards: \`btcSats\`, paid by \`txId\`. |
-| \`failed\` | \`expired\` | No block took the transaction. Nothing was spent; create a new swap if still wanted. |
+| \`failed\` | \`late\` | The swap had failed, but the BTC arrived afterwards: \`btcSats\`, paid by \`txId\`. |
+| \`failed\` | \`expired\` | No block contains the transaction. Nothing was spent; create a new swap if still wanted. |
 | \`failed\` | \`rejected\` | The chain refused the transaction. Only its network fee was spent. |
 
 If \`detail\` has any other value, explain \`status\`.
@@ -83,8 +83,8 @@ will come for this id, and a new swap needs a new key.
 
 ## When a call fails
 
-The body has \`error_code\`, \`action\`, \`retryable\` and sometimes \`retry_after_s\`. Follow \`action\`. Over HTTP, \`idempotencyKey\` is the
-header \`Idempotency-Key\`, and a tool is its call above.
+The body has \`error_code\`, \`action\`, \`retryable\` and sometimes \`retry_after_s\`. Follow \`action\`. The texts below use
+the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempotency-Key\`, and a tool is the call shown above.
 
 | action | next step |
 |---|---|

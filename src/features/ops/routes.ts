@@ -168,7 +168,7 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
 
 export type OpsRow = Readonly<Record<string, string | number | null>>;
 
-/** The result of an operator's command, printed in this order: `message`, `rows`, `tables`, `text`. */
+/** The result of an operator's command. With `text`, only the text is printed to standard output. */
 export type OpsReport = {
   readonly ok: boolean;
   readonly message: string;
