@@ -52,6 +52,11 @@ export function createBitcoin(p: {
       (sum, one) => (one.confirmedAt <= time ? sum + paidBy(one) : sum),
       p.startSats,
     );
+  /** A block's hash commits to its payments: one that confirms within a block's time replaces the tip. */
+  const hashAt = (time: number): string => {
+    const included = [...payments.values()].filter(({ confirmedAt }) => confirmedAt <= time).length;
+    return `${heightAt(time)}${reorgs}${included.toString().padStart(4, '0')}`.padStart(64, '0');
+  };
 
   function pay(outputs: Payment['outputs'], confirmsInMs: number): Payment {
     const seenAt = scheduler.now();
@@ -93,7 +98,7 @@ export function createBitcoin(p: {
     });
     return {
       ...bare,
-      tipHash: () => ask('tipHash', (known) => `${heightAt(known)}${reorgs}`.padStart(64, '0')),
+      tipHash: () => ask('tipHash', hashAt),
       tipHeight: () => ask('tipHeight', heightAt),
       balance: () =>
         ask('balance', (known) => {
