@@ -300,7 +300,7 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
   };
 }
 
-/** A route for quotes, built at its first one. */
+/** A route that only quotes. It is built at the first quote. */
 function quotingRoute(
   name: RouteName,
   { env, config }: Sources,
@@ -375,7 +375,7 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
   return { name, ok, needed, ms: Date.now() - started };
 }
 
-/** @returns accounts as the first node that answers has them at `confirmed` */
+/** @returns the accounts at `confirmed`, from the first node that answers */
 const accountReader =
   ({ upstreams }: Sources) =>
   async (addresses: readonly string[]) =>

@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'height of one node, status of another',
+    name: 'the height of one node is used with the status of another',
     edits: [
       {
         file: MACHINE,
@@ -73,7 +73,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'believes a node without history',
+    name: 'accepts proof of absence from a node without history',
     edits: [
       {
         file: MACHINE,
@@ -84,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
-    name: 'status read before the height',
+    name: 'the status is read before the height',
     edits: [
       {
         file: CHAIN,
@@ -98,12 +98,12 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/solana-view.test.ts',
   },
   {
-    name: 'a status may be older than the height',
+    name: 'accepts a status that is older than the height',
     edits: [{ file: MACHINE, find: `      view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
-    name: 'expiry judged at a height that is not final',
+    name: 'expiry is decided at a height that is not final',
     edits: [
       {
         file: CHAIN,
@@ -114,7 +114,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/solana-view.test.ts',
   },
   {
-    name: 'confirmed taken for final',
+    name: 'a confirmed status counts as final',
     edits: [
       {
         file: MACHINE,
@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
-    name: 'no fence between signing and sending',
+    name: 'no check of the journal between signing and sending',
     edits: [
       {
         file: DRIVER,
@@ -135,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'caps checked outside the critical section',
+    name: 'caps are checked outside the critical section',
     edits: [
       {
         file: INTAKE,
@@ -164,7 +164,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/swap/create-swap.test.ts',
   },
   {
-    name: 'unsettled exposure forgotten at the landing',
+    name: 'a landing clears the unsettled amount',
     edits: [
       {
         file: MACHINE,
@@ -184,7 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a balance older than a released reservation',
+    name: 'accepts a balance that is older than a released reservation',
     edits: [
       {
         file: JOURNAL,
@@ -200,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: LIMITS_TEST,
   },
   {
-    name: 'a key is not remembered',
+    name: 'an idempotency key is not stored',
     edits: [
       {
         file: INTAKE,
@@ -230,7 +230,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the outbox forgets what changed during a delivery',
+    name: 'the outbox drops changes made during a delivery',
     edits: [
       {
         file: JOURNAL,
@@ -240,7 +240,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the outbox forgets before D1 has answered',
+    name: 'the outbox drops rows before D1 has answered',
     edits: [
       {
         file: 'custody/kernel/outbox.ts',
@@ -260,7 +260,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'D1 hears of what is not durable',
+    name: 'rows are sent to D1 before they are durable',
     edits: [{ file: 'custody/kernel/outbox.ts', find: `  await p.storage.sync();\n`, replace: '' }],
   },
   {
@@ -291,7 +291,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'an empty journal is believed whatever the chain says',
+    name: 'an empty journal is accepted without a check of the chain',
     edits: [
       {
         file: 'custody/kernel/journal-integrity.ts',
@@ -303,7 +303,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/journal-integrity.test.ts',
   },
   {
-    name: 'a pause is not seen by what is being prepared',
+    name: 'a pause does not stop an operation in preparation',
     edits: [
       {
         file: SIGNING,
@@ -315,7 +315,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'money with a failed bridge counts as settled',
+    name: 'SOL at a failed bridge counts as settled',
     edits: [
       {
         file: MACHINE,
@@ -325,11 +325,11 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'one node decides what is final',
+    name: 'one node decides that a transaction is final',
     edits: [{ file: QUORUM, find: `Math.floor(nodes / 2) + 1`, replace: `1` }],
   },
   {
-    name: 'one node proves a death',
+    name: 'one node proves expiry',
     edits: [
       {
         file: MACHINE,
@@ -345,7 +345,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
-    name: 'a death needs no margin and no life of the blockhash',
+    name: 'expiry needs neither the margin nor the lifetime of the blockhash',
     edits: [
       {
         file: MACHINE,
@@ -356,7 +356,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
-    name: 'a refund is not looked for before it is signed again',
+    name: 'a refund is signed again without a search for the first one',
     edits: [
       {
         file: 'custody/payments/refund-operation.ts',
@@ -367,7 +367,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/payments/refund-operation.test.ts',
   },
   {
-    name: 'a refund is begun twice',
+    name: 'a refund begins twice',
     edits: [
       {
         file: REFUNDS,
@@ -383,7 +383,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/payments/refunds.test.ts',
   },
   {
-    name: 'a refund is paid without a look at the chain',
+    name: 'a refund is paid without a check of the chain',
     edits: [{ file: REFUNDS, find: `if (why !== undefined) return`, replace: `if (why === '') return` }],
     test: 'test/custody/payments/refunds.test.ts',
   },
@@ -402,7 +402,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the curve stands still',
+    name: 'the reward curve never advances',
     edits: [
       {
         file: 'custody/asry/claim-rules.ts',
@@ -418,7 +418,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the mint believes one index',
+    name: 'the mint accepts one Bitcoin index',
     edits: [
       {
         file: 'custody/reserve/agreement.ts',
@@ -428,11 +428,11 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the mint ignores the supply that exists',
+    name: 'the mint ignores the existing supply',
     edits: [{ file: MINT, find: `const atoms = covered - supply.atoms;`, replace: `const atoms = covered;` }],
   },
   {
-    name: 'the mint counts income of any depth',
+    name: 'the mint counts deposits with too few confirmations',
     edits: [
       {
         file: 'custody/reserve/agreement.ts',
@@ -442,7 +442,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a day has as many mints as ticks',
+    name: 'each run of the module may mint on the same day',
     edits: [
       {
         file: 'custody/reserve/daily-mint.ts',
@@ -473,7 +473,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the cap of an hour counts nothing',
+    name: 'the cap of an hour is not enforced',
     edits: [{ file: 'custody/swap/limits.ts', find: `moved('hour', HOUR_MS, limits.maxHour),`, replace: `` }],
   },
   {
@@ -490,12 +490,12 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the cap of a day counts nothing',
+    name: 'the cap of a day is not enforced',
     edits: [{ file: 'custody/swap/limits.ts', find: `moved('day', DAY_MS, limits.maxDay),`, replace: `` }],
     test: LIMITS_TEST,
   },
   {
-    name: 'the cap of one swap counts nothing',
+    name: 'the cap of one swap is not enforced',
     edits: [
       {
         file: LEDGER,
@@ -506,7 +506,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: LIMITS_TEST,
   },
   {
-    name: 'what is sent and has not arrived counts nothing',
+    name: 'unsettled SOL is not counted',
     edits: [
       {
         file: 'custody/swap/limits.ts',
@@ -516,7 +516,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the cost of a day counts nothing',
+    name: 'the cost limit of a day is not enforced',
     edits: [
       {
         file: 'custody/swap/limits.ts',
@@ -553,7 +553,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/covered-kind.test.ts',
   },
   {
-    name: 'reservations of others count nothing',
+    name: 'reservations of other kinds are not counted',
     edits: [
       {
         file: LEDGER,
@@ -570,7 +570,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a creation that has ended is not booked',
+    name: 'an ended creation is not booked',
     edits: [
       {
         file: 'custody/payments/request-store.ts',
@@ -600,7 +600,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a part of the fee buys all of it',
+    name: 'a partial payment completes the request',
     edits: [
       {
         file: MATCHING,
@@ -610,7 +610,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'what came in part is kept when the request expires',
+    name: 'a partial payment is kept when its request expires',
     edits: [
       {
         file: CHANGES,
@@ -620,7 +620,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a payment serves whichever request has its amount',
+    name: 'a payment completes any request with the same amount',
     edits: [
       {
         file: MATCHING,
@@ -630,7 +630,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a payment goes back to another account',
+    name: 'a refund goes to another account',
     edits: [
       {
         file: BOOKING,
@@ -640,7 +640,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a listed transaction that no quorum has yet is forgotten',
+    name: 'a listed transaction without a quorum is dropped',
     edits: [
       {
         file: BOOKING,
@@ -662,7 +662,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: WALK_TEST,
   },
   {
-    name: 'a payment that is known ends the walk',
+    name: 'a known payment ends the walk',
     edits: [
       {
         file: WALK,
@@ -694,7 +694,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/payments/payment-edges.test.ts',
   },
   {
-    name: 'rent is paid each time the account was closed',
+    name: 'rent is paid each time the account is closed',
     edits: [
       {
         file: PAYOUTS,
@@ -704,26 +704,26 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'an epoch does not count what it paid',
+    name: 'an epoch does not count its payouts',
     edits: [{ file: PAYOUTS, find: `paid: epoch.paid + stored.atoms,`, replace: `paid: epoch.paid,` }],
   },
   {
-    name: 'D1 does not hear of a refund',
+    name: 'a refund is not sent to D1',
     edits: [{ file: REFUNDS, find: `    mirrorRefund(journal, changed, now());\n`, replace: `` }],
   },
   {
-    name: 'D1 does not hear of a payout',
+    name: 'a payout is not sent to D1',
     edits: [{ file: PAYOUTS, find: `    mirrorClaim(journal, store, changed, now());\n`, replace: `` }],
   },
   {
-    name: 'a key takes another part each time',
+    name: 'a repeated key begins another payout each time',
     edits: [
       { file: CLAIM_RULES, find: `  if (p.isRepeat) return { type: 'again' };\n`, replace: `` },
       { file: CLAIMS, find: `      if (replayed) return replayed;\n`, replace: `` },
     ],
   },
   {
-    name: 'D1 may know more than the journal says it was given',
+    name: 'a row may be newer in D1 than its recorded delivery',
     edits: [
       {
         file: JOURNAL,
@@ -733,7 +733,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'tokens are sold whatever the reserve can pay',
+    name: 'tokens are sold without a check of the balance',
     edits: [
       {
         file: CUSTODIAN,
@@ -804,7 +804,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: DURABLE,
   },
   {
-    name: 'the operator is answered before it is durable',
+    name: "an operator's command is answered before it is durable",
     edits: [
       {
         file: CUSTODIAN,
@@ -815,7 +815,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: DURABLE,
   },
   {
-    name: 'money of our own earns a reward',
+    name: 'own transfers earn a reward',
     edits: [
       {
         file: CLAIM_RULES,

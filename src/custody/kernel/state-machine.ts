@@ -40,7 +40,7 @@ const BLOCKHASH_LIFE = 150n;
 const LIFE_MARGIN = 32n;
 
 /**
- * The finalized height that a node must exceed before it may testify that an attempt expired. It is derived
+ * The finalized height that a node must exceed before its answer counts as proof that an attempt expired. It is derived
  * from the node's own height after it had seen the blockhash. A node's prediction for a blockhash
  * (`lastValidBlockHeight`) is not evidence. Undefined for a node that is not a witness yet.
  */
@@ -53,8 +53,8 @@ export const expiryHeight = (signing: Signing, node: string): bigint | undefined
  * The verdict of the configured nodes on an attempt.
  *
  * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A
- * finalized failure and an expiry allow another signature, so each needs a quorum of nodes that testify
- * independently. A node testifies to an expiry under three conditions. Its finalized height has passed its
+ * finalized failure and an expiry allow another signature, so each needs a quorum of nodes that prove it
+ * independently. A node proves an expiry under three conditions. Its finalized height has passed its
  * own `expiryHeight`. Its statuses are at least as new as that height, and none exists in its whole history.
  * Its history reaches back to the signing.
  */
