@@ -10,12 +10,11 @@ import { Field, Form } from './field.tsx';
 import { sol } from './format.ts';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { type Payment, PaymentCard } from './payment-card.tsx';
+import { CONFIRM_WAIT_SECONDS, SentPayment, useSentPayment } from './sent-payment.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { PriceParts } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 
-/** How long the service waits for finality and creation before it answers. */
-const CONFIRM_WAIT_SECONDS = 25;
 const POLL_MS = 2000;
 /** `seen` means that less than the price has arrived. */
 const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
@@ -72,6 +71,9 @@ function WhatToPay({ invoice, sent }: { invoice: Invoice; sent: (signature: stri
   );
 }
 
+const confirmWith = (id: string, signature: string) =>
+  call('confirmInvoice', { invoice_id: id, tx_signature: signature }, { wait: CONFIRM_WAIT_SECONDS });
+
 const ENDS = ['completed', 'expired', 'refund_due'];
 const isSettled = ({ detail, refunds }: Invoice): boolean =>
   ENDS.includes(detail) && refunds.every(({ status }) => status === 'paid');
@@ -112,11 +114,7 @@ function ReportPayment({ id }: { id: string }) {
   const { busy, failure, attempt } = useAttempt<'confirm'>();
   const confirm = () =>
     attempt('confirm', async () => {
-      await call(
-        'confirmInvoice',
-        { invoice_id: id, tx_signature: signature.trim() },
-        { wait: CONFIRM_WAIT_SECONDS },
-      );
+      await confirmWith(id, signature.trim());
     });
   return (
     <details>
@@ -142,7 +140,7 @@ function ReportPayment({ id }: { id: string }) {
 export function InvoicePanel({ id }: { id: string }) {
   const answer = useAnswer('getInvoice', { id }, POLL_MS, isSettled);
   const invoice = answer.value;
-  const [sent, setSent] = useState<string | null>(null);
+  const [sent, setSent] = useSentPayment(id);
   const detail = invoice?.detail;
   useEffect(() => {
     if (detail === 'completed') announceChange();
@@ -168,18 +166,11 @@ export function InvoicePanel({ id }: { id: string }) {
         <div class="stack">
           {open && sent === null ? <WhatToPay invoice={invoice} sent={setSent} /> : null}
           {open && sent !== null ? (
-            <>
-              <p class="row">
-                <span class="mark good">sent</span> <SolanaTransaction signature={sent} />
-              </p>
-              <Waiting
-                what="Your wallet has sent the payment. It counts once it is final."
-                usualSeconds={30}
-              />
-              <button type="button" class="quiet small start" onClick={() => setSent(null)}>
-                Show the payment options again
-              </button>
-            </>
+            <SentPayment
+              signature={sent}
+              confirm={(signature) => confirmWith(id, signature)}
+              showAgain={() => setSent('')}
+            />
           ) : null}
           <InvoiceNotice invoice={invoice} />
         </div>

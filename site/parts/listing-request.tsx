@@ -5,6 +5,7 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { PaymentCard } from './payment-card.tsx';
+import { CONFIRM_WAIT_SECONDS, SentPayment, useSentPayment } from './sent-payment.tsx';
 import { useDraft } from './use-draft.ts';
 
 const POLL_MS = 2000;
@@ -16,6 +17,12 @@ function Awaited({ request }: { request: ListingRequested }) {
     POLL_MS,
     ({ listed_at: listedAt }) => listedAt !== null,
   );
+  const [sent, setSent] = useSentPayment(request.listing_request_id);
+  const confirm = async (signature: string) => {
+    const named = { listing_request_id: request.listing_request_id, tx_signature: signature };
+    await call('confirmListing', named, { wait: CONFIRM_WAIT_SECONDS });
+    token.refresh();
+  };
   if (token.value?.listed_at)
     return (
       <Notice kind="good">
@@ -24,11 +31,12 @@ function Awaited({ request }: { request: ListingRequested }) {
         </p>
       </Notice>
     );
+  if (sent !== null) return <SentPayment signature={sent} confirm={confirm} showAgain={() => setSent('')} />;
   return (
     <>
-      <PaymentCard payment={request} />
+      <PaymentCard payment={request} sent={setSent} />
       <Waiting
-        what="Waiting for the payment. It is found automatically, seconds after it is final."
+        what="Waiting for the payment. It is found automatically, within about a minute after it is final."
         usualSeconds={null}
       />
     </>

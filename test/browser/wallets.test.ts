@@ -86,6 +86,11 @@ it('lists a token that exists, paid by wallet', async () => {
   await page.getByRole('button', { name: 'Request listing' }).click();
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
   await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
+  await page.getByText('Your wallet has sent the payment.').waitFor();
+  // A reload does not offer to pay a second time.
+  await page.reload();
+  await page.getByText('Your wallet has sent the payment.').waitFor();
+  expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
   await page.getByText('The token is listed.').waitFor({ timeout: 60_000 });
   await expectAccessible(page);
 });
