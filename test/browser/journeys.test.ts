@@ -35,7 +35,7 @@ it('a visitor quotes, rehearses and starts a swap, and sees both transactions wh
   expect(new URL(page.url()).searchParams.get('swap')).toMatch(/^\w{64,88}$/);
   // The address of the page is enough to find it again.
   await page.reload();
-  await page.locator('[data-swap-status="finished"]').waitFor({ timeout: 90_000 });
+  await page.locator('[data-swap-status="finished"]').waitFor();
   await picture(page, 'swap-finished');
   const links = await page.getByRole('list', { name: 'Progress of the swap' }).getByRole('link').all();
   const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
@@ -87,7 +87,7 @@ it('a creator fills in the form, pays by the code, and the token is created and 
     amount: url.searchParams.get('amount'),
     references: [url.searchParams.get('reference')],
   });
-  await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
+  await page.getByText('Your token is created and listed.').waitFor();
   await page.getByRole('link', { name: 'Open its page' }).click();
   await page.getByRole('heading', { name }).waitFor();
   expect(await page.locator('main').innerText()).toContain('2,500.5');
@@ -117,10 +117,10 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   await page.getByText('Claim a deposit that was sent already').click();
   await page.getByLabel('Signature of the deposit').fill(signature);
   await page.getByRole('button', { name: 'Check deposit' }).click();
-  await page.getByText('Nothing was consumed yet.').waitFor({ timeout: 60_000 });
+  await page.getByText('Nothing was consumed yet.').waitFor();
   expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
   await page.getByRole('button', { name: 'Claim the reward' }).click();
-  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-claim="paid"]').waitFor();
   await expectAccessible(page);
   await picture(page, 'claim-paid');
   // The same deposit again shows what became of it, and pays nothing.
@@ -128,7 +128,7 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   await page.getByText('Claim a deposit that was sent already').click();
   await page.getByLabel('Signature of the deposit').fill(signature);
   await page.getByRole('button', { name: 'Check deposit' }).click();
-  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-claim="paid"]').waitFor();
   const again = page.getByRole('region', { name: 'Payouts' }).getByRole('row');
   expect(await again.count()).toBe(2);
 });

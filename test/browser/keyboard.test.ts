@@ -81,7 +81,7 @@ it('a token is filled in, paid by wallet, and its page is opened', async () => {
   await page.getByText('Otter Wallet').waitFor();
   await press(page, button(page, 'Continue to payment'));
   await press(page, button(page, /^Pay [\d.]+ SOL$/));
-  await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
+  await page.getByText('Your token is created and listed.').waitFor();
   const link = page.getByRole('link', { name: 'Open its page' });
   await tabTo(page, link);
   await page.keyboard.press('Enter');
@@ -93,7 +93,7 @@ it('a deposit is sent by wallet and its reward claimed', async () => {
   await write(page, page.getByLabel('Amount'), '7');
   await press(page, button(page, 'Connect a wallet'));
   await press(page, button(page, 'Deposit 7 USDC and claim'));
-  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-claim="paid"]').waitFor();
 });
 
 it('a listing is requested', async () => {

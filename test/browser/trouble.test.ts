@@ -160,9 +160,9 @@ it('an operator sees which upstream is down', async () => {
   await control('POST /faults', { upstream: 'kraken', kind: '500' });
   visited = await visit('/status');
   const row = visited.page.getByRole('row', { name: /kraken/ });
-  await row.getByText('down').waitFor({ timeout: 60_000 });
+  await row.getByText('down').waitFor();
   await control('DELETE /faults');
-  await row.getByText('well').waitFor({ timeout: 60_000 });
+  await row.getByText('well').waitFor();
 });
 
 it('when the Worker stops, the page keeps its figures, reports the outage, and updates them afterwards', async () => {
@@ -171,9 +171,7 @@ it('when the Worker stops, the page keeps its figures, reports the outage, and u
   await settled(page);
   await control('POST /worker/kill');
   try {
-    await page
-      .getByText('The service returned an unexpected answer (status 502).')
-      .waitFor({ timeout: 60_000 });
+    await page.getByText('The service returned an unexpected answer (status 502).').waitFor();
     expect(await page.getByRole('heading', { name: 'Upstreams' }).isVisible()).toBe(true);
   } finally {
     await control('POST /worker/start');

@@ -7,6 +7,8 @@ import { afterAll, beforeAll, expect, inject } from 'vitest';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** No wait is decided by time: this only ends one that hangs, before its test does (vitest.config.ts). */
+const WAIT_MS = 150_000;
 
 export const siteUrl: string = inject('siteUrl');
 export const PHONE = { width: 390, height: 844 };
@@ -39,6 +41,7 @@ export async function visit(
   prepare: (page: Page) => Promise<unknown> = async () => undefined,
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: DESK, ...options });
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   const foreign: string[] = [];

@@ -35,7 +35,7 @@ describe.each(['send', 'sign'] as const)('a wallet that can %s', (behaviour) => 
     await expectAccessible(page);
     await picture(page, `pay-by-wallet-${behaviour}`);
     await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
-    await page.getByText('Your token is created and listed.').waitFor({ timeout: 60_000 });
+    await page.getByText('Your token is created and listed.').waitFor();
     await expectAccessible(page);
     expect(await foreignBut(visited.foreign)).toEqual([]);
     expect(visited.complaints).toEqual([]);
@@ -56,7 +56,7 @@ it('deposits USDC and claims the reward in one flow, and a reload resumes it', a
   await page.locator('[data-deposit]').waitFor();
   // The address of the page holds the deposit from the moment that it was sent.
   await page.reload();
-  await page.locator('[data-claim="paid"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-claim="paid"]').waitFor();
   expect(await page.getByLabel('Deposit', { exact: true }).innerText()).toContain('12.5 USDC');
   expect((await deposits()) - before).toBe(12_493_750n);
   await settled(page);
@@ -91,7 +91,7 @@ it('lists a token that exists, paid by wallet', async () => {
   await page.reload();
   await page.getByText('Your wallet has sent the payment.').waitFor();
   expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
-  await page.getByText('The token is listed.').waitFor({ timeout: 60_000 });
+  await page.getByText('The token is listed.').waitFor();
   await expectAccessible(page);
 });
 
