@@ -58,7 +58,9 @@ for (const name of only) {
   const area = AREAS[name];
   if (!area) continue;
   process.stderr.write(`${name}\n`);
-  rows.push(...(await area()));
+  const found = await area();
+  process.stderr.write(`${tableOf(found)}\n`);
+  rows.push(...found);
 }
 const told = `${machine(Math.round((performance.now() - started) / 1_000))}\n\n${tableOf(rows)}`;
 console.log(told);

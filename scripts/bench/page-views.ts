@@ -34,21 +34,26 @@ async function fill(db: D1Database, views: number): Promise<void> {
       )
       .bind(from, to, now, SPREAD_MS, views)
       .run();
+    for (const sql of COUNTERS) await db.prepare(sql).bind(from, to).run();
   }
-  // The counters as if each view had been added.
-  const period = (label: string, format: string) =>
-    `INSERT INTO pageview_periods (period, pageviews, visitors, bots)
-     SELECT '${label}' || strftime('${format}', at_ms / 1000, 'unixepoch'), count(*), count(*) / 3, 0 FROM pageviews GROUP BY 1`;
-  for (const sql of [
-    "INSERT INTO pageview_periods SELECT 'total', count(*), 0, 0 FROM pageviews",
-    period('day ', '%Y-%m-%d'),
-    period('hour ', '%Y-%m-%dT%H'),
-    "INSERT INTO pageview_sources SELECT 'path', path, count(*) FROM pageviews GROUP BY path",
-    `INSERT INTO pageview_sources SELECT 'referrer', substr(referrer, 9, length(referrer) - 9), count(*)
-     FROM pageviews GROUP BY referrer`,
-  ])
-    await db.prepare(sql).run();
 }
+
+/** The counters as if each view of one chunk had been added: a statement over all views outlasts its connection. */
+const CHUNK_ROWS = 'FROM pageviews WHERE id > ?1 AND id <= ?2';
+const periods = (period: string) =>
+  `INSERT INTO pageview_periods (period, pageviews, visitors, bots)
+   SELECT ${period}, count(*), count(*) / 3, 0 ${CHUNK_ROWS} GROUP BY 1
+   ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + excluded.pageviews, visitors = visitors + excluded.visitors`;
+const sources = (kind: string, source: string) =>
+  `INSERT INTO pageview_sources SELECT '${kind}', ${source}, count(*) ${CHUNK_ROWS} GROUP BY 2
+   ON CONFLICT (kind, value) DO UPDATE SET count = count + excluded.count`;
+const COUNTERS = [
+  periods("'total'"),
+  periods("'day ' || strftime('%Y-%m-%d', at_ms / 1000, 'unixepoch')"),
+  periods("'hour ' || strftime('%Y-%m-%dT%H', at_ms / 1000, 'unixepoch')"),
+  sources('path', 'path'),
+  sources('referrer', 'substr(referrer, 9, length(referrer) - 9)'),
+];
 
 const start = async (views: number) => {
   const runtime = await startRuntime({ sluice: sluiceBundle(), limit: await ownBundle('limit') });
