@@ -22,7 +22,7 @@ async function alone(): Promise<number> {
     for (let seed = from; seed < from + each; seed += 1) {
       const verdict = await checkSwapPolicy(finish(hostileDraft(family, seed)));
       if (!verdict.ok && verdict.reason === family.reason) refused += 1;
-      else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'LET THROUGH' : verdict.reason}`);
+      else failures.push(`${family.name} (${seed}): ${verdict.ok ? 'ACCEPTED' : verdict.reason}`);
     }
   }
   return refused;
@@ -37,7 +37,7 @@ const written = (input: PolicyInput): string =>
     typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value,
   );
 
-/** Of a pair, either reason is right, or a third one that both cause. */
+/** For a pair, the reason of either attack is right, or a third one that both cause. */
 async function inPairs(): Promise<number> {
   const random = createRandom(from);
   const partners = (tool: Family['tool']) => FAMILIES.filter((family) => family.tool === tool);
@@ -48,7 +48,7 @@ async function inPairs(): Promise<number> {
       const input = combinedInput(family, partner, seed);
       if (!input || isHonest(input, family.tool, seed)) continue;
       if ((await checkSwapPolicy(input)).ok)
-        failures.push(`${family.name} and ${partner.name} (${seed}): LET THROUGH`);
+        failures.push(`${family.name} and ${partner.name} (${seed}): ACCEPTED`);
       else refused += 1;
     }
   }

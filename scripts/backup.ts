@@ -2,8 +2,8 @@
  * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations.
  * Read-only. If wrangler.toml binds `ANALYTICS_DB`, the rows of that database are in a second file,
  * `FILE.analytics.sql`. `--without a,b` leaves tables out. Arguments after `--` go to `wrangler d1 execute`,
- * instead of `--remote`. If wrangler.toml names no database, it reads the offline world that runs on this
- * machine.
+ * instead of `--remote`. If wrangler.toml contains no database id, it reads the offline world that runs on
+ * this machine.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -162,7 +162,7 @@ function answerSchema(document: ApiDocument, { responses }: Operation): Schema |
   return target && contentOf(target.operation.responses[200]);
 }
 
-/** The member of a creation's answer that shows its outcome: its id, otherwise the last member. */
+/** The member of a creation's response that shows its outcome: its id, otherwise the last member. */
 const outcomeOf = ({ required = [] }: Schema): string =>
   required.includes('id') ? 'id' : (required.at(-1) ?? '');
 
@@ -206,7 +206,7 @@ export function clientTypes(document: ApiDocument): string {
   return [
     '/**\n * Schemas and operations of the API. `npm run docs` writes this file from the API document.\n * @module\n */\n',
     ...types,
-    `/** Input, answer and error codes of each operation. */\nexport type Operations = {\n${signatures.join('')}};\n`,
-    `/**\n * What the client needs to know of each operation. \`once\`: it takes an Idempotency-Key, and its answer has this member.\n * \`post\`: a POST. \`waits\`: it takes \`Prefer: wait\`. \`text\`: it answers text instead of JSON.\n */\nexport const OPERATIONS = {\n${entries.join('')}} as const;\n`,
+    `/** Input, result and error codes of each operation. */\nexport type Operations = {\n${signatures.join('')}};\n`,
+    `/**\n * The properties of each operation that the client uses. \`once\`: it takes an Idempotency-Key, and its response has this member.\n * \`post\`: a POST. \`waits\`: it takes \`Prefer: wait\`. \`text\`: it returns text instead of JSON.\n */\nexport const OPERATIONS = {\n${entries.join('')}} as const;\n`,
   ].join('\n');
 }

@@ -11,7 +11,7 @@ Every failure, 404, 405, 413 and 500 included, is JSON of one shape:
 \`\`\`json
 {
   "error_code": "SWAP_LIMIT_REACHED",
-  "error": "The hour limit of 4 SOL has no room: 4 SOL are in use.",
+  "error": "The hour limit of 4 SOL would be exceeded: 4 SOL are already used.",
   "action": "retry_later",
   "request_id": "6f0c1c0e-6d0a-4a35-9a3e-0d0e8f6f5a11",
   "retryable": true,
@@ -23,7 +23,7 @@ Every failure, 404, 405, 413 and 500 included, is JSON of one shape:
 - Branch on \`error_code\`. Codes are only ever added; a code keeps its meaning.
 - \`retryable\` means that the same request can succeed later without a change. \`retry_after_s\` is the wait in
   seconds, like the header \`Retry-After\`. Repeat a request that spends with the same \`Idempotency-Key\`.
-- \`details\` has the cause and is described under each code. \`error\` is for display and may change.
+- \`details\` contains the cause and is described under each code. \`error\` is for display and may change.
 - \`request_id\` is also the header \`X-Request-Id\` and appears in the operator's log.
 
 ## What to do

@@ -48,13 +48,13 @@ export function licencesPage(): string {
   );
   return `# Licences of what runs in production
 
-Made from the lockfile by \`npm run docs\`; a test fails on a licence outside the list in \`scripts/licences-page.ts\`.
+\`npm run docs\` generates this page from the lockfile. A test fails on a licence outside the list in \`scripts/licences-page.ts\`.
 
-The site publishes the texts of all that its pages load, the font included, in \`/licenses.md\`; the package
-\`sluice-mcp\` has those of its one file in \`THIRD-PARTY.txt\`. Both are made with each build.
+The site publishes the licence texts of everything that its pages load, the font included, in \`/licenses.md\`. The package
+\`sluice-mcp\` contains those of its one file in \`THIRD-PARTY.txt\`. Each build writes both files.
 
-The lockfile pins every package by its hash, and \`npm ci\` runs no install script. Whether one of them has a known
-vulnerability is for \`npm audit --omit=dev\` to say, before each deploy: it asks the registry, which no offline test can.
+The lockfile pins every package by its hash, and \`npm ci\` runs no install script. Before each deployment run
+\`npm audit --omit=dev\`, which reports known vulnerabilities. It needs the registry, so no offline test can replace it.
 
 | package | version | licence |
 |---|---|---|

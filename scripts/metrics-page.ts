@@ -25,7 +25,7 @@ const FIELDS: { readonly [M in Metric]: Readonly<Record<Field<M>, string>> } = {
   operation: {
     kind: '`swap`, `token`, `asry`, `absr` or `refund`',
     state: '`planned`, `signed`, `settling`, `done` or `failed`',
-    detail: 'finer than the state, such as `sent` or `refunded`',
+    detail: 'more precise than the state, such as `sent` or `refunded`',
     reason: 'code of a failure, else empty',
     lamports: 'SOL that it moves, in lamports; 0 once it was refused',
     satoshis: 'BTC that arrived for a swap, in sats',
@@ -202,14 +202,14 @@ function tableOf(metric: Metric): string {
 export const metricsPage = (): string => `# Metrics
 
 With the optional binding \`METRICS\` the service writes data points to Analytics Engine: requests, operations, signatures, upstream calls and
-alarms. Without it nothing is written. A point is made from the line that is logged, except for upstream calls, which have no line.
+alarms. Without it nothing is written. A point is derived from a log line, except for upstream calls, which are not logged.
 
-A point has no id, address, amount of a caller's request or other text that a caller chose. Labels are names of the code: a route is its
-template, and anything else is \`other\`. A binding that fails costs its points and a log line \`metrics_failed\`, never a request.
+A point contains no id, no address, and no amount or text that a caller chose. Labels are names of the code: a route is its
+template, and anything else is \`other\`. If the binding fails, its points are lost and a line \`metrics_failed\` is logged, but no request fails.
 
 ## Switch on
 
-1. Open Analytics Engine in the dashboard once (Workers & Pages). Before that a deployment with the binding fails with the code 10089.
+1. Open Analytics Engine in the dashboard once (Workers & Pages). Until then, a deployment with the binding fails with code 10089.
 2. Remove the \`#\` before the \`METRICS\` block in \`wrangler.toml\`, and before that of \`[env.staging]\`. Each has a dataset of its own, which is
    created by the first point.
 3. Deploy.

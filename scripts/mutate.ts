@@ -102,8 +102,7 @@ async function passes(
   project.provide('mutant', mutant);
   project.provide('seenPath', seenPath);
   const asked = new Set(tests.map(({ moduleId }) => moduleId));
-  // A run after an interrupted one may be interrupted itself: nothing has failed then, and nothing was
-  // tested.
+  // A run after an interrupted one may be interrupted as well. Then no test has failed, and none has run.
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     heard.cases.length = 0;
     heard.modules.length = 0;
@@ -114,7 +113,7 @@ async function passes(
     if (failed || unhandledErrors.length > 0 || ended.some((one) => one.errors().length > 0)) return false;
     if (ended.filter((one) => one.state() === 'passed').length === asked.size) return true;
   }
-  throw new Error('the tests do not run to their end');
+  throw new Error('the tests do not run to completion');
 }
 
 /** Which mutants each test file executes. @throws when a test fails without a mutant */
@@ -177,7 +176,7 @@ for (const area of AREAS.filter(({ name }) => name.includes(values.area))) {
     const { file, line, was, becomes } = mutation;
     const short = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 70);
     console.log(
-      `${relative(ROOT, join(ROOT, file))}:${line} ${short(was)} -> ${short(becomes)}${reached ? '' : ' (no test comes by)'}`,
+      `${relative(ROOT, join(ROOT, file))}:${line} ${short(was)} -> ${short(becomes)}${reached ? '' : ' (no test reaches it)'}`,
     );
   }
 }

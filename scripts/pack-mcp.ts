@@ -63,7 +63,7 @@ const { metafile } = await build({
   logLevel: 'error',
   metafile: true,
 });
-// Only what is left of a module after tree shaking is shipped.
+// Only the part of a module that tree shaking keeps is shipped.
 const shipped = Object.values(metafile.outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 );
@@ -112,7 +112,7 @@ function notices(inputs: readonly string[]): string {
     .join('\n\n');
 }
 
-/** What a package without a license file says of its license. */
+/** The license of a package without a license file, from its manifest. */
 function declared(folder: string): string {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     license?: string;

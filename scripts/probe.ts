@@ -1,12 +1,13 @@
 /**
- * `npm run probe`: a read-only first day against the real upstreams. One dry quote a route with 1Click's pinned key,
- * prices, Bitcoin indexes, Solana nodes, relays; each is one line, and the exit code is 1 when one is RED. Signs nothing,
- * opens nothing, and keeps every answer as a fixture. Each answer is compared in shape with the recorded ones, and calls
- * that were never recorded are named.
+ * `npm run probe`: a read-only check of the real upstreams. It requests one dry quote per route, whose
+ * signature the pinned key of 1Click must verify. It also reads prices, Bitcoin indexes, Solana nodes and
+ * relays. Each check prints one line, and the exit code is 1 when one is RED. It signs and opens nothing, and
+ * stores every response as a fixture. The shape of each response is compared with the recorded ones, and
+ * calls that were never recorded are named.
  *
- * Options: --settings FILE (default .dev.vars, where there is one), --routes a,b (default all), --solana ADDRESS and
- * --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER (default
- * test/fixtures/probe).
+ * Options: --settings FILE (default .dev.vars, if it exists), --routes a,b (default all), --solana ADDRESS
+ * and --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER
+ * (default test/fixtures/probe).
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -56,7 +57,7 @@ const settings: Record<string, string> = {
 };
 const config = readConfig(settings);
 if (config.invalid.length > 0) {
-  console.error(`Not as it must be: ${config.invalid.join(', ')}. Run npm run doctor.`);
+  console.error(`Invalid settings: ${config.invalid.join(', ')}. Run npm run doctor.`);
   process.exit(1);
 }
 const { solanaAddress, bitcoinAddress } = freshKeys(randomBytes);
@@ -71,7 +72,7 @@ const record = (url: string, exchange: unknown): void => {
   const { host } = new URL(url);
   recorded.set(host, [...(recorded.get(host) ?? []), exchange]);
 };
-// All that this process asks goes through the guard, whoever builds the client.
+// Every client of this process uses the guarded fetch, regardless of the code that creates it.
 globalThis.fetch = readOnlyFetch(globalThis.fetch, (exchange) =>
   record(exchange.request.url, exchange),
 ) as typeof fetch;
@@ -80,7 +81,7 @@ const lines = await look(config, reserve, (relay, event) => record(relay, { requ
 for (const { ok, name, text } of lines)
   console.log(hideSecrets(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(28)}  ${text}`, settings));
 
-// What changed since production was recorded. Not RED by itself: the lines above say whether our checks still pass.
+// Changes since production was recorded. They are not RED: the lines above show whether our checks still pass.
 const exchanges = [...recorded.values()].flat().filter((each): each is Exchange => 'text' in Object(each));
 for (const line of shapeDrift(exchanges)) console.log(line);
 

@@ -1,6 +1,6 @@
 /**
- * Plays the deposit scenes on the test chain and keeps what its node says of each transaction, so that the verdicts
- * are tested without a chain: `node scripts/record-deposits.ts`.
+ * Runs the deposit scenes on the test chain and stores its node's record of each transaction, so that the
+ * verdicts are tested without a chain: `node scripts/record-deposits.ts`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const scenes = [];
 for (const { name, expected, signature, treasury, sender = null, held = [] } of played) {
   const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
   const { result } = await callRpc(front.url, 'getTransaction', [signature, options]);
-  if (!result) throw new Error(`${name}: ${signature} is not there`);
+  if (!result) throw new Error(`${name}: the chain does not have ${signature}`);
   const atoms = Object.entries(expected).map(([key, value]) => [key, String(value)]);
   const { logMessages: _, ...meta } = (result as { meta: Meta }).meta;
   // The virtual machine still shows the tokens of an account that was closed; a validator does not.
@@ -59,7 +59,7 @@ for (const { name, expected, signature, treasury, sender = null, held = [] } of 
 }
 const mints = { USDC: world.mints.usdc.mint, USDT: world.mints.usdt.mint };
 const head = `"reserve": "${world.reserve.address}", "mints": ${JSON.stringify(mints)}`;
-// A line a transaction.
+// One line per transaction.
 writeFileSync(
   FILE,
   `{${head}, "scenes": [\n${scenes.map((scene) => JSON.stringify(scene)).join(',\n')}\n]}\n`,

@@ -14,14 +14,14 @@ import type { ApiDocument } from './documents/api-document.ts';
 
 argumentsOrUsage('npm run examples', (args) => readArguments(args, {}));
 const FILE = 'scripts/documents/examples.json';
-/** Where the examples say that the service is. */
+/** The origin of the service in the examples. */
 const ORIGIN = 'https://sluice.example';
 const SEED = 7;
 const TRIES = 60;
 const TRIES_WITH_FAULTS = 4;
 /** Members of a list that are kept. */
 const LIST = 2;
-/** An answer that says no more than a smaller one is not worth its bytes in every Worker. */
+/** Longer responses are left out, because a shorter one shows the same members. */
 const MAX_CHARS = 6_000;
 
 type Recorded = {
@@ -44,7 +44,7 @@ function keep(operationId: string, status: number, body: unknown): Recorded | un
   return entry;
 }
 
-/** Lists are cut, and relays get a public name for their loopback one. Everything else stays as it was said. */
+/** Shortens lists and replaces the loopback names of relays by public ones. Everything else is unchanged. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string')
     return value.replace(/^ws:\/\/127\.0\.0\.1:\d*(\d)$/, 'wss://relay-$1.example');
@@ -66,7 +66,7 @@ try {
     const request = { path, ...(requestBody === undefined ? {} : { body: requestBody }) };
     if (status >= 400) continue;
     const known = entry ?? recorded.get(operationId) ?? { responses: [] };
-    // Of several successes the last is the request to show: what comes before it was a dry run or came too early.
+    // Of several successes the last request is shown: earlier ones were dry runs or came too early.
     recorded.set(operationId, { ...known, request });
   }
   const generators = requestArbitraries(document, knownTexts(visits), visits);
@@ -99,5 +99,5 @@ const sorted = [...recorded].sort(([a], [b]) => (a < b ? -1 : 1));
 writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 execFileSync('node_modules/.bin/biome', ['format', '--write', FILE]);
 const count = sorted.reduce((sum, [, { responses }]) => sum + responses.length, 0);
-console.log(`${count} answers of ${sorted.length} operations in ${FILE}`);
+console.log(`${count} responses of ${sorted.length} operations in ${FILE}`);
 process.exit(0);

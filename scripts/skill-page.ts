@@ -104,8 +104,8 @@ KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 curl -sS -X POST "$API${path('create')}" -H 'content-type: application/json' -H "Idempotency-Key: $KEY" -d '{"amountSol":0.5}'
 \`\`\`
 
-Keep \`id\`. If the answer is lost, send the same call with the same key. It moves nothing twice and returns \`Idempotency-Replayed: true\`.
-Never create a new key because an answer was lost.
+Keep \`id\`. If the response is lost, send the same call with the same key. It moves nothing twice and returns \`Idempotency-Replayed: true\`.
+Never create a new key because a response was lost.
 
 ## 5. Poll
 

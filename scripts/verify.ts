@@ -1,8 +1,9 @@
 /**
  * Checks a service's proof of its reserve from a terminal, without trusting it:
  *   npm run verify -- https://example.org
- * The signatures are checked here; balances and block come from two public explorers, the supply from a public node.
- * `--explorers a,b` and `--rpc url` name others. Five lines; exit code 1 when one is red.
+ * It checks the signatures itself, and reads balances and block from two public explorers and the supply from
+ * a public node. `--explorers a,b` and `--rpc url` name others. It prints five lines; the exit code is 1 when
+ * one is red.
  */
 import * as z from 'zod';
 import { checkProof } from '../src/chain/bitcoin/proof-check.ts';

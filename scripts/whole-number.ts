@@ -10,7 +10,7 @@ export function wholeNumber(option: string, text: string, most: number): number 
   return value;
 }
 
-/** Prints what is wrong and how the script is called; ends the process with code 2. */
+/** Prints the error and the usage, and ends the process with code 2. */
 export function fail(error: unknown, usage: string): never {
   console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
   process.exit(2);

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the pages that are made from the source. */
+/** `npm run docs`: writes the pages that are generated from the source. */
 import { writeFileSync } from 'node:fs';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
 import { generatedPages } from './generated-pages.ts';

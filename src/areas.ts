@@ -9,7 +9,7 @@ import type { Feature, Mount } from './mounted-app.ts';
 export const OPS_PATH = '/api/ops';
 
 type Area = {
-  /** First parts of its paths after `/api/`. */
+  /** First segments of its paths after `/api/`. */
   readonly parts: readonly string[];
   /** Features whose dependencies its routes receive. */
   readonly features: readonly Feature[];

@@ -26,7 +26,7 @@ function checkCaps(settings: Settings): Finding[] {
           problem(
             'caps-contradict',
             'SWAP_MAX_SOL, SWAP_MAX_SOL_HOUR and SWAP_MAX_SOL_DAY are not in ascending order.',
-            'Set one swap to at most the hour, and the hour to at most the day.',
+            'The limit of one swap must be at most that of an hour, and that of an hour at most that of a day.',
           ),
         ]
       : []),

@@ -140,7 +140,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
       note(
         'quotes-spent',
         'Reads have used all bridge quotes of this window.',
-        'Wait; if it repeats, ask for a larger quota with NEAR_INTENTS_JWT.',
+        'Wait; if it happens again, request a larger quota with NEAR_INTENTS_JWT.',
       ),
     );
   for (const { trigger, lastRunAt, ok } of cron ?? [])
@@ -192,7 +192,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         problem(
           'operation-held',
           `${custody.heldOperations} operations await the operator.`,
-          '`npm run ops -- held` lists them; docs/custody.md has the next steps.',
+          '`npm run ops -- held` lists them; docs/custody.md lists the next steps.',
         ),
       );
     if (custody.mirrorBehindSince !== null)
@@ -224,8 +224,8 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
       found.push(
         note(
           'cap-used-up',
-          `No room is left under: ${spent.join(', ')}.`,
-          'Wait, or raise the cap if that is what you want.',
+          `These limits are used up: ${spent.join(', ')}.`,
+          'Wait, or raise the limit if you want to.',
         ),
       );
   }

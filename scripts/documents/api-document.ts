@@ -1,6 +1,6 @@
 /**
- * The API document (OpenAPI 3.0.3) of the mounted routes: their schemas, the possible answers of the
- * middleware, the meaning of every error code, and recorded answers as examples.
+ * The API document (OpenAPI 3.0.3) of the mounted routes: their schemas, the possible responses of the
+ * middleware, the meaning of every error code, and recorded responses as examples.
  * @module
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
@@ -24,22 +24,19 @@ export type Method = (typeof METHODS)[number];
 const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL into it, mints ABSR against it, pays ASRY claims, sells SPL tokens
 and their listing, and reads pools and Nostr feeds. No request needs credentials.
 
-- **Units.** A number beside a string of atoms (\`...Lamports\`, \`...Satoshis\`) is the same amount; the string loses no digit. Amounts in
-  are read from their digits, with or without an exponent. Digits beyond the unit are dropped, never rounded up: the string of atoms in
-  the response is the amount that was understood.
+- **Units.** Each amount also comes as a string in its smallest unit (\`...Lamports\`, \`...Satoshis\`), which is exact. Amounts in requests are parsed from their digits, with or without an exponent. Decimal places beyond the smallest unit are dropped, never rounded up. The string in the response is the amount that is used.
 - **Bodies.** An optional member may be null, which means absent. Unknown members are ignored, except by \`POST /api/swap/create\`: it
   refuses them, because a misspelt \`dry_run\` would spend.
 - **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
   CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
-- **Errors** have one body. \`error_code\` is stable, \`action\` says what to do next, \`retryable\` whether the same request can succeed
-  later. A failed upstream is an error or a value marked \`stale\`, never an empty list.
+- **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later. A failed upstream is an error or a value marked \`stale\`, never an empty list.
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes. A final state is returned at once.
 - **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every route that has one, refused or not.
-- **Age.** \`as_of\` says when figures were read. \`Cache-Control: no-cache\` on a read of the reserve reads again what the newest operations
+- **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve reads again what the newest operations
   have changed.
-- **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat gets the first answer.
+- **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
 - Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
   \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
 
@@ -47,10 +44,10 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 const TAGS: Readonly<Record<string, string>> = {
   status: 'Health of the service: what works, what is paused, and which limits are used up.',
   reserves: 'Addresses, balances, transactions and the signed ownership proof of the reserve.',
-  absr: 'ABSR, the token that stands for the satoshis of the reserve: prices, supply and mints.',
+  absr: 'ABSR, the token that is backed by the satoshis of the reserve: prices, supply and mints.',
   swap: 'Swaps of reserve SOL into BTC. The service signs; the caller only names an amount.',
   tokens: 'Token creations and listings, each paid in SOL by an invoice, and the tokens that are listed.',
-  exchange: 'Exchanges between currencies by a provider: the caller pays in and is paid out.',
+  exchange: 'Exchanges between currencies by a provider: the caller pays one currency and receives another.',
   asry: 'ASRY rewards for deposits of USDC or USDT.',
   pools: 'Pools of a decentralized exchange, read from its API or from the chain.',
   nostr: 'Posts of kind 1111 from Nostr relays.',
@@ -78,7 +75,7 @@ const HEADERS = {
   },
   ETag: { description: 'For If-None-Match', schema: { type: 'string' as const } },
   'Idempotency-Replayed': {
-    description: '`true` when this is the stored answer of an earlier request with the same key',
+    description: '`true` when this is the stored response to an earlier request with the same key',
     schema: { type: 'string' as const, enum: ['true'] },
   },
   RateLimit: {
@@ -105,7 +102,7 @@ const headers = (...names: (keyof typeof HEADERS)[]) =>
 /**
  * @param app      the router with every route mounted
  * @param errors   the merged table of error codes
- * @param examples recorded answers by operationId
+ * @param examples recorded responses by operationId
  * @param baseUrl  origin of the service; empty if not configured
  */
 export function apiDocument(
@@ -203,7 +200,7 @@ function addInternal(responses: Responses): void {
   };
 }
 
-/** The codes of an error answer; none for any other schema. */
+/** The codes of an error response; none for any other schema. */
 export function codesOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const parts: unknown[] = [...list(Reflect.get(schema, 'allOf')), ...list(Reflect.get(schema, 'anyOf'))];

@@ -1,5 +1,5 @@
 /**
- * Requests and answers of the service on the offline world, recorded by `npm run examples`. Never edited by
+ * Requests and responses of the service on the offline world, recorded by `npm run examples`. Never edited by
  * hand.
  * @module
  */

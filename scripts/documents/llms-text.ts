@@ -29,12 +29,12 @@ const INTRODUCTION = `# Sluice
 
 const RULES = `## How to call it
 
-- Send JSON with \`content-type: application/json\`. Answers are JSON unless said otherwise.
+- Send JSON with \`content-type: application/json\`. Responses are JSON unless stated otherwise.
 - Every failure is \`{error_code, error, action, request_id, retryable, retry_after_s?, details?}\`. Branch on \`error_code\`; wait
-  \`retry_after_s\` seconds before you repeat a \`retryable\` one; \`details\` says what to repair. Any route can answer \`INTERNAL\`.
+  \`retry_after_s\` seconds before you repeat a \`retryable\` one; \`details\` names what to correct. Any route can return \`INTERNAL\`.
 - To spend, send an \`Idempotency-Key\` header of 16 to 128 visible ASCII characters and keep it: a repeat with the same key and body
-  gets the first answer and moves nothing. Where \`dry_run\` exists, try with \`true\` first.
-- \`status: waiting\` means poll again after \`nextPollSeconds\`. Only \`finished\` means that the money is there.
+  returns the first response and moves nothing. Where \`dry_run\` exists, try with \`true\` first.
+- \`status: waiting\` means poll again after \`nextPollSeconds\`. Only \`finished\` means that the money has arrived.
 - A value with \`stale: true\` is older than usual, since its source is down. \`null\` means not known, never zero.
 - The swap flow: GET /api/swap/min, GET /api/swap/estimate, POST /api/swap/create with \`dry_run\`, the same with an Idempotency-Key,
   then GET /api/swap/status/{id} until it is not \`waiting\`.`;

@@ -1,2 +1,2 @@
-/** Name of the global that asks whether a mutation is on. */
+/** Name of the global function that returns whether a mutation is on. */
 export const SWITCH = '__mutated';

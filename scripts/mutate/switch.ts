@@ -1,17 +1,20 @@
-/** Runs before each test file of a mutation run: throws the one switch, and notes which ones the tests come by. */
+/**
+ * Runs before each test file of a mutation run: turns on one switch, and records which switches the tests
+ * reach.
+ */
 import { appendFileSync } from 'node:fs';
 import { afterAll, beforeEach, expect, inject } from 'vitest';
 import { SWITCH } from './switch-name.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Number of the switch that is thrown; -1 for none. */
+    /** Number of the switch that is on; -1 for none. */
     mutant: number;
-    /** File that gets the numbers of the switches that were asked; empty where nobody wants to know. */
+    /** File to which the numbers of the reached switches are written; empty if they are not needed. */
     seenPath: string;
   }
   interface TaskMeta {
-    /** The switch that was thrown while the test ran. */
+    /** The switch that was on while the test ran. */
     mutant?: number;
   }
 }
@@ -19,7 +22,7 @@ declare module 'vitest' {
 const mutant = inject('mutant');
 const seenPath = inject('seenPath');
 const seen = new Set<number>();
-/** A loop that a mutant made endless ends here; no honest test asks one switch so often. */
+/** Ends a loop that a mutant made endless; no normal test reads one switch so often. */
 const MOST_LOOKS = 30_000_000;
 let looks = 0;
 

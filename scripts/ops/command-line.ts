@@ -1,6 +1,6 @@
-/** From what was typed to what is sent: the operator's commands as words. */
+/** Turns the operator's command line into the request that is sent. */
 
-/** What a command says to `POST /api/ops`; its words follow the name in this order. */
+/** A command that is sent to `POST /api/ops`, and the arguments that follow its name. */
 type Remote = {
   readonly words: readonly string[];
   readonly does: string;
@@ -10,34 +10,34 @@ type Remote = {
 const plain = (name: string, does: string): Remote => ({ words: [], does, send: () => ({ name }) });
 
 export const REMOTE: Readonly<Record<string, Remote>> = {
-  pause: plain('pause', 'nothing new is signed'),
-  resume: plain('resume', 'signing goes on'),
-  operations: plain('operations', 'the newest operations'),
-  held: plain('held', 'what waits for you'),
+  pause: plain('pause', 'stop signing new transactions'),
+  resume: plain('resume', 'allow signing again'),
+  operations: plain('operations', 'list the newest operations'),
+  held: plain('held', 'list the operations that await the operator'),
   retry: {
     words: ['<id>'],
-    does: 'look at an operation again now',
+    does: 'check an operation again now',
     send: (id) => ({ name: 'retry', id }),
   },
   refund: {
     words: ['<invoice|listing|payment>'],
-    does: 'pay back what is owed, to its payer',
+    does: 'refund what is owed, to its payer',
     send: (id) => ({ name: 'refund', id }),
   },
-  reconcile: plain('reconcile', 'rebuild a doubted journal from D1 and the chain'),
+  reconcile: plain('reconcile', 'rebuild a suspect journal from D1 and the chain'),
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
-  'trust-programs': plain('trust-programs', 'take the programs of the LI.FI route as they are deployed now'),
-  balances: plain('balances', 'what reserve and treasury hold'),
-  'refund-due': plain('refund-due', 'payments that bought nothing'),
+  'trust-programs': plain('trust-programs', 'trust the programs of the LI.FI route as currently deployed'),
+  balances: plain('balances', 'show the balances of reserve and treasury'),
+  'refund-due': plain('refund-due', 'list the payments that bought nothing'),
   'mint --dry-run': {
     words: [],
-    does: 'what the daily mint would do now, and its history',
+    does: 'show what the daily mint would do now, and its history',
     send: () => ({ name: 'mint', dry_run: true }),
   },
-  'proof message': plain('proof-message', 'the text to sign offline, on stdout'),
+  'proof message': plain('proof-message', 'print the text to sign offline, on stdout'),
   'proof submit': {
     words: ['<signature>'],
-    does: 'hand in the signature of that text',
+    does: 'submit the signature of that text',
     send: (signature) => ({ name: 'proof-submit', signature }),
   },
 };
@@ -63,10 +63,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 
 export const USAGE = [
   'npm run ops -- COMMAND',
-  '  keygen [--out FILE]       fresh keys and secrets, made here; with --out into a file that only you can read',
+  '  keygen [--out FILE]       create keys and secrets on this machine; with --out in a file that only you can read',
   ...Object.entries(REMOTE).map(
     ([name, { words, does }]) => `  ${[name, ...words].join(' ').padEnd(25)} ${does}`,
   ),
-  'All but keygen call the service at API_BASE_URL with OPS_SECRET, both from the environment; without them, the',
-  'offline world that runs on this machine.',
+  'All commands except keygen call the service at API_BASE_URL with OPS_SECRET, both from the environment.',
+  'Without them they call the offline world that runs on this machine.',
 ].join('\n');

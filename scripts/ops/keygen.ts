@@ -1,4 +1,7 @@
-/** Fresh keys and secrets of a deployment, as lines of a settings file. Made here from the machine's randomness alone. */
+/**
+ * Creates the keys and secrets of a deployment as lines of a settings file, only from this machine's
+ * randomness.
+ */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base58, hex } from '@scure/base';
@@ -20,14 +23,14 @@ export function freshKeys(randomBytes: (length: number) => Uint8Array): FreshKey
   const bitcoinKey = secp256k1.utils.randomSecretKey(randomBytes(48));
   const bitcoinAddress = deriveAddress(bitcoinKey, 'p2wpkh');
   const lines = [
-    `# The reserve on Solana: ${solanaAddress}. Hot: whoever holds this key holds its SOL.`,
+    `# The reserve on Solana: ${solanaAddress}. A hot key: its holder can spend all SOL of the reserve.`,
     `SOLANA_PRIVATE_KEY=${base58.encode(new Uint8Array([...seed, ...publicKey]))}`,
     '',
-    '# The reserve on Bitcoin. Keep its key offline; set it here only if the service shall sign proofs itself.',
+    '# The reserve on Bitcoin. Keep its key offline; set it here only if the service is to sign proofs itself.',
     `RESERVE_BTC_ADDRESS=${bitcoinAddress}`,
     `# BTC_PRIVATE_KEY_WIF=${WIF(NETWORK).encode(bitcoinKey)}`,
     '',
-    '# Mint keys of sold tokens come from this and the invoice. Never change it while an invoice is open.',
+    '# The mint keys of sold tokens are derived from this seed and the invoice. Never change it while an invoice is open.',
     `MINT_KEY_SEED=${hex.encode(randomBytes(32))}`,
     '',
     '# For `npm run ops`.',

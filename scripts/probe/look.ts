@@ -1,4 +1,4 @@
-/** The read-only first day: one question to every upstream, and what the answers are worth. */
+/** Reads every upstream once and reports whether the service can use the results. */
 import { type NostrEvent, requestText } from '../../src/chain/nostr/nip01.ts';
 import type { Config } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
@@ -19,7 +19,7 @@ const COMMENTS = { kinds: [1111], limit: 3 };
 const good = (name: string, text: string): Line => ({ ok: true, name, text });
 const bad = (name: string, text: string): Line => ({ ok: false, name, text });
 
-/** Only our own words: a message of the platform may quote a URL with a key in it. */
+/** Only our own error texts: a message of the platform may quote a URL that contains a key. */
 const why = (error: unknown): string =>
   error instanceof AppError ? String(error.details?.reason ?? error.code) : 'no answer';
 
@@ -46,7 +46,7 @@ async function each<S extends { readonly name: string }, T>(
 const values = <T>(answers: readonly Asked<T>[]): T[] =>
   answers.flatMap(({ value }) => (value === undefined ? [] : [value]));
 
-/** @param onEvent told of each verified event of a relay */
+/** @param onEvent called for each verified event of a relay */
 export async function look(
   config: Config,
   reserve: Reserve,
@@ -75,7 +75,7 @@ export async function look(
     lookAtRelays(config.NOSTR_RELAYS, onEvent),
     readMore(config, rpc, reserve),
   ]);
-  // After the prices, since each quote is held against them.
+  // After the prices, because each quote is compared with them.
   const agreed = agreePrices(values(prices), MAX_DIVERGENCE_BPS);
   const quotes = await lookAtRoutes(config, reserve, agreed.ok ? agreed.price : undefined);
   return [
@@ -107,7 +107,7 @@ function lag(slots: readonly bigint[]): Line {
   return apart > MAX_LAG ? bad('nodes', `${apart} slots apart`) : good('nodes', `within ${apart} slots`);
 }
 
-/** One dry quote a route; it must pass every check that a real one must, the pinned key of 1Click among them. */
+/** One dry quote per route. It must pass the same checks as a real one, the pinned key of 1Click included. */
 async function lookAtRoutes(
   config: Config,
   reserve: Reserve,
@@ -127,7 +127,7 @@ async function lookAtRoutes(
           );
         const { expectedSats, minimumSats, etaSeconds } = verdict.quote;
         const fair = price && fairSats(ASKED, price);
-        const cost = fair ? `, ${((fair - expectedSats) * 10_000n) / fair} bps under the market` : '';
+        const cost = fair ? `, ${((fair - expectedSats) * 10_000n) / fair} bps below the market` : '';
         const eta = etaSeconds === null ? '' : `, ${etaSeconds} s`;
         const asked = `${formatAmount(ASKED, SOL_DECIMALS)} SOL`;
         return good(
@@ -141,7 +141,9 @@ async function lookAtRoutes(
   );
 }
 
-/** Answers whose shape is compared, and that no line above reads. What fails here is seen in the shapes. */
+/**
+ * Reads responses that no check above uses, so that their shapes are compared. A failure shows in the shapes.
+ */
 async function readMore(
   config: Config,
   rpc: ReturnType<typeof clients>['rpc'],
@@ -175,5 +177,5 @@ async function lookAtRelays(
   );
 }
 
-/** What was asked of every relay, for the record. */
+/** The request that was sent to every relay, for the fixture. */
 export const RELAY_REQUEST = requestText('probe', COMMENTS);

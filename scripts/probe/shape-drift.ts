@@ -1,4 +1,4 @@
-/** How the answers that the probe got differ in shape from those that production was recorded with. */
+/** How the shapes of the probe's responses differ from the recorded production responses. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Exchange } from './read-only-fetch.ts';
@@ -14,7 +14,7 @@ type Answered = {
   readonly body: unknown;
 };
 
-/** The differences of an answer, or undefined where production was never recorded with such an answer. */
+/** The differences of a response, or undefined if no such production response was recorded. */
 function differencesOf({ call, status, body }: Answered): string[] | undefined {
   if (/^POST .*\/v0\/quote$/.test(call)) {
     if (status === 400) return shapeDifferences(recorded('one-click/quote-400-invalid.json'), body);
@@ -39,7 +39,7 @@ function tokenDifferences(body: unknown): string[] {
   });
 }
 
-/** Only version 1 and the refusal of it were recorded. The budget is the sender's choice. */
+/** Only version 1 and its refusal were recorded. The sender chooses the budget. */
 function transactionDifferences(body: unknown): string[] | undefined {
   const answer = Object(body) as { result?: { version?: unknown }; error?: { code?: unknown } };
   if (answer.error?.code === -32015)
@@ -61,14 +61,17 @@ const answeredBy = ({ request, status, text }: Exchange): Answered => {
   return { call, status, body: readJson(text) };
 };
 
-/** A path without what differs from call to call or may be a key: addresses, ids and hashes. */
+/** A path without addresses, ids and hashes, which differ between calls or may be keys. */
 const pathOf = (path: string): string =>
   path
     .split('/')
     .map((part) => (/^[\w-]{20,}$/.test(part) ? ':id' : part))
     .join('/');
 
-/** One line for each difference; one for each call whose answers are as recorded, or were never recorded. */
+/**
+ * One line for each difference, and one for each call whose responses match the recorded ones or were never
+ * recorded.
+ */
 export function shapeDrift(exchanges: readonly Exchange[]): string[] {
   const byCall = new Map<string, Answered[]>();
   for (const exchange of exchanges) {
@@ -84,7 +87,7 @@ export function shapeDrift(exchanges: readonly Exchange[]): string[] {
     if (differences.size > 0) return [...differences].map((difference) => `shape ${call}: ${difference}`);
     if (compared.length > 0) return [`shape ${call}: as recorded`];
     const statuses = [...new Set(answers.map(({ status }) => status))].join(', ');
-    return [`shape ${call}: no recorded answer to compare with (status ${statuses})`];
+    return [`shape ${call}: no recorded response to compare with (status ${statuses})`];
   });
 }
 

@@ -1,6 +1,6 @@
-/** Compares JSON with a recorded answer of production, member by member. */
+/** Compares JSON with a recorded production response, member by member. */
 
-/** Vocabularies of text. A text that fits none of them is free text, which may become any other text. */
+/** Forms of text. A text that matches none of them is free text, which may become any other text. */
 const VOCABULARIES: readonly (readonly [string, RegExp])[] = [
   ['integer text', /^-?\d+$/],
   ['decimal text', /^-?\d+\.\d+$/],
@@ -19,8 +19,9 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * How `actual` differs from `recorded`: a missing member, another type, another vocabulary of a text, fewer list entries
- * than one where the record has some. Further members are no difference, and lists are compared by their first entries.
+ * How `actual` differs from `recorded`: a missing member, a different type, a different form of a text, or an
+ * empty list where the recorded one has entries. Additional members do not count, and lists are compared by
+ * their first entries.
  * @param varies paths such as `quote.depositMemo` whose type depends on the request
  */
 export function shapeDifferences(
@@ -30,7 +31,7 @@ export function shapeDifferences(
   path = '',
 ): string[] {
   if (varies.includes(path)) return [];
-  const at = path === '' ? 'the answer' : path;
+  const at = path === '' ? 'the response' : path;
   const [was, is] = [typeOf(recorded), typeOf(actual)];
   if (was !== is) return [`${at}: ${was} is now ${is}`];
   if (typeof recorded === 'string' && typeof actual === 'string') {

@@ -208,7 +208,7 @@ export function judgeVaultSwap(
   if (swap.lamports === 0n) return refusal('chainflip_amount');
   const minimumSats = minimumOutput(swap);
   if (swap.minimumPrice === 0n || minimumSats < expected.minimumSats) return refusal('chainflip_minimum');
-  // A minimum above the expected output is never filled: the swap would only cost its fees and come back.
+  // A minimum above the expected output is never met: the swap would be refunded, less its fees.
   if (minimumSats > expected.expectedSats) return refusal('chainflip_unfillable');
   if (swap.retryBlocks > MAX_RETRY_BLOCKS) return refusal('chainflip_retry');
   if (swap.dca) return refusal('chainflip_dca');

@@ -1,6 +1,6 @@
 /**
- * The second route: LI.FI reaches more liquidity and builds the transaction. This file returns a quote that answers our
- * request; the transaction policy must pass its bytes before anything is signed.
+ * The second route: LI.FI reaches more liquidity and builds the transaction. This file returns a quote that
+ * matches our request; the transaction policy must pass its bytes before anything is signed.
  * @module
  */
 import { type Lamports, lamports, sats } from '../core/amount.ts';

@@ -37,7 +37,7 @@ export type QuoteVerdict =
   | { readonly ok: true; readonly quote: SwapQuote }
   | { readonly ok: false; readonly reason: string };
 
-/** The bridge's report of a swap. Money counts only when our own view of the chains shows it. */
+/** The bridge's report of a swap. A payment counts only when our own reads of the chains show it. */
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }

@@ -46,9 +46,9 @@ const WRITTEN = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 /**
  * Exact atoms of a caller's number, which may have an exponent. A sign is refused.
  *
- * @param excess treatment of digits beyond the unit. `drop` rounds down to the atom, because a sum of doubles
- * such as
- * `0.30000000000000004` has digits that the caller did not intend; `refuse` is for amounts that are compared
+ * @param excess treatment of decimal places beyond one atom. `drop` rounds down to the atom, because a sum of
+ * doubles such as `0.30000000000000004` has digits that the caller did not intend. `refuse` is for amounts
+ * that are compared
  */
 export function parseWrittenAmount(text: string, decimals: number, excess: 'drop' | 'refuse'): ParsedAmount {
   if (text.length > MAX_TEXT) return { ok: false, reason: /^\d/.test(text) ? 'too_large' : 'not_a_decimal' };
@@ -57,7 +57,7 @@ export function parseWrittenAmount(text: string, decimals: number, excess: 'drop
   const [, whole = '', fraction = '', exponent = '0'] = match;
   const digits = whole + fraction;
   if (/^0+$/.test(digits)) return { ok: true, atoms: 0n };
-  // Digits before the point when the unit is the atom.
+  // Number of digits of the whole amount in atoms.
   const length = whole.length + Number(exponent) + decimals;
   if (length > 2 * MAX_TEXT) return { ok: false, reason: 'too_large' };
   if (excess === 'refuse' && /[1-9]/.test(digits.slice(Math.max(length, 0))))

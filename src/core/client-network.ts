@@ -1,5 +1,5 @@
 /**
- * How a client is named by limits, and the networks that it is counted under. Its address is never logged or
+ * How limits identify a client, and the networks whose limits also count it. Its address is never logged or
  * stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may
  * own many addresses, so a limit per address alone would not bound such a client.
  * @module

@@ -8,7 +8,7 @@
 export const ERROR_ACTIONS = {
   fix_request: 'Correct the fields named in error and details, then send the request again.',
   check_id:
-    'Check the id in the path or body. It must be an id from an earlier answer: id of a swap, invoice_id, listing_request_id or the signature of a deposit.',
+    'Check the id in the path or body. It must be an id from an earlier response: id of a swap, invoice_id, listing_request_id or the signature of a deposit.',
   retry_later: 'Nothing was lost. Wait retry_after_s seconds (30 if absent), then repeat the request.',
   retry_with_same_key:
     'Wait retry_after_s seconds, then repeat the request with the same Idempotency-Key. It returns the first outcome.',
@@ -117,7 +117,7 @@ const CODES = {
     "Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum.",
   ),
   SWAP_LIMIT_REACHED: unavailable(
-    'A cap has no room: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds.',
+    'The amount would exceed a swap limit: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds.',
   ),
   SWAPS_PAUSED: unavailable(
     'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',
@@ -138,7 +138,7 @@ const CODES = {
 
   // Exchange
   EXCHANGE_CURRENCY_UNKNOWN: badRequest(
-    "The provider does not have this currency; details.candidates lists the ticker's codes by network.",
+    "The provider does not support this currency; details.candidates lists the ticker's codes by network.",
   ),
   EXCHANGE_PAIR_INACTIVE: badRequest('The provider does not exchange this pair right now.'),
   EXCHANGE_AMOUNT_OUT_OF_RANGE: badRequest(
@@ -187,7 +187,7 @@ const CODES = {
   DEPOSIT_HELD: permanent(
     409,
     'contact_operator',
-    'The chain does not show clearly who sent the deposit; details.reason has the reason.',
+    'The chain does not show clearly who sent the deposit; details.reason names the cause.',
   ),
   DEPOSIT_BOTH_ASSETS: permanent(
     409,
@@ -225,7 +225,7 @@ const CODES = {
   RELAYS_FAILED: transient(
     500,
     'retry_later',
-    'No relay answered and no earlier answer is stored; relay_status has each failure.',
+    'No relay answered and no earlier result is stored; relay_status lists each failure.',
   ),
 
   // Tokens, listings and their payments

@@ -38,7 +38,7 @@ const D1_FLUSH_TIMEOUT_MS = 2_000;
 
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
-/** `begin` stays inside the object. The verbs around it decide what may begin; a caller cannot. */
+/** Callers cannot reach `begin`: only the custodian's own verbs decide which operation may begin. */
 export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
   const { now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);

@@ -22,7 +22,7 @@ type AmountRules = {
   readonly decimals: number;
   /** Smallest amount accepted, in atoms. */
   readonly minimum: bigint;
-  /** Whether digits below one atom are dropped or refused. */
+  /** Whether decimal places beyond one atom are dropped or refused. */
   readonly excess: 'drop' | 'refuse';
   readonly description: string;
   readonly example: string;

@@ -32,7 +32,7 @@ export type Failure = {
 
 const NEXT_STEPS: Record<ErrorAction, string> = {
   fix_request: 'Correct the argument named in the error and call the tool again.',
-  check_id: 'Check the id: use the exact value from the answer of the creating call.',
+  check_id: 'Check the id: use the exact value that the creating call returned.',
   retry_later:
     'Nothing was lost. Wait for retry_after_s seconds (30 if it is absent), then make the same call.',
   retry_with_same_key:

@@ -53,7 +53,7 @@ export const dollarAmount = decimalAmount(6, 'Deposited amount, in whole USDC or
 export const dryRun = z
   .boolean()
   .optional()
-  .describe('true: check everything and move nothing. The answer has dry_run: true');
+  .describe('true: check everything and move nothing. The result has dry_run: true');
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 visible ASCII characters')

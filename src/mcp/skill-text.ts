@@ -46,8 +46,8 @@ KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 curl -sS -X POST "$API/api/swap/create" -H 'content-type: application/json' -H "Idempotency-Key: $KEY" -d '{"amountSol":0.5}'
 \`\`\`
 
-Keep \`id\`. If the answer is lost, send the same call with the same key. It moves nothing twice and returns \`Idempotency-Replayed: true\`.
-Never create a new key because an answer was lost.
+Keep \`id\`. If the response is lost, send the same call with the same key. It moves nothing twice and returns \`Idempotency-Replayed: true\`.
+Never create a new key because a response was lost.
 
 ## 5. Poll
 
@@ -88,7 +88,7 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 
 | action | next step |
 |---|---|
-| \`check_id\` | Check the id: use the exact value from the answer of the creating call. |
+| \`check_id\` | Check the id: use the exact value that the creating call returned. |
 | \`contact_operator\` | The service's operator must act. Show the error to the user; do not retry. |
 | \`fix_request\` | Correct the argument named in the error and call the tool again. |
 | \`report_request_id\` | Tell the user the request_id, so that the operator can find the cause. Do not retry at once. |
@@ -118,7 +118,7 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
 | \`RATE_LIMITED\` | Too many requests from this address. Wait for Retry-After seconds. | \`retry_later\` |
 | \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells them apart. | \`retry_later\` |
-| \`SWAP_LIMIT_REACHED\` | A cap has no room: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds. | \`retry_later\` |
+| \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
 | \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream names it. | \`retry_later\` |
 `;

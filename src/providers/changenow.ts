@@ -223,7 +223,7 @@ const NUMBER = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 /**
  * An amount from parsed JSON: a number, an exact number or decimal text; undefined for anything else.
  *
- * @param rounding of digits beyond the 18th; `up` for minimum amounts
+ * @param rounding of decimal places beyond the 18th; `up` for minimum amounts
  */
 export function readCoins(value: unknown, rounding: 'down' | 'up' = 'down'): AttoCoins | undefined {
   const match = NUMBER.exec(numberText(value) ?? '');

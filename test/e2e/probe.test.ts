@@ -120,7 +120,7 @@ it('compares every answer with the recorded ones, and names the calls that were 
   expect(said).toContain('shape GET /v0/tokens: as recorded');
   expect(said).toContain('shape getTransaction: as recorded');
   for (const call of ['GET /v0/status', 'getEpochInfo', 'GET /api/blocks/tip/height', 'POST /info'])
-    expect(said).toContain(`shape ${call}: no recorded answer to compare with (status`);
+    expect(said).toContain(`shape ${call}: no recorded response to compare with (status`);
 });
 
 it('moves nothing: one dry quote, no deposit address, no transaction', async () => {

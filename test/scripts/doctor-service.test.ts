@@ -55,6 +55,6 @@ it('names every limit that has no room left, whichever module declares it', asyn
     { name: 'new_cap', left: '0' },
   ];
   expect(await found({ limits })).toMatchObject([
-    { name: 'cap-used-up', level: 'note', what: 'No room is left under: creations_day, new_cap.' },
+    { name: 'cap-used-up', level: 'note', what: 'These limits are used up: creations_day, new_cap.' },
   ]);
 });

@@ -56,9 +56,9 @@ it('names calls that were never recorded, without addresses and keys', () => {
       rpc('getTransaction', '{"result":null}'),
     ]),
   ).toEqual([
-    'shape GET /api/address/:id: no recorded answer to compare with (status 200)',
-    'shape GET /v1/quote: no recorded answer to compare with (status 404)',
-    'shape getEpochInfo: no recorded answer to compare with (status 200)',
-    'shape getTransaction: no recorded answer to compare with (status 200)',
+    'shape GET /api/address/:id: no recorded response to compare with (status 200)',
+    'shape GET /v1/quote: no recorded response to compare with (status 404)',
+    'shape getEpochInfo: no recorded response to compare with (status 200)',
+    'shape getTransaction: no recorded response to compare with (status 200)',
   ]);
 });

@@ -1,6 +1,6 @@
 /**
- * Client of the Sluice API: typed calls, idempotency keys made and kept, waiting built in, errors as values. No dependency;
- * runs wherever `fetch` does.
+ * Client of the Sluice API: typed calls, generated and stored idempotency keys, waiting, and errors as
+ * values. It has no dependency and runs wherever `fetch` does.
  * @module
  */
 import { type KeyStore, memoryKeys, releaseKey, takeKey } from './keys.ts';
@@ -36,7 +36,7 @@ export type Result<Name extends OperationName> =
       readonly ok: true;
       readonly value: Answer<Name>;
       readonly headers: Headers;
-      /** True when this is the stored answer of an earlier call with the same key. */
+      /** True when this is the stored response to an earlier call with the same key. */
       readonly replayed: boolean;
       /** The key that was sent. */
       readonly idempotencyKey?: string;
@@ -52,9 +52,15 @@ export type Result<Name extends OperationName> =
 
 export type CallOptions = {
   readonly signal?: AbortSignal;
-  /** Seconds that the service may wait for a change before it answers, at most 55. Ignored where it does not wait. */
+  /**
+   * Seconds that the service may wait for a change before it responds, at most 55. Ignored by operations that
+   * do not wait.
+   */
   readonly wait?: number;
-  /** Figures as of the last operation, past every cache. For a caller that has just watched one end. */
+  /**
+   * Requests figures that include the last operation, bypassing every cache. For a caller that has just seen
+   * an operation end.
+   */
   readonly fresh?: boolean;
   /** Replaces the key that the client would make, 16 to 128 visible ASCII characters. */
   readonly idempotencyKey?: string;
@@ -75,7 +81,7 @@ export type ClientOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Keys whose outcome is unknown. Default: in memory. A `Map` works, and so does a wrapper of `sessionStorage`. */
   readonly keys?: KeyStore;
-  /** Milliseconds until a call without `wait` is given up. Default: 45,000. */
+  /** Milliseconds until a call without `wait` times out. Default: 45,000. */
   readonly timeoutMs?: number;
 };
 
@@ -101,13 +107,13 @@ export type Client = {
 };
 
 const DEFAULT_TIMEOUT_MS = 45_000;
-/** What a call that waits gets beyond its wait, for the way there and back. */
+/** Additional time for a call that waits, for the network. */
 const WAIT_MARGIN_MS = 15_000;
-/** Far more than any answer. */
+/** Far more than any response. */
 const MAX_CHARS = 2_000_000;
 const UNTIL_WAIT_SECONDS = 25;
 const POLL_MS = 3_000;
-/** Between the starts of two reads that the service has waited for. */
+/** Minimum interval between the starts of two reads that the service may delay. */
 const MIN_ROUND_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
@@ -115,7 +121,7 @@ type Body = Readonly<Record<string, unknown>>;
 type Spec = {
   readonly path: string;
   readonly post?: true;
-  /** The member that its answer must have. */
+  /** The member that its response must have. */
   readonly once?: string;
   readonly waits?: true;
   readonly text?: true;
@@ -126,7 +132,7 @@ export function createClient(options: ClientOptions): Client {
   return { call, until: (...given) => until(call, ...given) };
 }
 
-/** `call` alone, for a page that waits in its own way and keeps its keys. */
+/** Only `call`, for a page with its own waiting and its own store of keys. */
 export function createCall({
   baseUrl,
   fetch: send = (url, init) => fetch(url, init),
@@ -134,10 +140,13 @@ export function createCall({
   keys,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 }: ClientOptions & { readonly keys: KeyStore }): Call {
-  /** Of the last answer that caused rows: later reads then see them, even from a database replica. */
+  /**
+   * The bookmark of the last response that changed the database: later reads then see the change, even from a
+   * replica.
+   */
   let bookmark: string | null = null;
 
-  /** The complete response, or why there is none. */
+  /** The complete response, or the reason why there is none. */
   async function transfer(spec: Spec, input: Body, { signal, wait, fresh, idempotencyKey }: CallOptions) {
     const waits = spec.waits && wait !== undefined;
     const late = AbortSignal.timeout(waits ? Math.max(timeoutMs, wait * 1_000 + WAIT_MARGIN_MS) : timeoutMs);
@@ -175,7 +184,7 @@ export function createCall({
   ): Promise<Result<Name>> {
     const spec: Spec = OPERATIONS[name];
     const body: Body = input;
-    // A rehearsal creates nothing, so no outcome can be lost.
+    // A dry run creates nothing, so no outcome can be lost.
     const isOnce = spec.once !== undefined && body.dry_run !== true && body.skipReward !== true;
     const memo = `${name}\n${JSON.stringify(body)}`;
     const idempotencyKey = options.idempotencyKey ?? (isOnce ? takeKey(keys, memo) : undefined);
@@ -231,7 +240,7 @@ function readResponse<Name extends OperationName>(spec: Spec, response: Response
     return { ok, value: (status === 204 ? null : text) as Answer<Name> };
   const body = parse(text);
   if (body !== undefined) {
-    // The service checks its answers against the same schemas.
+    // The service checks its responses against the same schemas.
     if (ok && (spec.once === undefined || spec.once in body)) return { ok, value: body as Answer<Name> };
     if (!ok && typeof body.error_code === 'string') return { ok, failure: refusal<Name>(status, body) };
     if (!ok && spec.path.startsWith(POOLS)) return { ok, failure: { kind: 'upstream', status, body } };
@@ -280,8 +289,8 @@ function canPass(failure: Failure): boolean {
 }
 
 /**
- * What the answer asks for. Less after an answer that the service has waited for: it answers at once for a state that is
- * final to it, which `isOver` may not be satisfied by.
+ * The pause that the response requests. It is shorter after a response that the service may have delayed: for
+ * a state that is final to the service but not to `isOver`, the service responds at once.
  */
 function pauseMs(
   { value, headers }: { readonly value: unknown; readonly headers: Headers },

@@ -441,7 +441,7 @@ export type SwapEstimate = {
   estimatedSatoshis: string;
   /** Sats guaranteed by the bridge */
   minimumSatoshis: string;
-  /** Lamports of the quote that the estimate is scaled from: the 1, 2 or 5 times a power of ten at or below the amount */
+  /** Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount */
   quotedAmountLamports: string;
   etaSeconds: number | null;
   /** Whether a create of this amount would be accepted now */
@@ -477,7 +477,7 @@ export type SwapCreated = {
 };
 
 export type SwapCreate = {
-  /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that is used. */
+  /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
   amountSol: number | string;
   /** Perform every step except the reservation and the signature */
   dry_run?: boolean;
@@ -783,7 +783,7 @@ export type ExchangeRequest = {
   from: string;
   /** Payout currency */
   to: string;
-  /** Amount of `from` in whole coins; digits after the eighteenth are dropped */
+  /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */
   amount: number | string;
   /** Address that receives `to` */
   payoutAddress: string;
@@ -1160,7 +1160,7 @@ export type ErrorCode = "ALREADY_CLAIMED" | "ALREADY_LISTED" | "AMOUNT_TOO_LARGE
 /** What to do next. */
 export type ErrorAction = "fix_request" | "check_id" | "retry_later" | "retry_with_same_key" | "retry_with_new_key" | "top_up_wallet" | "poll_status" | "pay_missing_amount" | "use_another_deposit" | "none" | "contact_operator" | "report_request_id";
 
-/** Input, answer and error codes of each operation. */
+/** Input, result and error codes of each operation. */
 export type Operations = {
   /** Shows that the process runs, and its release; calls no upstream. */
   getHealth: {
@@ -1267,7 +1267,7 @@ export type Operations = {
   /** The sats that an amount of SOL would yield. */
   getSwapEstimate: {
     input: {
-      /** SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that is used. */
+      /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
       amountSol: number | string;
     };
     answer: SwapEstimate;
@@ -1417,13 +1417,13 @@ export type Operations = {
       from: string;
       /** Payout currency */
       to: string;
-      /** Amount of `from` in whole coins; digits after the eighteenth are dropped */
+      /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */
       amount: number | string;
     };
     answer: ExchangeEstimate;
     code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
   };
-  /** Opens an exchange: pay in at the returned address, receive at payoutAddress. */
+  /** Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. */
   createExchange: {
     input: ExchangeRequest;
     answer: Exchange;
@@ -1541,8 +1541,8 @@ export type Operations = {
 };
 
 /**
- * What the client needs to know of each operation. `once`: it takes an Idempotency-Key, and its answer has this member.
- * `post`: a POST. `waits`: it takes `Prefer: wait`. `text`: it answers text instead of JSON.
+ * The properties of each operation that the client uses. `once`: it takes an Idempotency-Key, and its response has this member.
+ * `post`: a POST. `waits`: it takes `Prefer: wait`. `text`: it returns text instead of JSON.
  */
 export const OPERATIONS = {
   getHealth: { path: '/api/health' },

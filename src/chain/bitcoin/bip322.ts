@@ -4,7 +4,8 @@
  * `bip322-transaction.ts`.
  *
  * A signature has one of three prefixes. `smp` precedes the base64 of to_sign's witness stack (P2WPKH, P2TR).
- * `ful` precedes the base64 of the whole of to_sign (those, P2PKH and P2SH-P2WPKH). `pof` precedes the base64
+ * `ful` precedes the base64 of the complete to_sign (the same types, P2PKH and P2SH-P2WPKH). `pof` precedes
+ * the base64
  * of a PSBT with further inputs. Without a prefix it is decoded as simple, the form that signers wrote before
  * 2026.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki

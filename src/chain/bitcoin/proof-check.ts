@@ -1,5 +1,6 @@
 /**
- * The whole check of a published proof. Apart from `proof-lines.ts`, because it contains the ed25519 library, which a
+ * The complete check of a published proof. It is separate from `proof-lines.ts`, because it contains the
+ * ed25519 library, which a
  * page loads only where the browser lacks the algorithm.
  * @module
  */

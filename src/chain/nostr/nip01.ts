@@ -61,7 +61,7 @@ export function hasTrueId({ id, pubkey, created_at, kind, tags, content }: Nostr
 export const isAuthentic = (event: NostrEvent): boolean =>
   hasTrueId(event) && schnorr.verify(hexToBytes(event.sig), hexToBytes(event.id), hexToBytes(event.pubkey));
 
-/** Whether an event is an answer to a filter; `limit` aside. */
+/** Whether an event matches a filter, ignoring `limit`. */
 export function matches(
   { kinds, authors, '#l': labels, since, until }: Filter,
   { kind, pubkey, tags, created_at }: NostrEvent,

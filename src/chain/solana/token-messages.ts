@@ -81,7 +81,10 @@ const transferChecked = ({ from, to, mint, program, atoms, decimals }: TokenTran
     { programAddress: address(program) },
   );
 
-/** Includes a reserve: the search for the account's address costs up to 255 hashes. Bids 1,200 lamports. */
+/**
+ * Includes a reserve: the search for the account's address costs up to 255 hashes. The priority fee is 1,200
+ * lamports.
+ */
 const MINT_BUDGET: ComputeBudget = { units: 120_000, unitPrice: 10_000n };
 
 /** Network fee in lamports, excluding the rent of a missing account. */

@@ -33,8 +33,8 @@ import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
 
 /**
- * A memo of version 3 of the program. The library's default is a newer program, which nodes and the recovery
- * might not recognize, and they find payouts by memo.
+ * A memo of version 3 of the program. The library's default is a newer program, which nodes and our recovery,
+ * which finds payouts by memo, might not recognize.
  */
 export const memoInstruction = (text: string): Instruction =>
   getAddMemoInstruction({ memo: text }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 });
@@ -70,14 +70,14 @@ export type Lifetime = {
 /** Lamports per signature. */
 export const SIGNATURE_FEE = 5_000n;
 
-/** Compute limit of a message and its bid. */
+/** Compute unit limit and compute unit price of a message. */
 export type ComputeBudget = {
   readonly units: number;
   /** Micro-lamports per unit. */
   readonly unitPrice: bigint;
 };
 
-/** Lamports bid for priority, rounded up like the network does. */
+/** Priority fee in lamports, rounded up as the network does. */
 const priorityFee = ({ units, unitPrice }: ComputeBudget): bigint =>
   (BigInt(units) * unitPrice + 999_999n) / 1_000_000n;
 
@@ -135,8 +135,8 @@ export function compileMessage(
 export const signerAt = (key: string) => createNoopSigner(address(key));
 
 /**
- * One System transfer and the two budget instructions, 150 units each, doubled. It bids 900 lamports, more
- * than the many that bid nothing.
+ * One System transfer and the two budget instructions: 150 units each, doubled. The priority fee is 900
+ * lamports, because many transactions offer none.
  */
 const TRANSFER_BUDGET: ComputeBudget = { units: 900, unitPrice: 1_000_000n };
 
@@ -144,7 +144,8 @@ const TRANSFER_BUDGET: ComputeBudget = { units: 900, unitPrice: 1_000_000n };
 export const TRANSFER_FEE = networkFee(TRANSFER_BUDGET);
 
 /**
- * With a memo: measured 754 units, plus a reserve for costlier builds of the memo program; bids 400 lamports.
+ * With a memo: measured 754 units, plus a reserve for costlier builds of the memo program. The priority fee
+ * is 400 lamports.
  */
 const MEMO_TRANSFER_BUDGET: ComputeBudget = { units: 40_000, unitPrice: 10_000n };
 

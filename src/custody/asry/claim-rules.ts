@@ -118,7 +118,7 @@ export type ClaimFacts = {
 export type ClaimDecision =
   | {
       readonly type: 'take';
-      /** The claim after its next part was taken off. */
+      /** The claim after its next part was deducted. */
       readonly claim: Claim;
       readonly payout: Payout;
       /** The epoch to store; undefined unless the claim is new. */

@@ -136,7 +136,7 @@ export function createClaims(
     return nothingLeft(record(signature));
   }
 
-  /** The answer that rows alone give to a call that can have no effect. */
+  /** The result of a call that can have no effect, from stored rows alone. */
   function settled(request: ClaimRequest): ClaimAnswer | undefined {
     const claim = request.key ? undefined : store.claim(request.signature);
     if (claim?.left !== 0n || mismatch(request, claim)) return undefined;

@@ -1,7 +1,8 @@
 /**
  * Epochs of the rewards programme, and what a deposit earns in one. Epochs follow each other without a gap, and each
- * keeps the configured parameters of its start. A deposit earns by the epoch of its block, on a capped curve: splitting
- * a deposit gains nothing, and the order of deposits does not change their total, but an earlier claim earns more. All
+ * keeps the configured parameters of its start. A deposit earns by the epoch of its block, on a capped curve.
+ * Splitting a deposit gains nothing, and the order of deposits does not change their total. An earlier claim
+ * earns more. All
  * figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
  * @module
  */
@@ -31,8 +32,8 @@ export const rewardsAt = ({ cap, depth }: Curve, deposits: bigint): bigint =>
   (cap * deposits) / (deposits + depth);
 
 /**
- * Reward of the next `net` deposit atoms after `before` earlier ones. As a difference of totals, its sums are
- * exact.
+ * Reward of the next `net` deposit atoms after `before` earlier ones. It is a difference of totals, so sums
+ * of it are exact.
  */
 export const entitlementOf = (curve: Curve, before: bigint, net: bigint): bigint =>
   rewardsAt(curve, before + net) - rewardsAt(curve, before);

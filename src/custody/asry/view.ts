@@ -191,7 +191,7 @@ export const inProgress = (): Refusal =>
   });
 
 export const alreadyClaimed = (): Refusal =>
-  refusal('ALREADY_CLAIMED', 'Nothing of this deposit is left to claim. details.claim shows its payouts.');
+  refusal('ALREADY_CLAIMED', 'Nothing is left to claim from this deposit. details.claim shows its payouts.');
 
 export const unreadable = (reason: string): Refusal =>
   refusal('UPSTREAM_FAILED', 'The chain cannot be read right now. Nothing was consumed.', {

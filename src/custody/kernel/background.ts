@@ -118,7 +118,7 @@ export function createBackground(p: {
     await storage.setAlarm(Number.isFinite(next) ? Math.max(next, soonest) : null);
   }
 
-  /** Flushes to D1 first, then sets the alarm: a caller with an answer must find the row in D1. */
+  /** Flushes to D1 first, then sets the alarm: a caller that has its response must find the row in D1. */
   async function publish(): Promise<void> {
     rememberDisagreement(journal, p.chain.agreement());
     // A suspect journal is rebuilt from the mirror, so it must not write there.
@@ -151,7 +151,7 @@ export function createBackground(p: {
 
     wake: (): Promise<void> =>
       working(async () => {
-        // Rows of an unverified journal are not carried on.
+        // Rows of an unverified journal are not processed.
         if (!gate.isVerified()) return;
         journal.purge(now());
         await Promise.all(modules.map(([name, module]) => attempt(name, module.onCron?.(), 0)));

@@ -179,7 +179,7 @@ export function spendingRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>,
       const suffix = unit === 'lamports' ? 'Lamports' : '';
       return {
         code: 'SPENDING_LIMIT_REACHED',
-        message: `The ${limit.replace('_', ' per ')} limit of ${text(maximum)} has no room: ${text(used)} are in use.`,
+        message: `The ${limit.replace('_', ' per ')} limit of ${text(maximum)} would be exceeded: ${text(used)} are already used.`,
         retryAfterSeconds,
         details: {
           limit,

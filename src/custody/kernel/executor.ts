@@ -23,7 +23,7 @@ import {
 export type ExecutorPorts = SigningPorts & {
   readonly chain: ChainPort;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  /** False until the journal is verified. Before that, no row is carried on. */
+  /** False until the journal is verified. Before that, no row is processed. */
   readonly isVerified: () => boolean;
 };
 
@@ -144,7 +144,7 @@ export function createExecutor(p: ExecutorPorts) {
   }
 
   return {
-    /** Carries an operation as far as it can go now. Concurrent callers share one run. */
+    /** Runs an operation's steps until it has to wait. Concurrent callers share one run. */
     drive(id: string): Promise<void> {
       const joined = running.get(id);
       if (joined) return joined;

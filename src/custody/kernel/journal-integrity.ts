@@ -30,7 +30,7 @@ type Shown = Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'>;
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 const FROZEN = 'frozen';
-/** Set once an empty journal was found to be a true beginning, or was confirmed by the operator. */
+/** Set once an empty journal was proven to be new, or was confirmed by the operator. */
 const INITIALISED = 'begun';
 /** When this journal first became suspect, Unix milliseconds. */
 const SUSPECT_SINCE = 'doubted_at';
@@ -39,7 +39,7 @@ const SUSPECT_SINCE = 'doubted_at';
  * than two minutes.
  */
 const SETTLED_MS = 10 * 60_000;
-/** Transactions of each node's list in which one signed by the reserve is searched. */
+/** Entries of each node's list that are searched for a transaction signed by the reserve. */
 const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
@@ -51,8 +51,7 @@ export function freeze(journal: Journal, reason: string, log: Log): void {
 }
 
 /**
- * Resumes signing after a reconciliation, or after the operator confirmed that an empty journal is a true
- * beginning.
+ * Resumes signing after a reconciliation, or after the operator confirmed that an empty journal is new.
  */
 export function unfreeze(journal: Journal): void {
   journal.setMeta(FROZEN, '');
@@ -61,7 +60,7 @@ export function unfreeze(journal: Journal): void {
 }
 
 /**
- * True when the mirror or the chain shows more than this journal. Its rows are then not carried on, used or
+ * True when the mirror or the chain shows more than this journal. Its rows are then not processed, used or
  * shown.
  */
 export const isSuspect = (journal: Journal): boolean =>
@@ -89,8 +88,8 @@ export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   const frozen = frozenReason(p.journal);
   if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
   const mirrored = await p.mirror.highestRevision();
-  // The highest offered revision is compared, not the current one: a restored journal counts on and would
-  // outgrow what it has lost.
+  // The highest offered revision is compared, not the current one: a restored journal continues to count and
+  // would pass the revision that it has lost.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
   if (p.journal.getMeta(INITIALISED)) return { ok: true };
   const lost = p.journal.isEmpty() ? await lossOf(p) : undefined;
@@ -115,7 +114,7 @@ export function createJournalCheck(p: JournalCheckPorts) {
   return {
     isVerified: (): boolean => verified,
 
-    /** Rows of a suspect journal are not carried on, used or shown. */
+    /** Rows of a suspect journal are not processed, used or shown. */
     async verify(): Promise<void> {
       if (verified) return;
       comparing ??= compare().finally(() => {

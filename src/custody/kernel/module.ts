@@ -16,7 +16,7 @@ import type { KindRules, Settlement } from './state-machine.ts';
 export type ModuleTools = {
   readonly journal: Journal;
   readonly storage: Storage;
-  /** Begins an operation and carries it as far as it can go now. */
+  /** Begins an operation and runs its steps until it has to wait. */
   readonly begin: Begin;
   readonly now: () => number;
   readonly log: Log;

@@ -1,8 +1,9 @@
 /**
- * Publishes again what a restored D1 has lost. Each batch writes a mark, a growing revision, and the journal
+ * Publishes the rows again that a restored D1 has lost. Each batch writes a mark, a growing revision, and the
+ * journal
  * stores the highest one that D1 has acknowledged. A lower mark in D1 means that it was restored to an older
- * state. Then every row of the journal is compared with D1 and queued where they differ. D1 decides no
- * payment, so its restoration changes none.
+ * state. Then every row of the journal is compared with D1 and queued where they differ. No payment depends
+ * on D1, so a restored D1 changes none.
  * @module
  */
 import type { Journal } from './journal.ts';
@@ -13,7 +14,7 @@ import type { Log, Mirror, MirrorTable } from './ports.ts';
 /** Rows of one comparison. */
 const PAGE = 100;
 
-/** How far the comparison has come: it continues after this id of this table. */
+/** Progress of the comparison: it continues after this id of this table. */
 type Place = { readonly table: MirrorTable; readonly after: string; readonly queued: number };
 
 const PLACE = 'republish';
@@ -28,7 +29,7 @@ export function startRepublishing(journal: Pick<Journal, 'setMeta'>): void {
 }
 
 /**
- * Notices a restored D1. Call inside a transaction.
+ * Detects a restored D1. Call inside a transaction.
  *
  * @param acknowledged the highest acknowledged mark when D1 was asked; a concurrent batch may have raised it since
  * @param found        the mark that D1 had

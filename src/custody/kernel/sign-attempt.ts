@@ -43,7 +43,9 @@ export type Observe = (op: Operation, kind: OperationKind, seen: Observation) =>
  * A stored message is requested again for this time. The rest of its blockhash's minute is left for landing.
  */
 const UNSIGNED_LIFE_MS = 20_000;
-/** Returns the step that carries a planned operation to its stored signature, or to the reason against it. */
+/**
+ * Returns the step that signs a planned operation and stores the signature, or records the reason against it.
+ */
 export function createSigning(p: SigningPorts, observe: Observe) {
   const { journal, now, log } = p;
 
@@ -111,7 +113,8 @@ export function createSigning(p: SigningPorts, observe: Observe) {
   }
 
   /**
-   * The cap that has no room for this operation among the signed ones. Its cost is known only now, and some
+   * The cap that this operation would exceed together with the signed ones. Its cost is known only now, and
+   * some
    * kinds plan more operations than a window may hold.
    */
   function capReached({ kind, amount }: Operation, cost: bigint): LimitReached | undefined {

@@ -38,7 +38,7 @@ export type Cap = {
   /** Null for open operations of any age. */
   readonly windowMs: number | null;
   readonly maximum: bigint;
-  /** The kind plans more operations than a window may hold: planned ones of any age keep their place. */
+  /** The kind plans more operations than a window may hold, so planned ones of any age count. */
   readonly countsWaiting?: boolean;
   /** What an operation of the kind counts against the cap. */
   of(entry: Entry): bigint;
@@ -58,7 +58,7 @@ export type Budget = {
   readonly caps: readonly Cap[];
 };
 
-/** Creations that were sold and for which no operation has reserved anything yet. */
+/** Sold creations for which no operation has reserved SOL yet. */
 export type Sold = {
   /** Future cost of paid requests in lamports, and their number. */
   readonly paid: bigint;
@@ -86,7 +86,7 @@ export type LimitReached = {
   readonly unit: Limit['unit'];
   readonly maximum: bigint;
   readonly used: bigint;
-  /** Unix milliseconds when enough room is available again, as far as time alone decides it. */
+  /** Unix milliseconds when enough room is available again, if only time has to pass. */
   readonly availableAt: number;
 };
 
@@ -122,13 +122,14 @@ export const releasedSlot = (operations: readonly Entry[]): bigint =>
     0n,
   );
 
-/** What a balance leaves after the reservations and `keeps`; may be negative. */
+/** The rest of a balance after the reservations and `keeps`; may be negative. */
 export const spendable = (balance: Balance, operations: readonly Entry[], keeps: bigint): Lamports =>
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 /**
- * The time from which a window counts an operation: its signature, before that its plan, or now where the cap
- * counts what waits. The executor checks each signature against the signed ones, so no window contains more
+ * The time from which a window counts an operation: its signature; before that its plan, or the present for a
+ * cap that counts waiting operations. The executor checks each signature against the signed ones, so no
+ * window contains more
  * of them than its cap.
  */
 const countedFrom = (cap: Cap, { state, signedAt, createdAt }: Entry, now: number): number =>

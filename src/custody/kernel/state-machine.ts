@@ -115,7 +115,7 @@ export type Settlement =
   | {
       readonly state: 'pending';
       readonly detail: string;
-      /** How far a search has come; stored for the next check. */
+      /** Progress of a search; stored for the next check. */
       readonly progress?: Facts;
       /** More is left to read, so the next check follows at once. */
       readonly continues?: boolean;

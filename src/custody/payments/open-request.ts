@@ -127,7 +127,7 @@ const DIGITS = 10_000n;
 
 const TRIES = 50;
 
-/** A base fee in full tens of thousands, plus four digits that no other open request has. */
+/** A base fee rounded up to ten thousand lamports, plus four digits that no other open request has. */
 export function ownFee(
   base: bigint,
   p: {

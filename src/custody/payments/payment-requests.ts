@@ -56,7 +56,7 @@ export function createPayments(
   p: PaymentPorts & {
     readonly mirror: Pick<Mirror, 'recordsAfter'>;
     readonly tokens: TokenPort;
-    /** Carries a planned operation as far as it can go now. */
+    /** Runs a planned operation's steps until it has to wait. */
     readonly drive: (id: string) => Promise<void>;
   },
 ) {
@@ -122,7 +122,7 @@ export function createPayments(
     /** The cron searches for payments, so a request that is never paid causes no other work. */
     onCron: () => run('cron'),
 
-    /** Creations of paid and open requests for which no operation has reserved anything yet. */
+    /** Creations of paid and open requests for which no operation has reserved SOL yet. */
     sold(): Sold {
       const cost = (requests: readonly PaymentRequest[]): bigint =>
         requests.reduce((sum, { subject }) => sum + p.creationCost(subject), 0n);

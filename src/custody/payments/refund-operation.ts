@@ -1,7 +1,8 @@
 /**
  * Refunds a payment that bought nothing to its payer: one System transfer whose memo names the payment, so
- * the chain itself records the refund. The plan fixes all parameters. A refund that may have been paid is searched on
- * the chain first: finalized, first signed by the reserve, with that memo. Anyone can write such a memo, but only the
+ * the chain itself records the refund. The plan fixes all parameters. If a refund may already have been paid,
+ * the chain is searched first for a finalized transaction with that memo whose first signer is the reserve.
+ * Anyone can write such a memo, but only the
  * reserve can sign it.
  * @module
  */

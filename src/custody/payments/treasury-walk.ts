@@ -41,8 +41,8 @@ const PAGE = 20;
 /** Maximum gaps of a walk. At this limit the head pauses; its own gap then grows, and nothing is skipped. */
 const MAX_GAPS = 20;
 /**
- * A list is read this much further back than the time at which it ends. A clock that was a day ahead when a
- * request was opened then hides none of its payments.
+ * A list is read back beyond its end time by this much, so that a clock that was a day ahead when a request
+ * was opened hides none of its payments.
  */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** A walk that is behind for this long is reported, and again every hour. */
@@ -83,8 +83,8 @@ type Walk = {
 };
 
 /**
- * A walk whose times are not ahead of the clock. A time ahead was taken before the clock went back: what
- * lasted since then lasts since now, and the time of the head is unknown.
+ * A walk whose times are not ahead of the clock. A time ahead was stored before the clock went back: a period
+ * that began then counts from now, and the time of the head is unknown.
  */
 function asOf(now: number, { headAt, retreatedSince, behindSince, ...walk }: Walk): Walk {
   return {

@@ -215,7 +215,7 @@ const figuresOf = (figures: MintFigures): Facts => ({
   bitcoinHash: figures.tip.hash,
 });
 
-/** For the books only: a mint does not wait for a price. */
+/** For the records only: a mint does not wait for a price. */
 async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
   try {
     const reports = await ports.readPrices();

@@ -50,13 +50,13 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
   return reachedRefusal(reason.slice(REACHED.length), Number(outcome.availableAt), createdAt);
 }
 
-/** The refusal when a limit has no room at the signature. `availableAt` in Unix milliseconds. */
+/** The refusal when a limit is exhausted at the signature. `availableAt` in Unix milliseconds. */
 const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message:
     limit === COST_DAY
-      ? 'The daily limit on costs has no room for the cost of this amount.'
-      : 'A limit on swaps has no room for this amount.',
+      ? 'The cost of this amount would exceed the daily limit on costs.'
+      : 'This amount would exceed a limit on swaps.',
   retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
   details: { limit, nextAvailableAt: new Date(availableAt).toISOString() },
 });

@@ -138,7 +138,7 @@ export function createSwaps(p: SwapCreationPorts) {
     return answer(known.id, true);
   }
 
-  /** Drives the operation until its answer is decided, for at most a caller's longest wait. */
+  /** Drives the operation until its result is decided, for at most a caller's longest wait. */
   async function answer(id: string, replayed: boolean, client?: string): Promise<SwapAnswer> {
     const known = journal.get(id);
     if (known?.state === 'planned') await p.within(p.executor.drive(id), MAX_WAIT_MS);

@@ -42,7 +42,7 @@ const BLOCK_TIME_SKEW = 7_200;
 const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
 const REFUND_READS = 10;
-/** Checks in quick succession. A node that invents transactions can make a list as long as it likes. */
+/** Checks in quick succession. A node that invents transactions can return a list of any length. */
 const MOST_QUICK_CHECKS = 300;
 /** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
 const MOST_RETRIED = 20;
@@ -197,7 +197,7 @@ export function createSwapSettlement(ports: SettlementPorts) {
 
 type Named = { readonly node: string; readonly list: readonly SignatureEntry[] };
 
-/** How far the search for a refund has read one node's list. */
+/** Progress of the search for a refund in one node's list. */
 type Search = {
   /** The newest entry that was read; null before the first. */
   readonly last: string | null;

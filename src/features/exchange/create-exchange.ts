@@ -43,7 +43,7 @@ export type CreateResult =
   | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
   | { outcome: 'unknown'; replayed: boolean };
 
-/** A create older than its timeouts has lost its Worker, so its outcome is unknown. */
+/** After the timeouts of a create its Worker is no longer running, so its outcome is unknown. */
 const ABANDONED_MS = 60_000;
 const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2_000;
@@ -165,7 +165,7 @@ export type ExchangeAnswer = z.infer<typeof ExchangeAnswer>;
 export const trackerUrl = (id: string): string =>
   `https://changenow.io/exchange/txs/${encodeURIComponent(id)}`;
 
-/** The first member of a create's answer that differs from the order. */
+/** The first member of a create's response that differs from the order. */
 export function mismatch(order: ExchangeOrder, created: CreatedExchange): string | undefined {
   const same: [string, boolean][] = [
     ['payout_address', isSameAddress(order.payoutAddress, created.payoutAddress)],

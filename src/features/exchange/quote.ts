@@ -32,7 +32,7 @@ export const amountOfFrom = amountParam({
   decimals: COIN_DECIMALS,
   minimum: 1n,
   excess: 'drop',
-  description: 'Amount of `from` in whole coins; digits after the eighteenth are dropped',
+  description: 'Amount of `from` in whole coins; decimal places after the eighteenth are dropped',
   example: '0.5',
 });
 

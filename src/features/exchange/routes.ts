@@ -136,7 +136,7 @@ const create = createRoute({
   tags: ['exchange'],
   summary: 'Open an exchange',
   description:
-    'Opens an exchange: pay in at the returned address, receive at payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat gets the first answer instead of a second ' +
+    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat gets the first response instead of a second ' +
     'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry. At ' +
     'most 100 exchanges per hour from one IPv4 address or one IPv6 /64.',
   middleware: [createLimit, jsonBody] as const,

@@ -74,7 +74,8 @@ function readSolanaReserve(
 }
 
 /**
- * Both balances. A half whose sources all fail is its last good value, marked stale, or null with its error.
+ * Both balances. A half whose sources all fail has its last good value, marked stale, or is null with its
+ * error.
  * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
  */
 export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Promise<Reserves> {

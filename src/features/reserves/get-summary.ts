@@ -132,8 +132,8 @@ export type SummaryParts = readonly [
 ];
 
 /**
- * Reserve, supply and prices. A part that cannot be read is its last good value, marked stale, or null with
- * its error.
+ * Reserve, supply and prices. A part that cannot be read has its last good value, marked stale, or is null
+ * with its error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
 export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Promise<SummaryParts> {

@@ -20,7 +20,7 @@ const amountSol = amountParam({
   minimum: CONTRACT_MINIMUM,
   excess: 'drop',
   description:
-    'SOL, at least 0.001, as a JSON number or decimal text. Digits after the ninth are dropped: amountLamports of the response is the amount that is used.',
+    'SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
 const asOf = z.iso.datetime().describe('When the figures were read from their sources');
@@ -83,7 +83,7 @@ export const estimateRoute = createRoute({
         estimatedSatoshis: atomsText('The estimate as text', '62000'),
         minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
         quotedAmountLamports: atomsText(
-          'Lamports of the quote that the estimate is scaled from: the 1, 2 or 5 times a power of ten at or below the amount',
+          'Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount',
           '500000000',
         ),
         etaSeconds: z.number().nullable(),
@@ -123,7 +123,7 @@ export const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it returns the first answer and moves nothing. At most 6 new swaps per hour and address.',
+    'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it returns the first response and moves nothing. At most 6 new swaps per hour and address.',
   middleware: [rateLimit('create', createLimits), jsonBody] as const,
   request: {
     headers: z.object({ 'idempotency-key': z.string().optional() }),

@@ -34,7 +34,7 @@ export const verifyReserveProof = tool({
   description:
     'Reads the newest signed proof and verifies it independently of the service: both signatures are checked here, balance and block ' +
     'are compared with two public Bitcoin explorers, and the ABSR supply with a public Solana node. `verified` is true only when ' +
-    'all five checks pass; `checks` has the finding of each. Takes no arguments.',
+    'all five checks pass; `checks` lists the finding of each. Takes no arguments.',
   annotations: READS,
   input: z.strictObject({}),
   output: z.looseObject({
