@@ -91,8 +91,10 @@ it('lists a token that exists, paid by wallet', async () => {
   await page.reload();
   await page.getByText('Your wallet has sent the payment.').waitFor();
   expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
+  await picture(page, 'listing-paid');
   await page.getByText('The token is listed.').waitFor();
   await expectAccessible(page);
+  await picture(page, 'listed');
 });
 
 describe('when a payment does not happen', () => {
