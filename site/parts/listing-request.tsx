@@ -1,6 +1,7 @@
+import { useEffect } from 'hono/jsx';
 import type { ListingRequested } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { announceChange, useAnswer } from '../api/use-answer.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
@@ -23,7 +24,11 @@ function Awaited({ request }: { request: ListingRequested }) {
     await call('confirmListing', named, { wait: CONFIRM_WAIT_SECONDS });
     token.refresh();
   };
-  if (token.value?.listed_at)
+  const isListed = token.value !== null && token.value.listed_at !== null;
+  useEffect(() => {
+    if (isListed) announceChange();
+  }, [isListed]);
+  if (isListed)
     return (
       <Notice kind="good">
         <p>

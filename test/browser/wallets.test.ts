@@ -93,6 +93,8 @@ it('lists a token that exists, paid by wallet', async () => {
   expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
   await picture(page, 'listing-paid');
   await page.getByText('The token is listed.').waitFor();
+  const id = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href');
+  await page.locator(`.token-row a[href="${id}"]`).waitFor();
   await expectAccessible(page);
   await picture(page, 'listed');
 });
