@@ -40,10 +40,9 @@ export const AREAS: readonly Area[] = [
   {
     name: 'screen',
     files: [
-      'src/custody/policy/bridge-programs.ts',
+      'src/custody/policy/programs.ts',
       'src/custody/policy/deployments.ts',
       'src/custody/policy/instructions.ts',
-      'src/custody/policy/native-programs.ts',
       'src/custody/policy/policy.ts',
       'src/custody/policy/simulation.ts',
       'src/custody/policy/resolved-instructions.ts',
@@ -60,7 +59,6 @@ export const AREAS: readonly Area[] = [
     files: [
       'src/custody/payments/payment-requests.ts',
       'src/custody/payments/open-request.ts',
-      'src/custody/payments/confirm-payment.ts',
       'src/custody/payments/payment-matching.ts',
       'src/custody/payments/request-changes.ts',
       'src/custody/payments/booking.ts',
@@ -79,7 +77,6 @@ export const AREAS: readonly Area[] = [
     files: [
       'src/chain/bitcoin/bip137.ts',
       'src/chain/bitcoin/bip322.ts',
-      'src/chain/bitcoin/bip322-transaction.ts',
       'src/chain/bitcoin/signed-message.ts',
       'src/chain/bitcoin/proof-check.ts',
       'src/chain/bitcoin/proof-lines.ts',

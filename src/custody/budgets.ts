@@ -45,10 +45,12 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
   const { floor, operatingFloat } = limits;
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
   const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-  const creationsDay: Cap = { ...perDay('creations_day', limits.maxCreationsDay), countsWaiting: true };
+  const creations: readonly Cap[] = [
+    { ...perDay('creations_day', limits.maxCreationsDay), countsWaiting: true },
+  ];
   const budgets: readonly Budget[] = [
     swapBudget(limits, () => floor + larger(operatingFloat, sold().paid)),
-    { kind: 'token', keeps: () => floor, caps: [creationsDay] },
+    { kind: 'token', keeps: () => floor, caps: creations },
     {
       kind: 'refund',
       keeps: () => floor,
@@ -79,17 +81,17 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
     of: (kind: Kind): Budget => byKind.get(kind) ?? { kind, keeps: () => floor, caps: [] },
 
     /**
-     * What a new sale must leave: the floor, the cost of earlier sales, and its place in the day's creations.
-     * Unpaid requests count up to half of the float and half of the day's creations, so they cannot block all
+     * What a new sale must leave: the floor, the cost of earlier sales, and its place below each cap on
+     * creations. Unpaid requests count up to half of the float and half of each cap, so they cannot block all
      * sales.
      */
     ofSale(): Budget {
       const { paid, paidCount, open, openCount } = sold();
-      const creations = paidCount + smaller(openCount, limits.maxCreationsDay / 2n);
+      const earlier = (cap: Cap): bigint => paidCount + smaller(openCount, cap.maximum / 2n);
       return {
         kind: 'token',
         keeps: () => floor + paid + smaller(open, operatingFloat / 2n),
-        caps: [{ ...creationsDay, adds: () => 1n + creations }],
+        caps: creations.map((cap) => ({ ...cap, adds: () => 1n + earlier(cap) })),
       };
     },
   };

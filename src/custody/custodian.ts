@@ -5,67 +5,92 @@
  */
 import type { CustodianApi } from './api.ts';
 import { createClaims } from './asry/claims.ts';
-import { createBudgets, createSaleCheck, NOTHING_SOLD } from './budgets.ts';
-import type { CustodyDeps } from './custody-deps.ts';
+import type { AsryPorts } from './asry/payout-operation.ts';
+import { type CustodyLimits, createBudgets, createSaleCheck, NOTHING_SOLD } from './budgets.ts';
 import { createBackground } from './kernel/background.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
 import { createExecutor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
-import { createJournalCheck } from './kernel/journal-integrity.ts';
+import { createSigningGate } from './kernel/journal-integrity.ts';
 import { type CustodyModule, configured, type ModuleTools, type OperationKind } from './kernel/module.ts';
 import type { Kind, Operation } from './kernel/operation.ts';
 import { custodyReport, runOps } from './kernel/operator-commands.ts';
-import type { Storage } from './kernel/ports.ts';
+import { createRepublishing } from './kernel/outbox.ts';
+import type { Log, Mirror, Signer, Storage } from './kernel/ports.ts';
 import { reconcile } from './kernel/reconcile.ts';
-import { createRepublishing } from './kernel/republish.ts';
-import { createSigningGate } from './kernel/signing-gate.ts';
-import { createBalanceReader } from './kernel/solana-view.ts';
-import { areLimits, coveredKind } from './kernel/spending-limits.ts';
-import { createPayments } from './payments/payment-requests.ts';
+import type { Assemble } from './kernel/sign-attempt.ts';
+import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
+import { areLimits, coveredKind, type Sold } from './kernel/spending-limits.ts';
+import { createPayments, type PaymentPorts } from './payments/payment-requests.ts';
 import { programMemory, trustPrograms } from './policy/deployments.ts';
 import { overheadOf } from './policy/terms.ts';
 import { createDailyMint } from './reserve/daily-mint.ts';
-import { archivedProof, createProofs, type Proofs } from './reserve/proof.ts';
+import type { AbsrPorts } from './reserve/mint-operation.ts';
+import { archivedProof, createProofs, type ProofPorts, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { createSwaps } from './swap/create-swap.ts';
 import { createSwapKind, recoveredSwap, type SwapPorts } from './swap/operation.ts';
-import { createThirdPartyCheck } from './swap/third-party-payment.ts';
+import { createThirdPartyCheck, type ThirdPartyPorts } from './swap/third-party-payment.ts';
 import { createTokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
+
+export type CustodyDeps = {
+  readonly chain: ChainPort;
+  readonly mirror: Mirror;
+  readonly signer: Signer;
+  readonly swap: SwapPorts;
+  /** Evidence for the policy on third-party transactions; absent if no route uses such transactions. */
+  readonly thirdParty?: ThirdPartyPorts;
+  /** The kinds besides swaps that this instance supports. Rows of any other kind await the operator. */
+  readonly kinds?: Partial<Record<Kind, OperationKind>>;
+  /** Payment requests; absent if no treasury or mint seed is configured. */
+  readonly payments?: Omit<PaymentPorts, 'maxRefundsDay' | 'latestBlockhash'>;
+  /** The daily mint; absent if no mint is configured. */
+  readonly absr?: AbsrPorts;
+  /** Rewards for deposits; absent if no ASRY mint is configured. */
+  readonly asry?: AsryPorts;
+  /** The ownership proof; absent if the service has no public name. */
+  readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
+  readonly limits: CustodyLimits;
+  readonly swapsDisabled: boolean;
+  readonly maxCreatesPerClientHour: number;
+  readonly assemble: Assemble;
+  readonly now: () => number;
+  readonly randomId: () => string;
+  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly log: Log;
+};
 
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
 
 export type Custody = CustodianApi & { alarm(): Promise<void> };
 
-/** Callers cannot reach `begin`: only the custodian's own verbs decide which operation may begin. */
-export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
+type Kernel = ReturnType<typeof composeKernel>;
+
+/** @param sold the sales that the modules have made; not called before they exist */
+function composeKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
   const { now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
   const journal = openJournal(storage, (operation) => log(changeLine(operation, now())));
   const gate = createSigningGate({
     journal,
-    check: createJournalCheck({
-      journal,
-      mirror: d.mirror,
-      log,
-      now,
-      reserveAddress: d.signer.address,
-      history: d.swap.history,
-      transaction: d.swap.transaction,
-      balance: async () => (await d.chain.balance(0n)).lamports,
-    }),
+    mirror: d.mirror,
+    log,
+    now,
+    reserveAddress: d.signer.address,
+    history: d.swap.history,
+    transaction: d.swap.transaction,
+    balance: async () => (await d.chain.balance(0n)).lamports,
     isNewerStorage: newerStorage !== undefined,
     hasLimits: areLimits(d.limits) && typeof d.swapsDisabled === 'boolean',
     isDisabled: (kind) => kind === 'swap' && d.swapsDisabled,
-    now,
   });
   const readBalance = createBalanceReader(d.chain, now);
-  const budgets = createBudgets(d.limits, () => payments?.sold() ?? NOTHING_SOLD);
+  const budgets = createBudgets(d.limits, sold);
 
   /**
-   * The modules below fill this table. They begin operations through the executor, which reads every module's
-   * kinds.
+   * The modules fill this table. They begin operations through the executor, which reads every module's kinds.
    */
   const kinds: Record<Kind, OperationKind | undefined> = {};
   const executor = createExecutor({
@@ -95,7 +120,12 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     return begun;
   };
   const tools: ModuleTools = { journal, storage, now, log, begin };
+  return { tools, newerStorage, gate, readBalance, budgets, kinds, executor };
+}
 
+/** The modules of the configured areas. Their kinds are entered in the kernel's table. */
+function composeModules({ tools, gate, readBalance, budgets, kinds, executor }: Kernel, d: CustodyDeps) {
+  const { journal, storage, now } = tools;
   const swap: SwapPorts = {
     ...d.swap,
     ...(d.thirdParty
@@ -145,13 +175,6 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
       within: d.within,
     });
   const { token } = d.kinds ?? {};
-  const saleRefusal = createSaleCheck({
-    budgets,
-    journal,
-    readBalance,
-    creationCost: d.payments?.creationCost,
-    now,
-  });
 
   // A payout's memo is more specific than a mint among a transaction's accounts, so ASRY comes before
   // payments.
@@ -171,12 +194,30 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
         refund: async () => ({ ok: false, message: 'Paid requests are not configured, so nothing is owed.' }),
       },
     },
-    mirror: createRepublishing(tools, d.mirror, () => all.flatMap(({ mirrored }) => mirrored ?? [])),
+    mirror: createRepublishing(tools, d.mirror, () =>
+      Object.values(modules).flatMap(({ mirrored }) => mirrored ?? []),
+    ),
     ...(mints ? { mint: mints } : {}),
     ...(proofs ? { proof: proofs } : {}),
   };
+  Object.assign(kinds, ...Object.values(modules).map((module) => module.kinds));
+  return { modules, swaps, payments, mints, proofs, claims };
+}
+
+/** Callers cannot reach `begin`: only the custodian's own verbs decide which operation may begin. */
+export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
+  const kernel = composeKernel(platform, d, () => payments?.sold() ?? NOTHING_SOLD);
+  const { modules, swaps, payments, mints, proofs, claims } = composeModules(kernel, d);
+  const { gate, newerStorage, executor, budgets } = kernel;
+  const { journal, storage, now, log, begin } = kernel.tools;
   const all = Object.values(modules);
-  Object.assign(kinds, ...all.map((module) => module.kinds));
+  const saleRefusal = createSaleCheck({
+    budgets,
+    journal,
+    readBalance: kernel.readBalance,
+    creationCost: d.payments?.creationCost,
+    now,
+  });
   const background = createBackground({
     journal,
     storage,
@@ -267,7 +308,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
               history: d.swap.history,
               transaction: d.swap.transaction,
               modules: all,
-              provesItself: (kind) => kinds[kind]?.rules.provesItself === true,
+              provesItself: (kind) => kernel.kinds[kind]?.rules.provesItself === true,
               adopt: (transaction, now) => recoveredSwap(transaction, d.signer.address, now),
               now,
             }),

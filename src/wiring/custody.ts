@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
-import type { CustodyDeps } from '../custody/custody-deps.ts';
+import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { Signer } from '../custody/kernel/ports.ts';
 import {
@@ -27,7 +27,7 @@ import {
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-operation.ts';
-import { createReservePorts } from '../custody/reserve/upstream-views.ts';
+import { createReservePorts } from '../custody/reserve/reserve-views.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';

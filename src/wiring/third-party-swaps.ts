@@ -6,7 +6,7 @@ import { LIFI_MAX_FEE_BPS } from '../bridges/lifi.ts';
 import { findAta } from '../chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../chain/solana/token-program.ts';
 import type { Config } from '../config.ts';
-import type { CustodyDeps } from '../custody/custody-deps.ts';
+import type { CustodyDeps } from '../custody/custodian.ts';
 import type { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { nearIntentsOf } from './swap-routes.ts';

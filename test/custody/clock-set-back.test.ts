@@ -4,7 +4,7 @@ import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { createQuorum } from '../../src/custody/kernel/quorum.ts';
 import { dueTime } from '../../src/custody/kernel/row-retries.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
-import { openReferenceStore } from '../../src/custody/payments/reference-store.ts';
+import { openReferenceStore } from '../../src/custody/payments/request-store.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
+import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { OperationKind } from '../../src/custody/kernel/module.ts';
 import { createCustodianWorld, keyed, request } from './custodian-world.ts';

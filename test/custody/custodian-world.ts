@@ -1,8 +1,7 @@
 /** A whole custodian over fakes; a second instance may be started on the same storage, as after an eviction. */
 
 import type { SwapRequest } from '../../src/custody/api.ts';
-import { createCustodian } from '../../src/custody/custodian.ts';
-import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
+import { type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
 import { createFakeChain } from './fake-chain.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
-import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
+import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/module.ts';
 import { flushOutbox } from '../../src/custody/kernel/outbox.ts';

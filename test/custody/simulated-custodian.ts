@@ -5,8 +5,7 @@
  */
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
 import { lamports } from '../../src/core/amount.ts';
-import { type Custody, createCustodian } from '../../src/custody/custodian.ts';
-import type { CustodyDeps } from '../../src/custody/custody-deps.ts';
+import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
 import { createSolanaView } from '../../src/custody/kernel/solana-view.ts';

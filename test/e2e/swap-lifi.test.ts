@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { NATIVE_VAULT } from '../../src/bridges/lifi-chainflip.ts';
-import { TRACKER_PROGRAM } from '../../src/custody/policy/bridge-programs.ts';
+import { TRACKER_PROGRAM } from '../../src/custody/policy/programs.ts';
 import type { Fault } from '../world/fault-book.ts';
 import { redeploy } from '../world/lifi-programs.ts';
 import { startWorld, type World } from '../world/world.ts';

@@ -421,7 +421,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the mint accepts one Bitcoin index',
     edits: [
       {
-        file: 'custody/reserve/agreement.ts',
+        file: 'custody/reserve/reserve-views.ts',
         find: `others.some((other) => other !== figure)`,
         replace: `others.some((other) => other < 0n)`,
       },
@@ -435,7 +435,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the mint counts deposits with too few confirmations',
     edits: [
       {
-        file: 'custody/reserve/agreement.ts',
+        file: 'custody/reserve/reserve-views.ts',
         find: `tip - height + 1 < depth && net > 0n`,
         replace: `tip - height + 1 < 0 && net > 0n`,
       },
@@ -780,7 +780,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a payment is answered before it is durable',
     edits: [
       {
-        file: 'custody/payments/confirm-payment.ts',
+        file: 'custody/payments/payment-requests.ts',
         find: `      await storage.sync();\n      return { type: 'confirmed'`,
         replace: `      return { type: 'confirmed'`,
       },

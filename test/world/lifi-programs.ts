@@ -8,9 +8,9 @@ import {
   SWAP_ENDPOINT_PROGRAM,
   VAULT_DATA,
 } from '../../src/bridges/lifi-chainflip.ts';
-import { CLOCK_SYSVAR, TRACKER_PROGRAM } from '../../src/custody/policy/bridge-programs.ts';
 import { programDataAddress } from '../../src/custody/policy/deployments.ts';
 import { LIFI_COLLECTOR } from '../../src/custody/policy/instructions.ts';
+import { CLOCK_SYSVAR, TRACKER_PROGRAM } from '../../src/custody/policy/programs.ts';
 import { LOOKUP_TABLE_PROGRAM } from '../../src/custody/policy/resolved-instructions.ts';
 import { createSolanaKey } from './keys.ts';
 import { tableData } from './lifi-transaction.ts';

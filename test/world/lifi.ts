@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { base64 } from '@scure/base';
 import { vaultSwapAccounts } from '../../src/bridges/lifi-chainflip.ts';
 import { encodeTransaction } from '../../src/chain/solana/message.ts';
-import { trackerAccount } from '../../src/custody/policy/bridge-programs.ts';
+import { trackerAccount } from '../../src/custody/policy/programs.ts';
 import type { Fault } from './fault-book.ts';
 import { type Answer, json, startUpstream, type Upstream, type WorldRequest } from './fault-gate.ts';
 import { createBitcoinKey, createSolanaKey } from './keys.ts';

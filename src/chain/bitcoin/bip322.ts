@@ -1,7 +1,7 @@
 /**
- * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. This file has the
- * encoding, the signing and the rules of a check. The virtual transactions `to_spend` and `to_sign` are in
- * `bip322-transaction.ts`.
+ * BIP-322 generic signed messages, text 2.0.0 of 2026, for scripts that one key satisfies. A signature
+ * spends a virtual transaction. `to_spend` pays the address and commits to the message through an input that no
+ * chain can contain. `to_sign` spends it, and the signature is that spend.
  *
  * A signature has one of three prefixes. `smp` precedes the base64 of to_sign's witness stack (P2WPKH, P2TR).
  * `ful` precedes the base64 of the complete to_sign (the same types, P2PKH and P2SH-P2WPKH). `pof` precedes
@@ -12,24 +12,13 @@
  * @module
  */
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
-import { RawTx, RawWitness, Script } from '@scure/btc-signer';
-import { equalBytes, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
+import { OutScript, RawTx, RawWitness, Script } from '@scure/btc-signer';
+import { equalBytes, hash160, sha256x2, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { type BitcoinAddress, type KeyAddressType, payToKey } from './address.ts';
-import {
-  ecdsaHash,
-  NO_TERMS,
-  NOTHING,
-  type RawTransaction,
-  SIGHASH_ALL,
-  SIGHASH_DEFAULT,
-  type Spend,
-  taprootHash,
-  toSign,
-  withSpend,
-} from './bip322-transaction.ts';
-import { decodeBase64, invalid, unsupported, VALID, type Verdict } from './verdict.ts';
+import { decodeBase64, invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
 import type { BitcoinKey } from './wif.ts';
 
 const VARIANTS = { smp: 'bip322-simple', ful: 'bip322-full', pof: 'bip322-proof-of-funds' } as const;
@@ -241,4 +230,84 @@ function verifyP2tr(address: BitcoinAddress, tx: RawTransaction, witness: readon
   return schnorr.verify(item.subarray(0, 64), hash, outputKey)
     ? VALID
     : invalid('the signature does not match');
+}
+
+export const NOTHING = new Uint8Array();
+const OP_RETURN = Uint8Array.of(0x6a);
+/** Taproot's shorter encoding of SIGHASH_ALL (BIP-341). */
+export const SIGHASH_DEFAULT = 0;
+export const SIGHASH_ALL = 1;
+
+export type RawTransaction = Parameters<typeof RawTx.encode>[0];
+/** The fields of `to_sign` that a signer may choose: all zero in the simple form. */
+export type Terms = { readonly version: number; readonly lockTime: number; readonly sequence: number };
+export type Spend = { readonly scriptSig: Uint8Array; readonly witness: readonly Uint8Array[] };
+export const NO_TERMS: Terms = { version: 0, lockTime: 0, sequence: 0 };
+
+/** BIP-340 tagged hash of the UTF-8 bytes. */
+export const bip322Hash = (message: string): Uint8Array =>
+  schnorr.utils.taggedHash('BIP0322-signed-message', messageBytes(message));
+
+function virtual(terms: Terms, txid: Uint8Array, index: number, scriptSig: Uint8Array, script: Uint8Array) {
+  const { version, lockTime, sequence } = terms;
+  const input = { txid, index, finalScriptSig: scriptSig, sequence };
+  return { version, segwitFlag: false, inputs: [input], outputs: [{ amount: 0n, script }], lockTime };
+}
+
+const txidOf = (tx: RawTransaction): Uint8Array => sha256x2(RawTx.encode(tx)).reverse();
+
+/** Txid bytes in display order. */
+export function toSpendTxid(message: string, scriptPubKey: Uint8Array): Uint8Array {
+  const scriptSig = concatBytes(Uint8Array.of(0x00, 0x20), bip322Hash(message)); // OP_0 PUSH32
+  return txidOf(virtual(NO_TERMS, new Uint8Array(32), 0xffffffff, scriptSig, scriptPubKey));
+}
+
+/** Unsigned. */
+export const toSign = (message: string, scriptPubKey: Uint8Array, terms: Terms): RawTransaction =>
+  virtual(terms, toSpendTxid(message, scriptPubKey), 0, NOTHING, OP_RETURN);
+
+/** Txid of `to_sign` in the simple form, in display order. */
+export const toSignTxid = (message: string, scriptPubKey: Uint8Array): Uint8Array =>
+  txidOf(toSign(message, scriptPubKey, NO_TERMS));
+
+export const withSpend = (tx: RawTransaction, { scriptSig, witness }: Spend): RawTransaction => ({
+  ...tx,
+  segwitFlag: witness.length > 0,
+  inputs: tx.inputs.map((input) => ({ ...input, finalScriptSig: scriptSig })),
+  ...(witness.length > 0 ? { witnesses: [[...witness]] } : {}),
+});
+
+/** The parts of `to_sign` in wire format; it has exactly one input and one output. */
+function partsOf(tx: RawTransaction) {
+  const bytes = RawTx.encode(withSpend(tx, { scriptSig: NOTHING, witness: [] }));
+  return {
+    version: bytes.subarray(0, 4),
+    outpoint: bytes.subarray(5, 41), // after the count of inputs
+    sequence: bytes.subarray(42, 46), // after the length of the empty scriptSig
+    output: bytes.subarray(47, -4), // after the count of outputs
+    lockTime: bytes.subarray(-4),
+  };
+}
+
+/** `to_spend` pays nothing. */
+const NO_SATS = new Uint8Array(8);
+const withLength = (script: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(script.length), script);
+
+/** The digest that an ECDSA key signs: legacy for P2PKH, BIP-143 for witness version 0. */
+export function ecdsaHash(tx: RawTransaction, publicKey: Uint8Array, legacy: boolean): Uint8Array {
+  const script = OutScript.encode({ type: 'pkh', hash: hash160(publicKey) });
+  const sighash = Uint8Array.of(SIGHASH_ALL, 0, 0, 0);
+  if (legacy) return sha256x2(RawTx.encode(withSpend(tx, { scriptSig: script, witness: [] })), sighash);
+  const { version, outpoint, sequence, output, lockTime } = partsOf(tx);
+  const [prevouts, sequences, outputs] = [sha256x2(outpoint), sha256x2(sequence), sha256x2(output)];
+  const spent = concatBytes(outpoint, withLength(script), NO_SATS, sequence);
+  return sha256x2(concatBytes(version, prevouts, sequences, spent, outputs, lockTime, sighash));
+}
+
+/** BIP-341's digest of a key path spend: epoch 0, no annex, input 0. */
+export function taprootHash(tx: RawTransaction, scriptPubKey: Uint8Array, sighash: number): Uint8Array {
+  const { version, outpoint, sequence, output, lockTime } = partsOf(tx);
+  const hashes = [outpoint, NO_SATS, withLength(scriptPubKey), sequence, output].map((part) => sha256(part));
+  const head = concatBytes(Uint8Array.of(0, sighash), version, lockTime);
+  return schnorr.utils.taggedHash('TapSighash', concatBytes(head, ...hashes, new Uint8Array(5)));
 }

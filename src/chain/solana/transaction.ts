@@ -1,6 +1,6 @@
 /**
- * Transactions that the service builds itself: one fee payer, a compute budget, a recent blockhash; and the
- * instructions of the System and Memo programs.
+ * Transactions that the service builds itself: one fee payer, a compute budget, a recent blockhash; the
+ * instructions of the System and Memo programs; and the effect of any transaction on a balance.
  * @module
  */
 import { concatBytes } from '@noble/hashes/utils.js';
@@ -188,4 +188,19 @@ export function signedTransaction(
         : concatBytes(Uint8Array.of(signatures.length), ...signatures, message),
     signature: encodeBase58(signatures[0]),
   };
+}
+
+/** The balances that the chain stores with a transaction, indexed like its accounts. */
+export type LamportBalances = {
+  readonly accounts: readonly string[];
+  readonly preLamports: readonly bigint[];
+  readonly postLamports: readonly bigint[];
+};
+
+/** Lamports that an account gained, negative if it lost some; undefined if it took no part. */
+export function lamportsChange(transaction: LamportBalances, address: string): bigint | undefined {
+  const index = transaction.accounts.indexOf(address);
+  const before = transaction.preLamports[index];
+  const after = transaction.postLamports[index];
+  return before === undefined || after === undefined ? undefined : after - before;
 }

@@ -127,169 +127,171 @@ export const decodeRow = <T>(text: string): T =>
 
 const rowOf = <T>(row: SqlRow): T => decodeRow<T>(String(row.row));
 
-export function openAsryStore(storage: Storage) {
-  const { exec } = storage;
-  storage.transaction(() => {
+function numberOf(exec: Storage['exec'], query: string): number | undefined {
+  const value = exec(query)[0]?.n;
+  return value === null || value === undefined ? undefined : Number(value);
+}
+
+const epochRows = (exec: Storage['exec']) => ({
+  putEpoch(epoch: Epoch): void {
+    exec(
+      `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
+       ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
+      epoch.number,
+      epoch.startsAt,
+      epoch.endsAt,
+      encodeRow(epoch),
+    );
+  },
+
+  epoch(number: number): Epoch | undefined {
+    return exec('SELECT row FROM asry_epochs WHERE number = ?', number).map(rowOf<Epoch>)[0];
+  },
+
+  /** The epoch of a time in Unix seconds. */
+  epochAt(time: number): Epoch | undefined {
+    return exec('SELECT row FROM asry_epochs WHERE starts_at <= ? AND ends_at > ?', time, time).map(
+      rowOf<Epoch>,
+    )[0];
+  },
+
+  /** Unix seconds at which the newest epoch ends. */
+  lastEnd: (): number | undefined => numberOf(exec, 'SELECT MAX(ends_at) AS n FROM asry_epochs'),
+
+  /** Newest first. */
+  epochs(limit: number): Epoch[] {
+    return exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
+  },
+
+  /** Epochs whose number follows `id`, both compared as text. */
+  epochsAfter(id: string, limit: number): Epoch[] {
+    return exec(
+      'SELECT row FROM asry_epochs WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
+      id,
+      limit,
+    ).map(rowOf<Epoch>);
+  },
+});
+
+const claimRows = (exec: Storage['exec']) => ({
+  putClaim(claim: Claim): void {
+    exec(
+      `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
+       ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
+      claim.signature,
+      claim.seq,
+      encodeRow(claim),
+    );
+  },
+
+  claim(signature: string): Claim | undefined {
+    return exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
+  },
+
+  /** Claims in the order of their creation. */
+  claims(): Claim[] {
+    return exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
+  },
+
+  /** Claims whose signature follows `id`, in the order of their signatures. */
+  claimsAfter(id: string, limit: number): Claim[] {
+    return exec('SELECT row FROM asry_claims WHERE signature > ? ORDER BY signature LIMIT ?', id, limit).map(
+      rowOf<Claim>,
+    );
+  },
+
+  nextSeq: (): number => (numberOf(exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1,
+
+  isFreeSeq: (seq: number): boolean => exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0,
+});
+
+const payoutRows = (exec: Storage['exec']) => ({
+  putPayout(payout: Payout): void {
+    exec(
+      `INSERT INTO asry_payouts (signature, part, state, due_at, operation_id, rent_at, key_hash, row)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state, due_at = excluded.due_at,
+         operation_id = excluded.operation_id, rent_at = excluded.rent_at, row = excluded.row`,
+      payout.signature,
+      payout.part,
+      payout.state,
+      payout.dueAt,
+      payout.operationId,
+      payout.rentAt,
+      payout.keyHash,
+      encodeRow(payout),
+    );
+  },
+
+  payouts(signature: string): Payout[] {
+    return exec('SELECT row FROM asry_payouts WHERE signature = ? ORDER BY part', signature).map(
+      rowOf<Payout>,
+    );
+  },
+
+  /** The payout requested with this key, if it was requested after `since`. */
+  payoutByKey(keyHash: string, since: number): Payout | undefined {
+    return exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
+      .map(rowOf<Payout>)
+      .find((payout) => payout.createdAt > since);
+  },
+
+  /** @param longest the longest wait for a check, in milliseconds */
+  owedDue(now: number, longest: number, limit: number): Payout[] {
+    return exec(
+      `SELECT row FROM asry_payouts WHERE state = 'owed' AND (due_at <= ? OR due_at > ?) ORDER BY due_at LIMIT ?`,
+      now,
+      now + longest,
+      limit,
+    ).map(rowOf<Payout>);
+  },
+
+  /** When the next owed payout is due for a check. */
+  nextDue(now: number, longest: number): number | undefined {
+    const times = exec(
+      `SELECT (SELECT MIN(due_at) FROM asry_payouts WHERE state = 'owed') AS first,
+         (SELECT MAX(due_at) FROM asry_payouts WHERE state = 'owed') AS last`,
+    );
+    return firstDue(times[0], longest, now);
+  },
+
+  /** Payouts whose operation has ended, with success or failure. */
+  ended(limit: number): Payout[] {
+    return exec(
+      `SELECT p.row FROM asry_payouts p JOIN operations o ON o.id = p.operation_id
+       WHERE p.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
+      limit,
+    ).map(rowOf<Payout>);
+  },
+
+  begun(): Payout[] {
+    return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
+  },
+
+  /**
+   * Whether an account of this owner was opened, or began to be opened, after `since` (Unix milliseconds).
+   */
+  hasOpenedAccount(owner: string, since: number): boolean {
+    const opened = exec(
+      `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature
+       WHERE p.rent_at > ? AND json_extract(c.row, '$.sender') = ? LIMIT 1`,
+      since,
+      owner,
+    );
+    return opened.length > 0;
+  },
+
+  /** Lamports of rent set aside or spent after `since`. */
+  rentSince(since: number): bigint {
+    return exec('SELECT row FROM asry_payouts WHERE rent_at > ?', since)
+      .map(rowOf<Payout>)
+      .reduce((sum, payout) => sum + payout.rent, 0n);
+  },
+});
+
+export function openAsryStore({ exec, transaction }: Storage) {
+  transaction(() => {
     for (const statement of SCHEMA) exec(statement);
   });
-
-  const numberOf = (query: string, ...params: (string | number)[]): number | undefined => {
-    const value = exec(query, ...params)[0]?.n;
-    return value === null || value === undefined ? undefined : Number(value);
-  };
-
-  return {
-    putEpoch(epoch: Epoch): void {
-      exec(
-        `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
-         ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
-        epoch.number,
-        epoch.startsAt,
-        epoch.endsAt,
-        encodeRow(epoch),
-      );
-    },
-
-    epoch(number: number): Epoch | undefined {
-      return exec('SELECT row FROM asry_epochs WHERE number = ?', number).map(rowOf<Epoch>)[0];
-    },
-
-    /** The epoch of a time in Unix seconds. */
-    epochAt(time: number): Epoch | undefined {
-      return exec('SELECT row FROM asry_epochs WHERE starts_at <= ? AND ends_at > ?', time, time).map(
-        rowOf<Epoch>,
-      )[0];
-    },
-
-    /** Unix seconds at which the newest epoch ends. */
-    lastEnd: (): number | undefined => numberOf('SELECT MAX(ends_at) AS n FROM asry_epochs'),
-
-    /** Newest first. */
-    epochs(limit: number): Epoch[] {
-      return exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
-    },
-
-    /** Epochs whose number follows `id`, both compared as text. */
-    epochsAfter(id: string, limit: number): Epoch[] {
-      return exec(
-        'SELECT row FROM asry_epochs WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
-        id,
-        limit,
-      ).map(rowOf<Epoch>);
-    },
-
-    /** Claims whose signature follows `id`, in the order of their signatures. */
-    claimsAfter(id: string, limit: number): Claim[] {
-      return exec(
-        'SELECT row FROM asry_claims WHERE signature > ? ORDER BY signature LIMIT ?',
-        id,
-        limit,
-      ).map(rowOf<Claim>);
-    },
-
-    claim(signature: string): Claim | undefined {
-      return exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
-    },
-
-    /** Claims in the order of their creation. */
-    claims(): Claim[] {
-      return exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
-    },
-
-    nextSeq: (): number => (numberOf('SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1,
-
-    isFreeSeq: (seq: number): boolean => exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0,
-
-    putClaim(claim: Claim): void {
-      exec(
-        `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
-         ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
-        claim.signature,
-        claim.seq,
-        encodeRow(claim),
-      );
-    },
-
-    payouts(signature: string): Payout[] {
-      return exec('SELECT row FROM asry_payouts WHERE signature = ? ORDER BY part', signature).map(
-        rowOf<Payout>,
-      );
-    },
-
-    /** The payout requested with this key, if it was requested after `since`. */
-    payoutByKey(keyHash: string, since: number): Payout | undefined {
-      return exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
-        .map(rowOf<Payout>)
-        .find((payout) => payout.createdAt > since);
-    },
-
-    putPayout(payout: Payout): void {
-      exec(
-        `INSERT INTO asry_payouts (signature, part, state, due_at, operation_id, rent_at, key_hash, row)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state, due_at = excluded.due_at,
-           operation_id = excluded.operation_id, rent_at = excluded.rent_at, row = excluded.row`,
-        payout.signature,
-        payout.part,
-        payout.state,
-        payout.dueAt,
-        payout.operationId,
-        payout.rentAt,
-        payout.keyHash,
-        encodeRow(payout),
-      );
-    },
-
-    /** @param longest the longest wait for a check, in milliseconds */
-    owedDue(now: number, longest: number, limit: number): Payout[] {
-      return exec(
-        `SELECT row FROM asry_payouts WHERE state = 'owed' AND (due_at <= ? OR due_at > ?) ORDER BY due_at LIMIT ?`,
-        now,
-        now + longest,
-        limit,
-      ).map(rowOf<Payout>);
-    },
-
-    /** When the next owed payout is due for a check. */
-    nextDue(now: number, longest: number): number | undefined {
-      const times = exec(
-        `SELECT (SELECT MIN(due_at) FROM asry_payouts WHERE state = 'owed') AS first,
-           (SELECT MAX(due_at) FROM asry_payouts WHERE state = 'owed') AS last`,
-      );
-      return firstDue(times[0], longest, now);
-    },
-
-    /** Payouts whose operation has ended, with success or failure. */
-    ended(limit: number): Payout[] {
-      return exec(
-        `SELECT p.row FROM asry_payouts p JOIN operations o ON o.id = p.operation_id
-         WHERE p.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
-        limit,
-      ).map(rowOf<Payout>);
-    },
-
-    begun(): Payout[] {
-      return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
-    },
-
-    /**
-     * Whether an account of this owner was opened, or began to be opened, after `since` (Unix milliseconds).
-     */
-    hasOpenedAccount(owner: string, since: number): boolean {
-      const opened = exec(
-        `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature
-         WHERE p.rent_at > ? AND json_extract(c.row, '$.sender') = ? LIMIT 1`,
-        since,
-        owner,
-      );
-      return opened.length > 0;
-    },
-
-    /** Lamports of rent set aside or spent after `since`. */
-    rentSince(since: number): bigint {
-      return exec('SELECT row FROM asry_payouts WHERE rent_at > ?', since)
-        .map(rowOf<Payout>)
-        .reduce((sum, payout) => sum + payout.rent, 0n);
-    },
-  };
+  return { ...epochRows(exec), ...claimRows(exec), ...payoutRows(exec) };
 }

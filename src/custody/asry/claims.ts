@@ -7,12 +7,18 @@
 import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/limits.ts';
 import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
-import type { AsryEpochView, ClaimAnswer, ClaimRequest, Refusal } from '../api.ts';
+import {
+  type AsryEpochView,
+  type ClaimAnswer,
+  type ClaimRequest,
+  type ClaimView,
+  claimView,
+  type Refusal,
+} from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { openAsryStore } from './asry-store.ts';
+import { type AsryStore, openAsryStore } from './asry-store.ts';
 import { type Deposit, keyRefusal, type Refused } from './claim-rules.ts';
-import { type ClaimView, claimView } from './claim-view.ts';
 import { type AsryPorts, createAsryKind, payoutId } from './payout-operation.ts';
 import { createAsryPayouts } from './payouts.ts';
 import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
@@ -86,26 +92,27 @@ const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
   return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
 };
 
-export type Claims = ReturnType<typeof createClaims>;
+type ClaimsPorts = AsryPorts & {
+  readonly mirror: Pick<Mirror, 'recordsAfter'>;
+  /** Reason why no operation may begin now. */
+  readonly stop: () => Promise<string | undefined>;
+  readonly within: Within;
+};
 
-export function createClaims(
+/** Answers claims from stored rows, or takes the next part of the deposit's reward. */
+function createClaimAnswers(
   tools: ModuleTools,
-  p: AsryPorts & {
-    readonly mirror: Pick<Mirror, 'recordsAfter'>;
-    /** Reason why no operation may begin now. */
-    readonly stop: () => Promise<string | undefined>;
-    readonly within: Within;
+  p: ClaimsPorts & {
+    readonly store: AsryStore;
+    readonly payouts: ReturnType<typeof createAsryPayouts>;
+    readonly openEpochs: ReturnType<typeof createEpochOpener>;
   },
 ) {
-  const { journal, storage, now, log } = tools;
-  const { program } = p;
-  const store = openAsryStore(storage);
-  const payouts = createAsryPayouts(tools, store, p);
-  const unixNow = (): number => Math.floor(now() / 1_000);
-  const openEpochs = createEpochOpener(tools, store, program);
+  const { journal, now } = tools;
+  const { program, store, payouts } = p;
   const once = createSharedWork();
   const { readDeposit, heldBack } = createDepositReader(tools, p, once);
-  const { opening, earlier, claimPart } = createTaking(tools, { ...p, store, payouts, openEpochs, once });
+  const { opening, earlier, claimPart } = createTaking(tools, { ...p, once });
 
   const record = (signature: string): ClaimView | null => view.storedClaim(store, journal, signature);
 
@@ -130,7 +137,7 @@ export function createClaims(
     const owed = store.payouts(signature).filter(({ state }) => state === 'owed');
     if (owed.length > 0)
       await p.within(
-        once(`look ${signature}`, () => payouts.lookNow(owed)),
+        once(`payouts ${signature}`, () => payouts.checkNow(owed)),
         MAX_WAIT_MS,
       );
     return nothingLeft(record(signature));
@@ -186,6 +193,20 @@ export function createClaims(
     return refuse(view.inProgress(), record(request.signature));
   }
 
+  return { record, settled, decide };
+}
+
+export type Claims = ReturnType<typeof createClaims>;
+
+export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
+  const { journal, storage, now, log } = tools;
+  const { program } = p;
+  const store = openAsryStore(storage);
+  const payouts = createAsryPayouts(tools, store, p);
+  const unixNow = (): number => Math.floor(now() / 1_000);
+  const openEpochs = createEpochOpener(tools, store, program);
+  const { record, settled, decide } = createClaimAnswers(tools, { ...p, store, payouts, openEpochs });
+
   const recovery: AsryRecoveryPorts = {
     journal,
     storage,
@@ -231,7 +252,7 @@ export function createClaims(
     },
 
     epochs(limit: number): AsryEpochView[] {
-      openEpochs(unixNow());
+      openEpochs();
       return store.epochs(limit).map(view.epochView);
     },
 
@@ -242,7 +263,7 @@ export function createClaims(
     },
 
     async run(): Promise<void> {
-      openEpochs(unixNow());
+      openEpochs();
       payouts.settleEnded();
       await payouts.sweep();
     },

@@ -4,7 +4,6 @@
  * previous one provably moved nothing.
  * @module
  */
-
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/limits.ts';
@@ -34,61 +33,22 @@ export type PayoutBegun = { readonly type: 'begun' } | NotBegun;
 
 /** Receivers in one background run: one call can read all their accounts. */
 const SWEEP = 20;
-const FIRST_LOOK_MS = 30_000;
-const UNREAD_LOOK_MS = 2_000;
-const RAREST_UNREAD_LOOK_MS = 60_000;
-const RAREST_LOOK_MS = 3_600_000;
+const FIRST_CHECK_MS = 30_000;
+const UNREAD_CHECK_MS = 2_000;
+const RAREST_UNREAD_CHECK_MS = 60_000;
+const RAREST_CHECK_MS = 3_600_000;
 /** The operator is alerted after this number of failed operations. */
 const ALARM_TRIES = 3;
 
 const AGAIN = { type: 'again' } as const;
 
-export function createAsryPayouts(
-  tools: ModuleTools,
-  store: AsryStore,
-  p: AsryPayoutPorts & { readonly program: AsryProgram },
-) {
-  const { journal, storage, now, log } = tools;
-
-  const lookAgain = (reason: OwedReason, tries: number): number =>
+/** The rows of payouts: what is owed and until when it waits, and the end of the operations that pay it. */
+function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: AsryStore) {
+  const nextCheckAt = (reason: OwedReason, tries: number): number =>
     now() +
     (reason === 'unread'
-      ? Math.min(UNREAD_LOOK_MS * 2 ** tries, RAREST_UNREAD_LOOK_MS)
-      : Math.min(FIRST_LOOK_MS * 2 ** tries, RAREST_LOOK_MS));
-
-  /** ASRY in the reserve that no pending transfer is going to move. */
-  const freeAtoms = (payee: Payee): bigint =>
-    store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
-
-  /** The amount that a payout takes from the reserve, or the reason why it waits. */
-  function judge(
-    payee: Payee,
-    payout: Payout,
-    receiver: string,
-  ): { rent: bigint; program: string } | OwedReason {
-    const { program } = payee;
-    const rent = ACCOUNT_RENT[program ?? ''];
-    if (program === null || rent === undefined || payee.decimals !== p.program.decimals)
-      return 'mint_unexpected';
-    if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
-    if (freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
-    if (payee.accountOwner !== null) return { rent: 0n, program };
-    const opening = openingOf(payout, receiver);
-    if (opening === 'under_way') return 'unread';
-    if (opening === 'done') return 'recipient_account_closed';
-    const spent = store.rentSince(now() - DAY_MS);
-    return spent + rent > p.program.rentBudget ? 'rent_budget_spent' : { rent, program };
-  }
-
-  /**
-   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day.
-   * An owner who closes the account keeps its rent, so the rent is not paid again.
-   */
-  function openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
-    const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
-    if (openings.some(({ state }) => state === 'begun')) return 'under_way';
-    return openings.length > 0 || store.hasOpenedAccount(owner, now() - DAY_MS) ? 'done' : 'none';
-  }
+      ? Math.min(UNREAD_CHECK_MS * 2 ** tries, RAREST_UNREAD_CHECK_MS)
+      : Math.min(FIRST_CHECK_MS * 2 ** tries, RAREST_CHECK_MS));
 
   /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
   function save(claim: Claim, payout: Payout): void {
@@ -105,106 +65,8 @@ export function createAsryPayouts(
     rent: 0n,
     rentAt: null,
     tries: payout.tries + 1,
-    dueAt: lookAgain(reason, payout.tries),
+    dueAt: nextCheckAt(reason, payout.tries),
   });
-
-  /** Begins a payout's operation. The same critical section contains all writes of `obtain`. */
-  async function begin(
-    claim: Pick<Claim, 'signature' | 'operations'>,
-    payee: Payee,
-    obtain: Obtain,
-  ): Promise<PayoutBegun> {
-    const id = payoutId(claim.signature, claim.operations + 1);
-    const begun = await tools.begin<NotBegun>('asry', id, () => {
-      const got = obtain();
-      if (got.type !== 'taken') return { ok: false, declined: got };
-      if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
-        return { ok: false, declined: AGAIN };
-      const { sender } = got.claim;
-      const terms = judge(payee, got.payout, sender);
-      if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
-      const createAccount = terms.rent > 0n;
-      const { atoms, part } = got.payout;
-      save(
-        { ...got.claim, operations: got.claim.operations + 1 },
-        {
-          ...got.payout,
-          state: 'begun',
-          reason: null,
-          operationId: id,
-          rent: terms.rent,
-          rentAt: createAccount ? now() : null,
-          dueAt: null,
-        },
-      );
-      const plan = encodePlan({
-        deposit: got.claim.signature,
-        part,
-        receiver: sender,
-        atoms,
-        mint: p.mint,
-        program: terms.program,
-        decimals: payee.decimals,
-        createAccount,
-      });
-      const reserved = lamports(terms.rent + tokenTransferFee({ createAccount }));
-      return { ok: true, intent: { amount: lamports(0n), reserved, plan, claims: [] } };
-    });
-    switch (begun.type) {
-      case 'begun':
-        return { type: 'begun' };
-      case 'known':
-        return AGAIN;
-      case 'declined':
-        return begun.declined;
-      case 'refused':
-        return notBegun(begun.refusal);
-    }
-  }
-
-  /** A payout that the kernel refuses for now stays owed. */
-  function notBegun(refusal: Refusal): NotBegun {
-    switch (refusal.code) {
-      case 'INSUFFICIENT_BALANCE':
-        return { type: 'owed', reason: 'reserve_short_of_sol' };
-      case 'UPSTREAM_FAILED':
-        return { type: 'owed', reason: 'unread' };
-      case 'SPENDING_LIMIT_REACHED':
-        return { type: 'owed', reason: 'daily_limit' };
-      case 'SIGNING_PAUSED':
-        return { type: 'owed', reason: 'paused' };
-      default:
-        return { type: 'refused', refusal };
-    }
-  }
-
-  /** The payout as of the last check, if it is still owed. */
-  const waiting =
-    ({ signature, part }: Payout): Obtain =>
-    () => {
-      const claim = store.claim(signature);
-      const payout = store.payouts(signature).find((each) => each.part === part);
-      return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout } : AGAIN;
-    };
-
-  /** @param asked true for a caller's request, which does not postpone the next background check */
-  async function retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
-    const claim = store.claim(payout.signature);
-    if (!claim) return;
-    const begun = payee
-      ? await begin(claim, payee, waiting(payout))
-      : { type: 'owed' as const, reason: 'unread' as const };
-    if (begun.type === 'begun') return;
-    // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
-    const reason = begun.type === 'owed' ? begun.reason : 'unread';
-    storage.transaction(() => {
-      const got = waiting(payout)();
-      if (got.type !== 'taken') return;
-      const owed = owe(got.payout, reason);
-      const { tries, dueAt } = got.payout;
-      save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
-    });
-  }
 
   /** Books a payout whose operation has ended. */
   function settle(payout: Payout, operation: Operation): void {
@@ -247,8 +109,141 @@ export function createAsryPayouts(
       if (operation) settle(payout, operation);
     });
 
+  return { save, owe, nextCheckAt, settleEnded, nextEnded: ended.nextAt };
+}
+
+/** Returns the rule for what a payout takes from the reserve. */
+function createPayoutTerms(store: AsryStore, program: AsryProgram, now: () => number) {
+  /** ASRY in the reserve that no pending transfer is going to move. */
+  const freeAtoms = (payee: Payee): bigint =>
+    store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
+
+  /** The amount that a payout takes from the reserve, or the reason why it waits. */
+  function termsOf(
+    payee: Payee,
+    payout: Payout,
+    receiver: string,
+  ): { rent: bigint; tokenProgram: string } | OwedReason {
+    const { program: tokenProgram } = payee;
+    const rent = ACCOUNT_RENT[tokenProgram ?? ''];
+    if (tokenProgram === null || rent === undefined || payee.decimals !== program.decimals)
+      return 'mint_unexpected';
+    if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
+    if (freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
+    if (payee.accountOwner !== null) return { rent: 0n, tokenProgram };
+    const opening = openingOf(payout, receiver);
+    if (opening === 'under_way') return 'unread';
+    if (opening === 'done') return 'recipient_account_closed';
+    const spent = store.rentSince(now() - DAY_MS);
+    return spent + rent > program.rentBudget ? 'rent_budget_spent' : { rent, tokenProgram };
+  }
+
+  /**
+   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day.
+   * An owner who closes the account keeps its rent, so the rent is not paid again.
+   */
+  function openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
+    const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
+    if (openings.some(({ state }) => state === 'begun')) return 'under_way';
+    return openings.length > 0 || store.hasOpenedAccount(owner, now() - DAY_MS) ? 'done' : 'none';
+  }
+
+  return termsOf;
+}
+
+export function createAsryPayouts(
+  tools: ModuleTools,
+  store: AsryStore,
+  p: AsryPayoutPorts & { readonly program: AsryProgram },
+) {
+  const { storage, now, log } = tools;
+  const { save, owe, nextCheckAt, settleEnded, nextEnded } = createPayoutRows(tools, store);
+  const termsOf = createPayoutTerms(store, p.program, now);
+
+  /** Begins a payout's operation. The same critical section contains all writes of `obtain`. */
+  async function begin(
+    claim: Pick<Claim, 'signature' | 'operations'>,
+    payee: Payee,
+    obtain: Obtain,
+  ): Promise<PayoutBegun> {
+    const id = payoutId(claim.signature, claim.operations + 1);
+    const begun = await tools.begin<NotBegun>('asry', id, () => {
+      const got = obtain();
+      if (got.type !== 'taken') return { ok: false, declined: got };
+      if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
+        return { ok: false, declined: AGAIN };
+      const { sender } = got.claim;
+      const terms = termsOf(payee, got.payout, sender);
+      if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
+      const createAccount = terms.rent > 0n;
+      const { atoms, part } = got.payout;
+      save(
+        { ...got.claim, operations: got.claim.operations + 1 },
+        {
+          ...got.payout,
+          state: 'begun',
+          reason: null,
+          operationId: id,
+          rent: terms.rent,
+          rentAt: createAccount ? now() : null,
+          dueAt: null,
+        },
+      );
+      const plan = encodePlan({
+        deposit: got.claim.signature,
+        part,
+        receiver: sender,
+        atoms,
+        mint: p.mint,
+        program: terms.tokenProgram,
+        decimals: payee.decimals,
+        createAccount,
+      });
+      const reserved = lamports(terms.rent + tokenTransferFee({ createAccount }));
+      return { ok: true, intent: { amount: lamports(0n), reserved, plan, claims: [] } };
+    });
+    switch (begun.type) {
+      case 'begun':
+        return { type: 'begun' };
+      case 'known':
+        return AGAIN;
+      case 'declined':
+        return begun.declined;
+      case 'refused':
+        return notBegun(begun.refusal);
+    }
+  }
+
+  /** The payout as of the last check, if it is still owed. */
+  const waiting =
+    ({ signature, part }: Payout): Obtain =>
+    () => {
+      const claim = store.claim(signature);
+      const payout = store.payouts(signature).find((each) => each.part === part);
+      return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout } : AGAIN;
+    };
+
+  /** @param asked true for a caller's request, which does not postpone the next background check */
+  async function retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
+    const claim = store.claim(payout.signature);
+    if (!claim) return;
+    const begun = payee
+      ? await begin(claim, payee, waiting(payout))
+      : { type: 'owed' as const, reason: 'unread' as const };
+    if (begun.type === 'begun') return;
+    // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
+    const reason = begun.type === 'owed' ? begun.reason : 'unread';
+    storage.transaction(() => {
+      const got = waiting(payout)();
+      if (got.type !== 'taken') return;
+      const owed = owe(got.payout, reason);
+      const { tries, dueAt } = got.payout;
+      save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
+    });
+  }
+
   /** Checks payouts again and reads all their receivers in one call. */
-  async function look(payouts: readonly Payout[], asked: boolean): Promise<void> {
+  async function check(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
     const senders = payouts.map(({ signature }) => store.claim(signature)?.sender ?? '');
     const payees = await p.readPayees(senders).catch((error: unknown) => {
@@ -271,7 +266,7 @@ export function createAsryPayouts(
   function postpone({ signature, part, tries: before }: Payout, error: unknown): void {
     const stored = store.payouts(signature).find((each) => each.part === part);
     const tries = before + 1;
-    if (stored?.state === 'owed') store.putPayout({ ...stored, tries, dueAt: lookAgain('unread', tries) });
+    if (stored?.state === 'owed') store.putPayout({ ...stored, tries, dueAt: nextCheckAt('unread', tries) });
     const level = tries >= ALARM_TRIES ? 'alarm' : 'warn';
     const payout = `${signature}:${part}`;
     log({ level, event: 'payout_unbooked', payout, error: String(error).slice(0, 200) });
@@ -282,13 +277,26 @@ export function createAsryPayouts(
     save,
     owe,
     settleEnded,
-    lookNow: (payouts: readonly Payout[]): Promise<void> => look(payouts, true),
+    checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
     nextAt(): number | undefined {
-      const times = [ended.nextAt(), store.nextDue(now(), RAREST_LOOK_MS)].filter((at) => at !== undefined);
+      const times = [nextEnded(), store.nextDue(now(), RAREST_CHECK_MS)].filter((at) => at !== undefined);
       return times.length === 0 ? undefined : Math.min(...times);
     },
-    sweep: (): Promise<void> => look(store.owedDue(now(), RAREST_LOOK_MS, SWEEP), false),
+    sweep: (): Promise<void> => check(store.owedDue(now(), RAREST_CHECK_MS, SWEEP), false),
   };
+}
+
+/** Refusals of the kernel for which a payout stays owed. */
+const OWED_FOR: Readonly<Partial<Record<string, OwedReason>>> = {
+  INSUFFICIENT_BALANCE: 'reserve_short_of_sol',
+  UPSTREAM_FAILED: 'unread',
+  SPENDING_LIMIT_REACHED: 'daily_limit',
+  SIGNING_PAUSED: 'paused',
+};
+
+function notBegun(refusal: Refusal): NotBegun {
+  const reason = OWED_FOR[refusal.code];
+  return reason ? { type: 'owed', reason } : { type: 'refused', refusal };
 }
 
 const OWED_REASONS: readonly string[] = [

@@ -27,7 +27,7 @@ export type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>
 
 export type OnceOnly = ReturnType<typeof createSharedWork>;
 
-/** Returns a function that opens the epochs that started before a Unix time in seconds. */
+/** Returns a function that opens the epochs that have started by now or by a later Unix time in seconds. */
 export function createEpochOpener(
   { journal, storage, now }: ModuleTools,
   store: AsryStore,
@@ -35,7 +35,8 @@ export function createEpochOpener(
 ) {
   const unixNow = (): number => Math.floor(now() / 1_000);
 
-  return function openEpochs(until: number): void {
+  return function openEpochs(time = 0): void {
+    const until = Math.max(time, unixNow());
     const [last] = store.epochs(1);
     if (last && last.endsAt > until) return;
     storage.transaction(() => {
@@ -64,7 +65,7 @@ export function createTaking(
   /** The claim that a deposit would create now. Stores epochs that have started, and nothing else. */
   function opening(deposit: Deposit): Opened | Refused {
     const { signature, blockTime } = deposit;
-    openEpochs(Math.max(blockTime, unixNow()));
+    openEpochs(blockTime);
     return decideOpening(deposit, {
       usedFor: journal.consumerOf(`payment:${signature}`),
       own: ownMoney(deposit, {

@@ -4,11 +4,17 @@
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
 import { DAY_MS } from '../../core/limits.ts';
-import type { AsryEpochView, Refusal } from '../api.ts';
+import {
+  type AsryEpochView,
+  type ClaimPayoutView,
+  type ClaimView,
+  claimView,
+  payoutView,
+  type Refusal,
+} from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource } from '../kernel/module.ts';
 import { type AsryStore, type Claim, encodeRow, type Payout } from './asry-store.ts';
-import { type ClaimPayoutView, type ClaimView, claimView, payoutView } from './claim-view.ts';
 import { type Epoch, entitlementOf, nextUnitRate, RECEIVE_FEE_BPS, rewardsAt } from './epochs.ts';
 
 const DOLLAR = 1_000_000n;

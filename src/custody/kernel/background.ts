@@ -6,13 +6,12 @@
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
-import { isSuspect } from './journal-integrity.ts';
+import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import { rememberDisagreement } from './quorum.ts';
 import { ALARM_FAILURES, dueTime, RAREST_RETRY_MS, retryAfter } from './row-retries.ts';
-import type { SigningGate } from './signing-gate.ts';
 import type { ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */

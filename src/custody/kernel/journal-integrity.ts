@@ -1,12 +1,13 @@
 /**
- * Decides whether this journal is complete. A restored or emptied journal would repeat payments that it has
- * lost. Signing is frozen when the mirror or the chain shows more than the journal, until the operator
- * reconciles.
+ * Decides whether this journal is complete, and whether signing and new operations are allowed. A restored or
+ * emptied journal would repeat payments that it has lost. Signing is frozen when the mirror or the chain shows
+ * more than the journal, until the operator reconciles.
  * @module
  */
 
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
+import type { Kind } from './operation.ts';
 import type { Log, Mirror } from './ports.ts';
 import { type History, type HistoryNode, quorumOf, unionOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
@@ -98,33 +99,6 @@ export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   return { ok: true };
 }
 
-/** Caches the result of the journal check for the life of an instance; a failed check is repeated. */
-export function createJournalCheck(p: JournalCheckPorts) {
-  let verified = false;
-  let comparing: Promise<void> | undefined;
-
-  async function compare(): Promise<void> {
-    try {
-      verified = (await checkJournal(p)).ok;
-    } catch (error) {
-      p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
-    }
-  }
-
-  return {
-    isVerified: (): boolean => verified,
-
-    /** Rows of a suspect journal are not processed, used or shown. */
-    async verify(): Promise<void> {
-      if (verified) return;
-      comparing ??= compare().finally(() => {
-        comparing = undefined;
-      });
-      await comparing;
-    },
-  };
-}
-
 function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
   freeze(p.journal, reason, p.log);
   p.journal.setMeta(SUSPECT_SINCE, String(p.now()));
@@ -175,4 +149,83 @@ async function isWhole(
   const shown = await orUnreadable(p.transaction(oldest.signature));
   if (!shown || shown === 'unreadable') return false;
   return shown.preLamports[shown.accounts.indexOf(p.reserveAddress)] === 0n;
+}
+
+/** When changes stay undelivered for longer, no new operation begins, because callers could not read it. */
+const MIRROR_PATIENCE_MS = 60_000;
+/** From this number of refused rows on, D1 is treated as unavailable: a full database may accept small writes. */
+const MOST_SET_ASIDE = 20;
+
+export type SigningGate = ReturnType<typeof createSigningGate>;
+
+/**
+ * Decides whether an operation may begin or be signed. The reasons are stable codes. Each is checked again
+ * immediately before a signature is stored.
+ */
+export function createSigningGate(
+  p: JournalCheckPorts & {
+    /** Whether a newer release has written the storage, which is then read-only. */
+    readonly isNewerStorage: boolean;
+    /** Whether every limit is a number. */
+    readonly hasLimits: boolean;
+    /** Whether the configuration disables this kind. */
+    isDisabled(kind: Kind): boolean;
+  },
+) {
+  const { journal, now } = p;
+  /** Kept for the life of the instance; a failed check is repeated. */
+  let isVerified = false;
+  let checking: Promise<void> | undefined;
+
+  async function check(): Promise<void> {
+    try {
+      isVerified = (await checkJournal(p)).ok;
+    } catch (error) {
+      p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
+    }
+  }
+
+  /** Compares the journal with D1 and the chain until it is verified. */
+  async function verify(): Promise<void> {
+    // The storage of a newer release is never compared, because freezing would write to it.
+    if (isVerified || p.isNewerStorage) return;
+    checking ??= check().finally(() => {
+      checking = undefined;
+    });
+    await checking;
+  }
+
+  /**
+   * Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is
+   * allowed.
+   */
+  function stop(kind: Kind): string | undefined {
+    if (p.isNewerStorage) return 'stopped_storage_newer';
+    if (!p.hasLimits) return 'stopped_misconfigured';
+    const frozen = frozenReason(journal);
+    if (frozen) return `stopped_${frozen}`;
+    if (!isVerified) return 'stopped_unverified';
+    const paused = p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused');
+    return paused ? `stopped_${paused}` : undefined;
+  }
+
+  /** Reason why no operation of a kind may begin now. */
+  async function stopBeginning(kind: Kind): Promise<string | undefined> {
+    await verify();
+    const why = stop(kind)?.slice('stopped_'.length);
+    if (why) return why;
+    const since = journal.undeliveredSince();
+    // Also when the clock went back by more: the true wait is then unknown.
+    const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
+    const isUnavailable = isLate || journal.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
+    return isUnavailable ? 'database_unavailable' : undefined;
+  }
+
+  return {
+    /** Rows of an unverified journal are not processed, used or shown. */
+    isVerified: (): boolean => isVerified,
+    verify,
+    stop,
+    stopBeginning,
+  };
 }

@@ -304,17 +304,8 @@ function mirrorRowOf(row: SqlRow): MirrorRow {
   return { entity: 'operation', id, revision: operation.revision, operation };
 }
 
-/** Changes that D1 does not have yet. */
-const outboxRows = (
-  exec: Storage['exec'],
-  p: {
-    /** Takes the next revision. Call inside a transaction. */
-    readonly takeRevision: () => number;
-    readonly revision: () => number;
-    readonly getMeta: (key: string) => string | undefined;
-    readonly setMeta: (key: string, value: string) => void;
-  },
-) => ({
+/** Changes that D1 does not have yet. @param takeRevision takes the next revision; call it inside a transaction */
+const outboxRows = (exec: Storage['exec'], takeRevision: () => number) => ({
   /**
    * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
    *
@@ -326,32 +317,10 @@ const outboxRows = (
          ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
       table,
       id,
-      p.takeRevision(),
+      takeRevision(),
       now,
       JSON.stringify(columns),
     );
-  },
-
-  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
-  offered: (): number => Number(p.getMeta('offered') ?? p.revision()),
-
-  /** Call before a revision is sent to the mirror, and make it durable first. */
-  offering(highest: number): void {
-    if (highest > Number(p.getMeta('offered') ?? 0)) p.setMeta('offered', String(highest));
-  },
-
-  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
-  takeMark(): number {
-    const mark = p.takeRevision();
-    p.setMeta('offered', String(mark));
-    return mark;
-  },
-
-  /** The highest mark that the mirror has acknowledged; 0 before the first. */
-  acknowledged: (): number => Number(p.getMeta('acknowledged') ?? 0),
-
-  acknowledge(mark: number): void {
-    p.setMeta('acknowledged', String(mark));
   },
 
   /** Queues the row of an operation again, for a mirror that has lost it. */
@@ -371,65 +340,6 @@ const outboxRows = (
 
   /** Whether such a row waits. */
   isQueued: (): boolean => exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0,
-
-  /** A refused row whose next try is due. */
-  refusedDue(now: number): MirrorRow | undefined {
-    return exec(
-      `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
-      now,
-      now + RAREST_REFUSED_MS,
-    ).map(mirrorRowOf)[0];
-  },
-
-  /** When a refused row is next tried, Unix milliseconds. */
-  nextRefusedAt(now: number): number | undefined {
-    const times = exec(
-      `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
-    );
-    return firstDue(times[0], RAREST_REFUSED_MS, now);
-  },
-
-  /**
-   * Records that the mirror refused this row alone while it accepted others. The row leaves the queue and is
-   * tried alone until it is delivered; a change of the row does not shorten the wait.
-   * @returns how often it was refused
-   */
-  refuse({ entity, id }: MirrorRow, error: string, now: number): number {
-    const before = exec('SELECT refusals FROM outbox_refusals WHERE entity = ? AND id = ?', entity, id)[0];
-    const refusals = integer(before, 'refusals') + 1;
-    const wait = Math.min(FIRST_REFUSED_MS * 2 ** (refusals - 1), RAREST_REFUSED_MS);
-    exec(
-      `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
-           error = excluded.error`,
-      entity,
-      id,
-      refusals,
-      Math.ceil(now + wait),
-      error,
-    );
-    return refusals;
-  },
-
-  /** Makes every refused row due now. */
-  retryRefused(now: number): void {
-    exec('UPDATE outbox_refusals SET retry_at = ?', Math.floor(now));
-  },
-
-  /** Rows that the mirror has refused at least {@link SET_ASIDE_REFUSALS} times. */
-  setAside(limit: number): { entity: string; id: string; refusals: number; error: string }[] {
-    return exec(
-      `SELECT o.entity, o.id, r.refusals, r.error FROM outbox o ${REFUSAL}
-         WHERE r.refusals >= ? ORDER BY o.revision LIMIT ?`,
-      SET_ASIDE_REFUSALS,
-      limit,
-    ).map((row) => ({
-      entity: String(row.entity),
-      id: String(row.id),
-      refusals: integer(row, 'refusals'),
-      error: String(row.error),
-    }));
-  },
 
   /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
   delivered(rows: readonly MirrorRow[]): void {
@@ -454,6 +364,98 @@ const outboxRows = (
       SET_ASIDE_REFUSALS,
     )[0];
     return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
+  },
+});
+
+/** Revisions that were sent to the mirror, and the marks of its batches. */
+const mirrorMarks = (p: {
+  readonly takeRevision: () => number;
+  readonly revision: () => number;
+  readonly getMeta: (key: string) => string | undefined;
+  readonly setMeta: (key: string, value: string) => void;
+}) => ({
+  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
+  offered: (): number => Number(p.getMeta('offered') ?? p.revision()),
+
+  /** Call before a revision is sent to the mirror, and make it durable first. */
+  offering(highest: number): void {
+    if (highest > Number(p.getMeta('offered') ?? 0)) p.setMeta('offered', String(highest));
+  },
+
+  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
+  takeMark(): number {
+    const mark = p.takeRevision();
+    p.setMeta('offered', String(mark));
+    return mark;
+  },
+
+  /** The highest mark that the mirror has acknowledged; 0 before the first. */
+  acknowledged: (): number => Number(p.getMeta('acknowledged') ?? 0),
+
+  acknowledge(mark: number): void {
+    p.setMeta('acknowledged', String(mark));
+  },
+});
+
+/** Rows that the mirror refused alone while it accepted others. */
+const refusedRows = (exec: Storage['exec']) => ({
+  /**
+   * Records that the mirror refused this row alone while it accepted others. The row leaves the queue and is
+   * tried alone until it is delivered; a change of the row does not shorten the wait.
+   * @returns how often it was refused
+   */
+  refuse({ entity, id }: MirrorRow, error: string, now: number): number {
+    const before = exec('SELECT refusals FROM outbox_refusals WHERE entity = ? AND id = ?', entity, id)[0];
+    const refusals = integer(before, 'refusals') + 1;
+    const wait = Math.min(FIRST_REFUSED_MS * 2 ** (refusals - 1), RAREST_REFUSED_MS);
+    exec(
+      `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
+           error = excluded.error`,
+      entity,
+      id,
+      refusals,
+      Math.ceil(now + wait),
+      error,
+    );
+    return refusals;
+  },
+
+  /** A refused row whose next try is due. */
+  refusedDue(now: number): MirrorRow | undefined {
+    return exec(
+      `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
+      now,
+      now + RAREST_REFUSED_MS,
+    ).map(mirrorRowOf)[0];
+  },
+
+  /** When a refused row is next tried, Unix milliseconds. */
+  nextRefusedAt(now: number): number | undefined {
+    const times = exec(
+      `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
+    );
+    return firstDue(times[0], RAREST_REFUSED_MS, now);
+  },
+
+  /** Makes every refused row due now. */
+  retryRefused(now: number): void {
+    exec('UPDATE outbox_refusals SET retry_at = ?', Math.floor(now));
+  },
+
+  /** Rows that the mirror has refused at least {@link SET_ASIDE_REFUSALS} times. */
+  setAside(limit: number): { entity: string; id: string; refusals: number; error: string }[] {
+    return exec(
+      `SELECT o.entity, o.id, r.refusals, r.error FROM outbox o ${REFUSAL}
+         WHERE r.refusals >= ? ORDER BY o.revision LIMIT ?`,
+      SET_ASIDE_REFUSALS,
+      limit,
+    ).map((row) => ({
+      entity: String(row.entity),
+      id: String(row.id),
+      refusals: integer(row, 'refusals'),
+      error: String(row.error),
+    }));
   },
 });
 
@@ -592,7 +594,9 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
     ...operationQueries(exec, releasedSlot),
     ...unsignedMessages(exec),
     ...callRows(exec),
-    ...outboxRows(exec, { takeRevision, revision, getMeta, setMeta }),
+    ...outboxRows(exec, takeRevision),
+    ...mirrorMarks({ takeRevision, revision, getMeta, setMeta }),
+    ...refusedRows(exec),
     releasedSlot,
 
     audit(command: string, facts: string, now: number): void {

@@ -7,10 +7,10 @@ import type { CustodyReport, OpsAnswer, OpsCommand } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
 import { isTerminal, type Operation } from './operation.ts';
+import { isRepublishing, startRepublishing } from './outbox.ts';
 import type { Signer } from './ports.ts';
 import { recallDisagreement } from './quorum.ts';
 import type { Reconciled } from './reconcile.ts';
-import { isRepublishing, startRepublishing } from './republish.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, limitsOf } from './spending-limits.ts';
 

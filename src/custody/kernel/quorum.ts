@@ -6,8 +6,12 @@
  */
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
-import type { SignatureEntry } from '../../providers/solana-rpc.ts';
-import { asUpstreamFailure, type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
+import {
+  asUpstreamFailure,
+  type ChainTransaction,
+  failureReason,
+  type SignatureEntry,
+} from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './ports.ts';
 

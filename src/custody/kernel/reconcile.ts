@@ -4,8 +4,7 @@
  * afterwards signing may continue.
  * @module
  */
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
-import { memoText } from '../../chain/solana/transaction.ts';
+import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';

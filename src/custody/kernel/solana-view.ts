@@ -3,8 +3,7 @@
  * quorum of the nodes agrees.
  * @module
  */
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
-import type { Lifetime, MessageVersion } from '../../chain/solana/transaction.ts';
+import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
@@ -18,10 +17,10 @@ import {
 } from '../../providers/solana-rpc.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log } from './ports.ts';
-import type { History } from './quorum.ts';
 import {
   createQuorum,
   decideTransaction,
+  type History,
   type NodeAgreement,
   sameByKey,
   transactionsDiffer,

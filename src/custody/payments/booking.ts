@@ -3,7 +3,7 @@
  * retried, so that it does not block others.
  * @module
  */
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
 import type { Log, Storage } from '../kernel/ports.ts';

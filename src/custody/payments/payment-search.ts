@@ -9,8 +9,7 @@ import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import { dueTime, isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
-import type { ReferenceStore } from './reference-store.ts';
-import type { PaymentRequest, RequestStore } from './request-store.ts';
+import type { PaymentRequest, ReferenceStore, RequestStore } from './request-store.ts';
 import { type Budget, createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */

@@ -11,7 +11,13 @@ import type { Recognized } from '../kernel/reconcile.ts';
 import { DUST } from './payment-matching.ts';
 import { refundOfMemo } from './refund-operation.ts';
 import type { TokenPort } from './request-changes.ts';
-import { decodeRefund, type PaymentPart, type PaymentRequest, type RequestStore } from './request-store.ts';
+import {
+  decodeRefund,
+  type PaymentPart,
+  type PaymentRequest,
+  purposeOf,
+  type RequestStore,
+} from './request-store.ts';
 import type { TreasuryStore } from './treasury-store.ts';
 
 export type RequestRecoveryPorts = {
@@ -60,7 +66,7 @@ export async function restoreRequests(p: RequestRecoveryPorts): Promise<number> 
 /** Restores a request and the payments that it counts, so that none of them is booked again. */
 function restoreRequest({ store, journal, payments, now }: RequestRecoveryPorts, row: PaymentRequest) {
   store.put(row);
-  const purpose = `${row.kind}:${row.id}`;
+  const purpose = purposeOf(row);
   for (const part of row.parts ?? []) {
     journal.consumeOnce(`payment:${part.signature}`, purpose, now());
     const { signature, payer, blockTime } = part;

@@ -3,8 +3,7 @@
  * the payer and repays the payment, both as shown by the finalized chain, once and within the day's limit.
  * @module
  */
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
-import { MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
+import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer, Refusal } from '../api.ts';
@@ -17,7 +16,7 @@ import { payerOf } from './booking.ts';
 import { mirrorRefund, mirrorRequest } from './d1-rows.ts';
 import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
-import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
+import { type PaymentRequest, purposeOf, type RefundDue, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 export type RefundPorts = {
@@ -38,10 +37,10 @@ type Row = NonNullable<OpsAnswer['rows']>[number];
 
 const refusal = (code: string, message: string): Decision => ({ ok: false, refusal: { code, message } });
 
-export type Refunds = ReturnType<typeof createRefunds>;
-
-export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
-  const { journal, storage, now, log } = tools;
+/** The rows of refunds: what is owed, and the end of the operations that pay it. */
+function createRefundRows({ journal, storage, now, log }: ModuleTools, store: RequestStore) {
+  const operationOf = ({ operationId }: RefundDue): Operation | undefined =>
+    operationId === null ? undefined : journal.get(operationId);
 
   /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
   function save(refund: RefundDue): RefundDue {
@@ -83,7 +82,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
       id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
       signature,
       requestId: request.id,
-      purpose: `${request.kind}:${request.id}`,
+      purpose: purposeOf(request),
       lamports: '0',
       payer,
       reason,
@@ -99,43 +98,6 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     const refund = open ?? fresh;
     save({ ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
     log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
-  }
-
-  /** Refunds paid in the last day or under way. */
-  const paidToday = (): bigint =>
-    journal.recent('refund', now()).reduce((sum, { amount }) => sum + amount, 0n);
-
-  /** The intent to pay a refund, in the critical section with its row. */
-  function decide(asked: RefundDue): Decision {
-    const refund = store.refund(asked.id);
-    if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
-      return refusal('REFUND_CHANGED', 'The refund has changed in the meantime. List it again.');
-    const amount = lamports(BigInt(refund.lamports));
-    const used = paidToday();
-    if (used + amount > p.maxRefundsDay) {
-      const left = p.maxRefundsDay - used;
-      const text = `The daily limit on refunds leaves ${solText(left > 0n ? left : 0n)}.`;
-      return refusal('REFUND_LIMIT_REACHED', text);
-    }
-    const operations = refund.operations + 1;
-    const operationId = refundId(refund.id, operations);
-    save({ ...refund, state: 'begun', operations, operationId });
-    const { signature: payment, payer, createdAt, doubtedAt } = refund;
-    // A rebuilt row may be newer than the transaction that paid it; a payment never precedes its request.
-    const since = Math.min(createdAt, store.get(refund.requestId)?.createdAt ?? createdAt);
-    const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
-    const reserved = lamports(amount + MEMO_TRANSFER_FEE);
-    return { ok: true, intent: { amount, reserved, plan, claims: [] } };
-  }
-
-  /** Reason why the finalized chain does not support a refund, or undefined. */
-  async function objection(refund: RefundDue): Promise<string | undefined> {
-    const transaction = await p.transaction(refund.signature);
-    if (!transaction || transaction.failed) return 'the chain does not show this payment';
-    const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
-    if (owedOf(refund.signature) > credit) return 'the recorded refund is larger than the payment';
-    if (payerOf(transaction, p.treasuryAddress) !== refund.payer) return 'the chain shows a different payer';
-    return undefined;
   }
 
   /** Adds operations that a rebuilt journal has and the refund's row lacks. */
@@ -177,9 +139,56 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
 
   const settleEnded = (): void =>
     ended.run(BATCH, (refund) => {
-      const operation = refund.operationId === null ? undefined : journal.get(refund.operationId);
+      const operation = operationOf(refund);
       if (operation) settle(refund, operation);
     });
+
+  return { save, owedOf, isReturned, owe, adopt, operationOf, settleEnded, nextAt: ended.nextAt };
+}
+
+export type Refunds = ReturnType<typeof createRefunds>;
+
+export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
+  const { journal, storage, now } = tools;
+  const booked = createRefundRows(tools, store);
+  const { save, owedOf, adopt, operationOf, settleEnded } = booked;
+
+  /** Refunds paid in the last day or under way. */
+  const paidToday = (): bigint =>
+    journal.recent('refund', now()).reduce((sum, { amount }) => sum + amount, 0n);
+
+  /** The intent to pay a refund, in the critical section with its row. */
+  function decide(asked: RefundDue): Decision {
+    const refund = store.refund(asked.id);
+    if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
+      return refusal('REFUND_CHANGED', 'The refund has changed in the meantime. List it again.');
+    const amount = lamports(BigInt(refund.lamports));
+    const used = paidToday();
+    if (used + amount > p.maxRefundsDay) {
+      const left = p.maxRefundsDay - used;
+      const text = `The daily limit on refunds leaves ${solText(left > 0n ? left : 0n)}.`;
+      return refusal('REFUND_LIMIT_REACHED', text);
+    }
+    const operations = refund.operations + 1;
+    const operationId = refundId(refund.id, operations);
+    save({ ...refund, state: 'begun', operations, operationId });
+    const { signature: payment, payer, createdAt, doubtedAt } = refund;
+    // A rebuilt row may be newer than the transaction that paid it; a payment never precedes its request.
+    const since = Math.min(createdAt, store.get(refund.requestId)?.createdAt ?? createdAt);
+    const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
+    const reserved = lamports(amount + MEMO_TRANSFER_FEE);
+    return { ok: true, intent: { amount, reserved, plan, claims: [] } };
+  }
+
+  /** Reason why the finalized chain does not support a refund, or undefined. */
+  async function objection(refund: RefundDue): Promise<string | undefined> {
+    const transaction = await p.transaction(refund.signature);
+    if (!transaction || transaction.failed) return 'the chain does not show this payment';
+    const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
+    if (owedOf(refund.signature) > credit) return 'the recorded refund is larger than the payment';
+    if (payerOf(transaction, p.treasuryAddress) !== refund.payer) return 'the chain shows a different payer';
+    return undefined;
+  }
 
   /** Pays one refund and describes the result. */
   async function pay(refund: RefundDue): Promise<string> {
@@ -202,15 +211,15 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
   }
 
   return {
-    owe,
+    owe: booked.owe,
     owedOf,
-    isReturned,
+    isReturned: booked.isReturned,
     settleEnded,
 
     /**
      * When the end of a refund's operation is next booked, Unix milliseconds; undefined when none is pending.
      */
-    nextAt: ended.nextAt,
+    nextAt: booked.nextAt,
 
     /** Pays the refunds of a request or of one payment. */
     async refund(id: string): Promise<OpsAnswer> {
@@ -223,7 +232,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
         const row = store.refund(name);
         if (!row) continue;
         const refund = row.state === 'paid' ? row : adopt(row);
-        const outcome = refund.state === 'due' ? await pay(refund) : wasBegun(refund);
+        const outcome = refund.state === 'due' ? await pay(refund) : progressOf(operationOf(refund));
         const after = store.refund(refund.id) ?? refund;
         ok &&= after.state !== 'due';
         rows.push({
@@ -233,7 +242,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
           payer: after.payer,
           outcome: after.state === 'paid' ? 'paid' : outcome,
           operation: after.operationId,
-          refund: after.refundSignature ?? signatureOf(after),
+          refund: after.refundSignature ?? operationOf(after)?.signing?.signature ?? null,
         });
       }
       const message = ok
@@ -250,25 +259,16 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
       for (const state of ['due', 'begun'] as const) {
         for (const refund of store.refundsIn(state, -1)) {
           const adopted = adopt(refund);
-          const isKnown = adopted.operationId !== null && journal.get(adopted.operationId) !== undefined;
-          const left = adopted.state === 'begun' && !isKnown ? 'due' : adopted.state;
+          const left = adopted.state === 'begun' && !operationOf(adopted) ? 'due' : adopted.state;
           storage.transaction(() => save({ ...adopted, state: left, doubtedAt: now() }));
         }
       }
       settleEnded();
     },
   };
-
-  function signatureOf({ operationId }: RefundDue): string | null {
-    const operation = operationId === null ? undefined : journal.get(operationId);
-    return operation?.signing?.signature ?? null;
-  }
-
-  function wasBegun({ operationId }: RefundDue): string {
-    const operation = operationId === null ? undefined : journal.get(operationId);
-    const reason = operation?.reason ?? null;
-    return reason === null ? 'on its way' : `on its way (${reason})`;
-  }
 }
+
+const progressOf = (operation: Operation | undefined): string =>
+  operation?.reason ? `on its way (${operation.reason})` : 'on its way';
 
 const notPaid = ({ code, message }: Refusal): string => `not paid: ${code}: ${message}`;

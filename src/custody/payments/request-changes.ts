@@ -11,7 +11,7 @@ import { createRowRetries } from '../kernel/row-retries.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
 import { judgePayment, matchRequest } from './payment-matching.ts';
 import type { Refunds } from './refunds.ts';
-import type { PaymentRequest, RequestStore } from './request-store.ts';
+import { type PaymentRequest, purposeOf, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 type Subject = PaymentRequest['subject'];
@@ -47,8 +47,6 @@ export type RequestChangesPorts = {
   readonly now: () => number;
   readonly log: Log;
 };
-
-export const purposeOf = (request: PaymentRequest): string => `${request.kind}:${request.id}`;
 
 export type RequestChanges = ReturnType<typeof createRequestChanges>;
 

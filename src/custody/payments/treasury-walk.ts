@@ -100,16 +100,25 @@ const NEW_WALK: Walk = { head: null, gaps: [], behindSince: null };
 /** Transactions that one run may still read. */
 export type Budget = { reads: number };
 
-export type TreasuryWalk = ReturnType<typeof createTreasuryWalk>;
+function isBelow(entry: SignatureEntry, end: End): boolean {
+  if ('since' in end) return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
+  return entry.signature === end.signature || entry.slot < BigInt(end.slot);
+}
 
-export function createTreasuryWalk(p: TreasuryWalkPorts) {
+/**
+ * Whether a node's history begins above an end, so that its list lacks the transactions between the two.
+ */
+const isPruned = async (node: TreasuryNode, end: Place): Promise<boolean> =>
+  (await node.firstAvailableBlock()) > BigInt(end.slot);
+
+/** The stored walk of each node, and its alarms, which are repeated every hour. */
+function createWalkState(p: TreasuryWalkPorts) {
   const key = (node: TreasuryNode): string => `treasury_walk:${node.name}`;
   const load = (node: TreasuryNode): Walk => {
     const text = p.journal.getMeta(key(node));
     return text === undefined ? NEW_WALK : asOf(p.now(), JSON.parse(text) as Walk);
   };
   const alarmedAt = new Map<string, number>();
-  let turns = 0;
 
   function save(node: TreasuryNode, walk: Walk): void {
     const behindSince = walk.gaps.length === 0 ? null : (walk.behindSince ?? p.now());
@@ -124,6 +133,13 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     p.log({ level: 'alarm', event, node: node.name, ...facts });
   }
 
+  return { load, save, alarm };
+}
+
+type WalkState = ReturnType<typeof createWalkState>;
+
+/** Reads pages of a node's list and decides what a short page means. */
+function createPageReader(p: TreasuryWalkPorts, { alarm }: WalkState) {
   /** Reads one page down to its end. Returns the last processed entry, the one above it, and whether the end was reached. */
   async function readPage(
     node: TreasuryNode,
@@ -145,12 +161,6 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
   }
 
   /**
-   * Whether a node's history begins above an end, so that its list lacks the transactions between the two.
-   */
-  const isPruned = async (node: TreasuryNode, end: Place): Promise<boolean> =>
-    (await node.firstAvailableBlock()) > BigInt(end.slot);
-
-  /**
    * The meaning of a short page above its end. `lost`: this node has pruned the missing part, and a quorum of
    * nodes keeps it, so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
    */
@@ -161,6 +171,15 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     const keep = others.filter((other) => other.status === 'fulfilled' && !other.value);
     return keep.length >= quorumOf(p.nodes.length) ? 'lost' : 'held';
   }
+
+  return { readPage, missing };
+}
+
+export function createTreasuryWalk(p: TreasuryWalkPorts) {
+  const state = createWalkState(p);
+  const { load, save, alarm } = state;
+  const { readPage, missing } = createPageReader(p, state);
+  let turns = 0;
 
   /** Reads new transactions at the top. The rest that exceeds this step becomes a gap. */
   async function readHead(node: TreasuryNode, since: number, budget: Budget): Promise<void> {
@@ -249,10 +268,4 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
       return times.length === 0 ? null : Math.min(...times);
     },
   };
-
-  function isBelow(entry: SignatureEntry, end: End): boolean {
-    if ('since' in end)
-      return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
-    return entry.signature === end.signature || entry.slot < BigInt(end.slot);
-  }
 }

@@ -8,7 +8,7 @@ import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import { addressSeed, programAddress } from '../../chain/solana/program-address.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { CustodyModule } from '../kernel/module.ts';
-import { TRACKER_PROGRAM } from './bridge-programs.ts';
+import { TRACKER_PROGRAM } from './programs.ts';
 
 /** Programs with an upgrade authority; the others are built into the chain. */
 export const UPGRADEABLE = [TRACKER_PROGRAM, SWAP_ENDPOINT_PROGRAM];

@@ -10,18 +10,20 @@ import { addressSeed } from '../../chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
 import { SIGNATURE_FEE } from '../../chain/solana/transaction.ts';
 import type { Sats } from '../../core/amount.ts';
-import { judgeChainflip, judgeTracker, TRACKER_PROGRAM } from './bridge-programs.ts';
 import { type Deployments, UPGRADEABLE } from './deployments.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   judgeAssociatedToken,
+  judgeChainflip,
   judgeComputeBudget,
   judgeSystem,
   judgeToken,
+  judgeTracker,
   priorityFee,
   SYSTEM_PROGRAM,
-} from './native-programs.ts';
+  TRACKER_PROGRAM,
+} from './programs.ts';
 import { type PolicyReason, type PolicyRefusal, refuse } from './refusal.ts';
 import {
   denied,

@@ -7,7 +7,7 @@ import { NATIVE_VAULT, SWAP_ENDPOINT_PROGRAM } from '../../bridges/lifi-chainfli
 import { createByteReader } from '../../chain/solana/byte-reader.ts';
 import type { Lamports } from '../../core/amount.ts';
 import type { ApprovedShape } from './instructions.ts';
-import { SYSTEM_PROGRAM, SYSTEM_TRANSFER } from './native-programs.ts';
+import { SYSTEM_PROGRAM, SYSTEM_TRANSFER } from './programs.ts';
 import { type PolicyRefusal, refuse } from './refusal.ts';
 import type { ResolvedInstruction } from './resolved-instructions.ts';
 import type { PolicyTerms } from './terms.ts';

@@ -12,7 +12,7 @@ import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } 
 import type { Facts, Operation } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
-import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './agreement.ts';
+import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
 
 /**
  * Attempts per day. Each is proven to have ended before the next, so an outage of a quarter of an hour does

@@ -18,7 +18,7 @@ import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import { isTimeOver } from '../kernel/row-retries.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
-import { agreeAtTip, type ReserveView } from './agreement.ts';
+import { agreeAtTip, type ReserveView } from './reserve-views.ts';
 
 /** One Solana node's figures for the reserve, all at finalized. */
 export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
@@ -59,89 +59,106 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
   journal: JSON.stringify(proof),
 });
 
-export type Proofs = ReturnType<typeof createProofs>;
-
-export function createProofs({ journal, storage, now, log }: ModuleTools, p: ProofPorts) {
-  const { signer } = p;
-  let retryAt = 0;
-  let failure: string | undefined;
-  let signing: Promise<void> | undefined;
-
+/** The stored proof, which is the predecessor of the next one, and its row in D1. D1 alone keeps the earlier ones. */
+function createProofRows({ journal, storage, now }: ModuleTools, archived: ProofPorts['archived']) {
   const stored = (): ProofRecord | undefined => {
     const text = journal.getMeta(LAST);
     return text ? (JSON.parse(text) as ProofRecord) : undefined;
   };
 
-  /** The predecessor of the next proof. A journal without one may have lost it. */
-  async function last(): Promise<ProofRecord | undefined> {
-    return stored() ?? (await p.archived());
-  }
+  return {
+    stored,
 
-  /**
-   * A block that arrives between the reads of two indexes is shown by only one of them, so both are read
-   * again.
-   */
-  async function agreedReserve() {
-    for (let attempt = 1; ; attempt += 1) {
-      const agreed = agreeAtTip(await p.reserveViews(0), p.indexes);
-      if (agreed.ok) return agreed;
-      if (agreed.reason !== 'tips_apart' || attempt === TIP_ATTEMPTS) {
-        throw upstreamFailed('esplora', agreed.reason);
-      }
+    /** The predecessor of the next proof. A journal without one may have lost it. */
+    last: async (): Promise<ProofRecord | undefined> => stored() ?? (await archived()),
+
+    /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
+    keep: (proof: ProofRecord, previous: ProofRecord | undefined): boolean =>
+      storage.transaction(() => {
+        const known = stored();
+        if (known && known.hash !== previous?.hash) return false;
+        journal.setMeta(LAST, JSON.stringify(proof));
+        journal.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
+        return true;
+      }),
+
+    /** Stores a proof of the archive that this journal has lost. */
+    restore: (proof: ProofRecord): void => journal.setMeta(LAST, JSON.stringify(proof)),
+
+    newestAfter(id: string) {
+      const proof = stored();
+      if (!proof || proof.timestamp <= id) return [];
+      return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
+    },
+  };
+}
+
+/**
+ * A block that arrives between the reads of two indexes is shown by only one of them, so both are read again.
+ */
+async function agreedReserve(p: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
+  for (let attempt = 1; ; attempt += 1) {
+    const agreed = agreeAtTip(await p.reserveViews(0), p.indexes);
+    if (agreed.ok) return agreed;
+    if (agreed.reason !== 'tips_apart' || attempt === TIP_ATTEMPTS) {
+      throw upstreamFailed('esplora', agreed.reason);
     }
   }
+}
 
-  async function message(previous: ProofRecord | undefined): Promise<string> {
-    const [agreed, solana] = await Promise.all([agreedReserve(), p.solanaFigures()]);
-    return buildProofMessage({
-      service: p.service,
-      bitcoinAddress: p.bitcoinAddress,
-      solanaAddress: signer.solanaAddress,
-      reserveSats: agreed.sats,
-      bitcoinTip: agreed.tip,
-      ...solana,
-      time: new Date(now()).toISOString(),
-      previousProof: previous?.hash ?? null,
-    });
-  }
+/** The text of the proof that follows `previous`. @throws AppError UPSTREAM_FAILED */
+async function proofText(p: ProofPorts, previous: ProofRecord | undefined, now: () => number) {
+  const [agreed, solana] = await Promise.all([agreedReserve(p), p.solanaFigures()]);
+  return buildProofMessage({
+    service: p.service,
+    bitcoinAddress: p.bitcoinAddress,
+    solanaAddress: p.signer.solanaAddress,
+    reserveSats: agreed.sats,
+    bitcoinTip: agreed.tip,
+    ...solana,
+    time: new Date(now()).toISOString(),
+    previousProof: previous?.hash ?? null,
+  });
+}
 
-  /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
-  function keep(proof: ProofRecord, previous: ProofRecord | undefined): boolean {
-    return storage.transaction(() => {
-      const known = stored();
-      if (known && known.hash !== previous?.hash) return false;
-      journal.setMeta(LAST, JSON.stringify(proof));
-      journal.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
-      return true;
-    });
-  }
+function proofOf(
+  message: string,
+  bitcoin: ProofRecord['bitcoin'],
+  solana: string,
+  offline: boolean,
+): ProofRecord {
+  return {
+    message,
+    timestamp: parseProofMessage(message).time,
+    hash: proofHash(message, { bitcoin: bitcoin.signature, solana }),
+    bitcoin,
+    solana: { scheme: SOLANA_SCHEME, signature: solana },
+    offline,
+  };
+}
+
+export type Proofs = ReturnType<typeof createProofs>;
+
+export function createProofs(tools: ModuleTools, p: ProofPorts) {
+  const { journal, storage, now, log } = tools;
+  const { signer } = p;
+  const { stored, last, keep, restore, newestAfter } = createProofRows(tools, p.archived);
+  let retryAt = 0;
+  let failure: string | undefined;
+  let signing: Promise<void> | undefined;
 
   async function sign(): Promise<void> {
     const previous = await last();
     if (previous && !isDue(previous)) {
-      if (!stored()) journal.setMeta(LAST, JSON.stringify(previous));
+      if (!stored()) restore(previous);
       return;
     }
-    const text = await message(previous);
+    const text = await proofText(p, previous, now);
     const { solana, bitcoin } = await signer.sign(text);
     // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
     if (!bitcoin || p.stop()) return;
-    const signatures = { bitcoin: bitcoin.signature, solana };
-    keep(
-      {
-        message: text,
-        timestamp: parseProofMessage(text).time,
-        hash: proofHash(text, signatures),
-        bitcoin: {
-          scheme: bitcoin.scheme,
-          signature: bitcoin.signature,
-          unprefixed: bitcoin.signatureUnprefixed ?? null,
-        },
-        solana: { scheme: SOLANA_SCHEME, signature: solana },
-        offline: false,
-      },
-      previous,
-    );
+    const { scheme, signature, signatureUnprefixed: unprefixed = null } = bitcoin;
+    keep(proofOf(text, { scheme, signature, unprefixed }, solana, false), previous);
   }
 
   /** One attempt shared by concurrent callers; after a failure the next one waits. */
@@ -163,20 +180,9 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
     return signing;
   }
 
-  function newestAfter(id: string) {
-    const proof = stored();
-    if (!proof || proof.timestamp <= id) return [];
-    return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
-  }
-
   const isDue = (proof: ProofRecord): boolean => Date.parse(proof.timestamp) + PROOF_EVERY_MS <= now();
-  const refuse = (refusal: Refusal): { readonly type: 'refused'; readonly refusal: Refusal } => ({
-    type: 'refused',
-    refusal,
-  });
 
   return {
-    /** The newest proof: D1 alone keeps the earlier ones. */
     mirrored: [{ table: 'proofs', rowsAfter: newestAfter }] satisfies readonly MirrorSource[],
 
     /** Signs the hour's proof once it is due. After a failure the next tick retries. */
@@ -209,12 +215,11 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
      */
     async draft(): Promise<ProofDraft> {
       const why = p.stop();
-      if (why)
-        return refuse({ code: 'UPSTREAM_FAILED', message: 'Signing is stopped.', details: { reason: why } });
+      if (why) return refuse(signingStopped(why));
       const previous = await last();
       const kept = journal.getMeta(DRAFT);
       if (kept && isCurrent(kept, previous)) return { type: 'draft', message: kept };
-      const text = await message(previous);
+      const text = await proofText(p, previous, now);
       journal.setMeta(DRAFT, text);
       return { type: 'draft', message: text };
     },
@@ -236,18 +241,10 @@ export function createProofs({ journal, storage, now, log }: ModuleTools, p: Pro
         return refuse({ code: 'INVALID_INPUT', message, details: { reason } });
       }
       const why = p.stop();
-      if (why)
-        return refuse({ code: 'UPSTREAM_FAILED', message: 'Signing is stopped.', details: { reason: why } });
+      if (why) return refuse(signingStopped(why));
       const { solana } = await signer.sign(text);
       const bitcoin = { scheme: checked.scheme, ...spellings(checked.scheme, signature) };
-      const proof: ProofRecord = {
-        message: text,
-        timestamp: parseProofMessage(text).time,
-        hash: proofHash(text, { bitcoin: bitcoin.signature, solana }),
-        bitcoin,
-        solana: { scheme: SOLANA_SCHEME, signature: solana },
-        offline: true,
-      };
+      const proof = proofOf(text, bitcoin, solana, true);
       if (!keep(proof, previous)) {
         return refuse({
           code: 'NOT_FOUND',
@@ -289,6 +286,17 @@ export async function archivedProof(mirror: Pick<Mirror, 'recordsAfter'>): Promi
 }
 
 const SOLANA_SCHEME = 'ed25519-utf8';
+
+const refuse = (refusal: Refusal): { readonly type: 'refused'; readonly refusal: Refusal } => ({
+  type: 'refused',
+  refusal,
+});
+
+const signingStopped = (reason: string): Refusal => ({
+  code: 'UPSTREAM_FAILED',
+  message: 'Signing is stopped.',
+  details: { reason },
+});
 
 const WATCH_ONLY: Refusal = {
   code: 'NOT_CONFIGURED',

@@ -65,10 +65,6 @@ const reachedRefusal = (limit: string, availableAt: number, now: number): Refusa
 export const costDayRefusal = (availableAt: number, now: number): Refusal =>
   reachedRefusal(COST_DAY, availableAt, now);
 
-/** Reasons that would apply to any smaller amount as well. */
-export const isTooSmall = (reason: string | null): boolean =>
-  reason === 'amount_too_low' || reason === 'amount_below_cost';
-
 /** The refusal for a reason stored in the journal. */
 export function refusalOf(reason: string): Refusal {
   const withoutQuote = withoutQuoteRefusal(reason);

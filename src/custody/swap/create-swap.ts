@@ -21,9 +21,8 @@ import {
   type SpendingVerdict,
   spendable,
 } from '../kernel/spending-limits.ts';
-import { costDayRefusal, createAnswer, isTooSmall, limitRefusal, refusalOf, stopped } from './answer.ts';
-import { ALL, createCallQuotas } from './call-quotas.ts';
-import { COST_DAY } from './limits.ts';
+import { costDayRefusal, createAnswer, limitRefusal, refusalOf, stopped } from './answer.ts';
+import { ALL, COST_DAY, createCallQuotas, isTooSmall } from './limits.ts';
 import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
 
 export type SwapCreationPorts = {
@@ -57,24 +56,55 @@ const IN_PROGRESS: Refusal = {
 /** An amount that is refused until a time in Unix milliseconds. */
 type KnownRefusal = { readonly until: number; readonly amount: bigint };
 
-export function createSwaps(p: SwapCreationPorts) {
-  const { journal, now, readBalance } = p;
-  const { clientRefusal, budgetRefusal, previewRefusal, giveBack } = createCallQuotas(p);
+/** Amounts that the bridge or the day's costs have refused just before. */
+function createKnownRefusals(now: () => number) {
   let small: KnownRefusal | undefined;
   let costly: KnownRefusal | undefined;
 
   const isCurrent = (known: KnownRefusal | undefined, longest: number): known is KnownRefusal =>
     known !== undefined && !isTimeOver(known.until, longest, now());
 
-  const check = (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
+  /** The refusal that is already known for an amount, so that no quote is spent on it. */
+  function knownRefusal(amount: bigint): Refusal | undefined {
+    if (isCurrent(small, SMALL_KNOWN_MS) && amount <= small.amount) return refusalOf('amount_below_cost');
+    if (!isCurrent(costly, DAY_MS) || amount < costly.amount) return undefined;
+    return costDayRefusal(costly.until, now());
+  }
+
+  function learn(op: Operation): void {
+    const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
+    if (isTooSmall(op.reason)) {
+      const more = isCurrent(small, SMALL_KNOWN_MS) && small.amount > amount;
+      if (!more) small = { until: now() + SMALL_KNOWN_MS, amount };
+    }
+    if (op.reason === `limit_${COST_DAY}`) {
+      const less = isCurrent(costly, DAY_MS) && costly.amount < amount;
+      if (!less) costly = { until: Number(op.outcome.availableAt), amount };
+    }
+  }
+
+  return { knownRefusal, learn };
+}
+
+/** Returns the check of an amount against the spending limits. */
+const createCheck =
+  ({ journal, budget, quotes, now }: SwapCreationPorts) =>
+  (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
     checkIntent({
-      budget: p.budget,
+      budget,
       amount,
-      reserved: swapDebit(amount, p.quotes.overhead),
+      reserved: swapDebit(amount, quotes.overhead),
       balance,
       operations,
       now: now(),
     });
+
+export function createSwaps(p: SwapCreationPorts) {
+  const { journal, now, readBalance } = p;
+  const quotas = createCallQuotas(p);
+  const { clientRefusal, budgetRefusal, giveBack } = quotas;
+  const { knownRefusal, learn } = createKnownRefusals(now);
+  const check = createCheck(p);
 
   /** The only place where a swap begins. Synchronous: no other call reads or writes in between. */
   function reserve(
@@ -105,25 +135,6 @@ export function createSwaps(p: SwapCreationPorts) {
       }
       return operation.id;
     });
-  }
-
-  /** The refusal that is already known for an amount, so that no quote is spent on it. */
-  function knownRefusal(amount: bigint): Refusal | undefined {
-    if (isCurrent(small, SMALL_KNOWN_MS) && amount <= small.amount) return refusalOf('amount_below_cost');
-    if (!isCurrent(costly, DAY_MS) || amount < costly.amount) return undefined;
-    return costDayRefusal(costly.until, now());
-  }
-
-  function learn(op: Operation): void {
-    const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
-    if (isTooSmall(op.reason)) {
-      const more = isCurrent(small, SMALL_KNOWN_MS) && small.amount > amount;
-      if (!more) small = { until: now() + SMALL_KNOWN_MS, amount };
-    }
-    if (op.reason === `limit_${COST_DAY}`) {
-      const less = isCurrent(costly, DAY_MS) && costly.amount < amount;
-      if (!less) costly = { until: Number(op.outcome.availableAt), amount };
-    }
   }
 
   /** The stored answer of a key, once it exists. */
@@ -185,6 +196,22 @@ export function createSwaps(p: SwapCreationPorts) {
     createSwap: async (request: SwapRequest): Promise<SwapAnswer | Refusal> =>
       (request.key && (await replay(request.key))) || begin(request),
 
+    ...createSwapPreviews(p, { ...quotas, knownRefusal, check }),
+  };
+}
+
+/** What a create would do now, without a reservation or a signature. */
+function createSwapPreviews(
+  p: SwapCreationPorts,
+  rules: ReturnType<typeof createCallQuotas> & {
+    knownRefusal(amount: bigint): Refusal | undefined;
+    readonly check: ReturnType<typeof createCheck>;
+  },
+) {
+  const { journal, now, readBalance } = p;
+  const { clientRefusal, budgetRefusal, previewRefusal, knownRefusal, check } = rules;
+
+  return {
     async previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
       const why = await p.stop();
       if (why) return { type: 'refused', refusal: stopped(why) };

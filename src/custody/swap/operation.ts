@@ -4,8 +4,7 @@
  * @module
  */
 import { type SwapQuote, withoutQuoteRefusal } from '../../bridges/route.ts';
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
-import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
+import { lamportsChange, TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import {
   agreePrices,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { BridgeReport, SentSwap, SwapRoute } from '../../bridges/route.ts';
-import { lamportsChange } from '../../chain/solana/balance-change.ts';
+import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';

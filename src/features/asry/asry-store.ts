@@ -3,8 +3,7 @@
  * @module
  */
 import * as z from 'zod';
-import type { AsryEpochView } from '../../custody/api.ts';
-import { type ClaimView, claimView, payoutView } from '../../custody/api.ts';
+import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);

@@ -8,20 +8,18 @@ import { describe, expect, it } from 'vitest';
 import { decodeAddress, type KeyAddressType, payToKey } from '../../../src/chain/bitcoin/address.ts';
 import {
   type Bip322SignInput,
-  signBip322Full,
-  signBip322Simple,
-  verifyBip322,
-} from '../../../src/chain/bitcoin/bip322.ts';
-import {
   bip322Hash,
   ecdsaHash,
   NO_TERMS,
+  signBip322Full,
+  signBip322Simple,
   taprootHash,
   toSign,
   toSignTxid,
   toSpendTxid,
+  verifyBip322,
   withSpend,
-} from '../../../src/chain/bitcoin/bip322-transaction.ts';
+} from '../../../src/chain/bitcoin/bip322.ts';
 import { decodeWif, deriveAddress, findAddressType } from '../../../src/chain/bitcoin/wif.ts';
 import vectors from '../../fixtures/bip322-basic.json' with { type: 'json' };
 import { askPeers, messages, nodeAcceptsSpend, secretKeys, wifOf } from './peers.ts';

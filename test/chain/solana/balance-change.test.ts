@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lamportsChange } from '../../../src/chain/solana/balance-change.ts';
+import { lamportsChange } from '../../../src/chain/solana/transaction.ts';
 
 const transaction = {
   accounts: ['payer', 'receiver', 'program'],

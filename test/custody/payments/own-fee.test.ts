@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { refundDue, usedElsewhere } from '../../../src/custody/payments/confirm-payment.ts';
 import { ownFee } from '../../../src/custody/payments/open-request.ts';
+import { refundDue, usedElsewhere } from '../../../src/custody/payments/payment-requests.ts';
 
 const drawn = (...pairs: readonly (readonly [number, number])[]) => {
   const left = [...pairs];

@@ -2,13 +2,13 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { expect, it } from 'vitest';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { TRACKER_PROGRAM } from '../../../src/custody/policy/bridge-programs.ts';
+import { checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   SYSTEM_PROGRAM,
-} from '../../../src/custody/policy/native-programs.ts';
-import { checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
+  TRACKER_PROGRAM,
+} from '../../../src/custody/policy/programs.ts';
 import type { Instruction } from '../../world/lifi-transaction.ts';
 import { draftSwap, finish, RESERVE, THIEF } from './draft.ts';
 

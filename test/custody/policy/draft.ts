@@ -8,14 +8,14 @@ import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { type DecodedTransaction, encodeTransaction } from '../../../src/chain/solana/message.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
+import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
+import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
 import {
   CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
   TRACKER_PROGRAM,
   trackerAccount,
-} from '../../../src/custody/policy/bridge-programs.ts';
-import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
-import { SYSTEM_PROGRAM } from '../../../src/custody/policy/native-programs.ts';
-import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
+} from '../../../src/custody/policy/programs.ts';
 import { type AccountView, LOOKUP_TABLE_PROGRAM } from '../../../src/custody/policy/resolved-instructions.ts';
 import type { AccountState, SimulationResult } from '../../../src/custody/policy/simulation.ts';
 import type { OneClickStatus } from '../../../src/providers/near-intents.ts';

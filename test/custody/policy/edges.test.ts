@@ -10,18 +10,20 @@ import type { DecodedTransaction } from '../../../src/chain/solana/message.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { CLOCK_SYSVAR, judgeTracker, trackerAccount } from '../../../src/custody/policy/bridge-programs.ts';
 import { type ApprovedShape, LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
+import { checkBytes, checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
 import {
+  CLOCK_SYSVAR,
   judgeAssociatedToken,
   judgeComputeBudget,
   judgeSystem,
   judgeToken,
+  judgeTracker,
   priorityFee,
   SYSTEM_PROGRAM,
+  trackerAccount,
   WRAPPED_SOL,
-} from '../../../src/custody/policy/native-programs.ts';
-import { checkBytes, checkSwapPolicy } from '../../../src/custody/policy/policy.ts';
+} from '../../../src/custody/policy/programs.ts';
 import {
   type Judgement,
   LOOKUP_TABLE_PROGRAM,

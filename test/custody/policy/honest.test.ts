@@ -5,9 +5,9 @@ import {
   encodeMessage,
   encodeTransaction,
 } from '../../../src/chain/solana/message.ts';
-import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/bridge-programs.ts';
 import { checkInstructions } from '../../../src/custody/policy/instructions.ts';
 import { checkSwapPolicy, openTransaction, withLifetime } from '../../../src/custody/policy/policy.ts';
+import { TRACKER_PROGRAM, trackerAccount } from '../../../src/custody/policy/programs.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import mayan from '../../fixtures/lifi/mayan-sol.json' with { type: 'json' };
 import relay from '../../fixtures/lifi/relaydepository-wsol.json' with { type: 'json' };

@@ -1,7 +1,7 @@
 /** A Bitcoin chain of transactions that touch the reserve, and indexes over it that fail in every way they do. */
 import { type Sats, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import type { BitcoinIndex } from '../../../src/custody/reserve/upstream-views.ts';
+import type { BitcoinIndex } from '../../../src/custody/reserve/reserve-views.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
 
 /** The P2WPKH address of BIP-173's examples, whose secret key is 1. */

@@ -3,12 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { type Landing, type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import {
-  agreeAtDepth,
-  agreeAtTip,
-  type ReserveView,
-  type YoungTx,
-} from '../../../src/custody/reserve/agreement.ts';
-import {
   createAbsrKind,
   decideMint,
   type MintFacts,
@@ -18,7 +12,14 @@ import {
   type SupplyView,
   utcDay,
 } from '../../../src/custody/reserve/mint-operation.ts';
-import { type BitcoinIndex, readReserveView } from '../../../src/custody/reserve/upstream-views.ts';
+import {
+  agreeAtDepth,
+  agreeAtTip,
+  type BitcoinIndex,
+  type ReserveView,
+  readReserveView,
+  type YoungTx,
+} from '../../../src/custody/reserve/reserve-views.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
 import { RESERVE_BTC } from './bitcoin-model.ts';
 

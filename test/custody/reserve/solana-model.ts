@@ -13,7 +13,7 @@ import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { type Lamports, lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Blockhash, ChainPort } from '../../../src/custody/kernel/solana-view.ts';
-import type { createReservePorts } from '../../../src/custody/reserve/upstream-views.ts';
+import type { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
 
 export const SLOT_MS = 400;
 const FINAL_SLOTS = 32;

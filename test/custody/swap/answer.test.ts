@@ -5,12 +5,12 @@ import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import {
   createAnswer,
-  isTooSmall,
   limitRefusal,
   refusalOf,
   stopped,
   swapView,
 } from '../../../src/custody/swap/answer.ts';
+import { isTooSmall } from '../../../src/custody/swap/limits.ts';
 import { closed, done, NOW, outstanding, planned, SOL, settling, signed } from '../sample-operations.ts';
 
 describe('a refusal', () => {

@@ -4,13 +4,13 @@ import type { Tool } from '../../../src/bridges/lifi-quote.ts';
 import { addressSeed } from '../../../src/chain/solana/program-address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { TRACKER_PROGRAM } from '../../../src/custody/policy/bridge-programs.ts';
 import {
   programDataAddress,
   UPGRADEABLE,
   UPGRADEABLE_LOADER,
 } from '../../../src/custody/policy/deployments.ts';
 import { LIFI_COLLECTOR } from '../../../src/custody/policy/instructions.ts';
+import { TRACKER_PROGRAM } from '../../../src/custody/policy/programs.ts';
 import { LOOKUP_TABLE_PROGRAM } from '../../../src/custody/policy/resolved-instructions.ts';
 import { createThirdPartyCheck, type PolicyNode } from '../../../src/custody/swap/third-party-payment.ts';
 import type { ChainAccount } from '../../../src/providers/solana-rpc.ts';

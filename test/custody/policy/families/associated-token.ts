@@ -4,7 +4,7 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   SYSTEM_PROGRAM,
   WRAPPED_SOL,
-} from '../../../../src/custody/policy/native-programs.ts';
+} from '../../../../src/custody/policy/programs.ts';
 import type { Account, Instruction } from '../../../world/lifi-transaction.ts';
 import { THIEF } from '../draft.ts';
 import { ABSR_MINT, also, at, collect, type Family, read, TEMPORARY, us } from './family.ts';

@@ -1,6 +1,6 @@
 /** S19: a vault swap that is not ours. */
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/native-programs.ts';
+import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/programs.ts';
 import type { Random } from '../../../simulator/random.ts';
 import { u32 } from '../../../world/lifi-transaction.ts';
 import { BITCOIN_ADDRESS, type Draft, THIEF, vaultSwap } from '../draft.ts';

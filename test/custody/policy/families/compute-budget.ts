@@ -1,6 +1,6 @@
 /** S12: what priority costs. */
 import { concatBytes } from '@noble/hashes/utils.js';
-import { COMPUTE_BUDGET_PROGRAM } from '../../../../src/custody/policy/native-programs.ts';
+import { COMPUTE_BUDGET_PROGRAM } from '../../../../src/custody/policy/programs.ts';
 import { budget, u32, u64 } from '../../../world/lifi-transaction.ts';
 import { also, collect, type Family, us } from './family.ts';
 

@@ -1,7 +1,7 @@
 /** What a family of attacks is, and what attacks are made of. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import type { Tool } from '../../../../src/bridges/lifi-quote.ts';
-import { ownWrappedSol, SYSTEM_PROGRAM } from '../../../../src/custody/policy/native-programs.ts';
+import { ownWrappedSol, SYSTEM_PROGRAM } from '../../../../src/custody/policy/programs.ts';
 import type { PolicyReason } from '../../../../src/custody/policy/refusal.ts';
 import type { Random } from '../../../simulator/random.ts';
 import { type Account, type Instruction, u32, u64 } from '../../../world/lifi-transaction.ts';

@@ -2,7 +2,7 @@
 import { SWAP_ENDPOINT_PROGRAM } from '../../../../src/bridges/lifi-chainflip.ts';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { TOKEN_PROGRAM } from '../../../../src/chain/solana/token-program.ts';
-import { TRACKER_PROGRAM } from '../../../../src/custody/policy/bridge-programs.ts';
+import { TRACKER_PROGRAM } from '../../../../src/custody/policy/programs.ts';
 import type { Random } from '../../../simulator/random.ts';
 import { type Instruction, u32, u64 } from '../../../world/lifi-transaction.ts';
 import { type Draft, RESERVE, THIEF, transfer, vaultSwap, wallet } from '../draft.ts';

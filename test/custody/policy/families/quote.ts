@@ -1,6 +1,6 @@
 /** S20 and S21: the echo and its price. */
 import { LIFI_COLLECTOR } from '../../../../src/custody/policy/instructions.ts';
-import { WRAPPED_SOL } from '../../../../src/custody/policy/native-programs.ts';
+import { WRAPPED_SOL } from '../../../../src/custody/policy/programs.ts';
 import { type Draft, THIEF, transfer } from '../draft.ts';
 import { collect, type Family, LEG } from './family.ts';
 

@@ -2,7 +2,7 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { LIFI_COLLECTOR } from '../../../../src/custody/policy/instructions.ts';
-import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/native-programs.ts';
+import { SYSTEM_PROGRAM } from '../../../../src/custody/policy/programs.ts';
 import { u32, u64 } from '../../../world/lifi-transaction.ts';
 import { RESERVE, THIEF, transfer, vaultSwap, wallet } from '../draft.ts';
 import { also, amountOf, at, collect, type Family, LEG, leg, seed, system, us } from './family.ts';

@@ -1,7 +1,7 @@
 /** S10: tokens, under both programs. */
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../../src/chain/solana/token-program.ts';
-import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../../../src/custody/policy/native-programs.ts';
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../../../src/custody/policy/programs.ts';
 import type { Account } from '../../../world/lifi-transaction.ts';
 import { THIEF } from '../draft.ts';
 import {
