@@ -30,6 +30,15 @@ function parseKeeping(text: string, keepsText: (value: number, source: string) =
   return JSON.parse(text, revive);
 }
 
+/** Parsed text; undefined unless it is JSON. @param parse by default without exact numbers */
+export function tryJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The source text of a number; undefined for anything except a number or text. */
 export function numberText(value: unknown): string | undefined {
   if (value instanceof ExactNumber) return value.source;

@@ -8,6 +8,7 @@
  */
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
 import { addressKey } from '../core/client-network.ts';
+import { tryJson } from '../core/json.ts';
 import { DESCRIPTION, TITLE, VERSION } from './server.ts';
 
 /** Reverse-DNS name of the server at this origin, as in `server.json` and the registry: `example.sluice/mcp`. */
@@ -133,7 +134,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
       );
     const body = await readRequestBody(request, MAX_BODY_BYTES);
     if (body.tooLarge) return rpcError(413, REFUSED, `The body is over ${MAX_BODY_BYTES} bytes.`);
-    const message = parse(body.text);
+    const message = tryJson(body.text);
     if (message === undefined) return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
     if (Array.isArray(message) && message.length > MAX_BATCH)
       return rpcError(400, INVALID_REQUEST, `A batch has at most ${MAX_BATCH} messages.`);
@@ -163,14 +164,6 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
       return withHeaders(rpcError(500, INTERNAL_ERROR, 'INTERNAL: an unexpected failure.'), origin);
     }
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const rpcError = (

@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { formatAmount } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { numberText, parseJson } from '../core/json.ts';
+import { numberText, parseJson, tryJson } from '../core/json.ts';
 import { type Answer, ask, type Fetch } from './http.ts';
 
 const UPSTREAM = 'changenow';
@@ -188,7 +188,7 @@ const assetsOf = ({ from, to }: Pair) => ({
 function refusalOf(answer: Answer): string | undefined {
   if (answer.status === 429) return 'rate_limited';
   if (answer.status >= 500 || (answer.status >= 300 && answer.status < 400)) return undefined;
-  const body = Refusal.safeParse(tryJson(answer.text)).data;
+  const body = Refusal.safeParse(tryJson(answer.text, parseJson)).data;
   if (answer.status === 401 || body?.error === 'invalid_api_key') return 'invalid_api_key';
   if (body) return /^[a-z][a-z0-9_]{0,63}$/.test(body.error) ? body.error : 'other';
   return answer.status >= 400 ? `status_${answer.status}` : undefined;
@@ -196,18 +196,10 @@ function refusalOf(answer: Answer): string | undefined {
 
 const Refusal = z.object({ error: z.string().min(1), id: z.undefined().optional() });
 
-function tryJson(json: string): unknown {
-  try {
-    return parseJson(json);
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws AppError UPSTREAM_FAILED unless the answer is a 2xx with JSON */
 function bodyOf(answer: Answer): unknown {
   if (answer.status < 200 || answer.status > 299) throw upstreamFailed(UPSTREAM, `status_${answer.status}`);
-  const body = tryJson(answer.text);
+  const body = tryJson(answer.text, parseJson);
   if (body === undefined) throw upstreamFailed(UPSTREAM, 'not_json');
   return body;
 }

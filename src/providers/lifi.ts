@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
+import { tryJson } from '../core/json.ts';
 import { type Answer, ask, type Fetch, getJson, shaped } from './http.ts';
 
 const UPSTREAM = 'lifi';
@@ -157,13 +158,7 @@ const TOO_LOW: ReadonlySet<string> = new Set(['AMOUNT_TOO_LOW', 'FEES_HIGHER_THA
 
 /** The codes of tool errors: a flat list in older answers, failed paths in current ones. */
 function toolCodes(body: string): string[] {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return [];
-  }
-  const errors = Failure.safeParse(json).data?.errors;
+  const errors = Failure.safeParse(tryJson(body)).data?.errors;
   if (!errors) return [];
   const list = Array.isArray(errors)
     ? errors

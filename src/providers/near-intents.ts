@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
+import { tryJson } from '../core/json.ts';
 import { type Answer, ask, type Fetch, shaped } from './http.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
@@ -116,13 +117,7 @@ const NO_QUOTE: readonly (readonly [NoQuoteReason, RegExp])[] = [
 
 function noQuoteReason({ status, text: body }: Answer): NoQuoteReason | undefined {
   if (status !== 400) return undefined;
-  let refusal: unknown;
-  try {
-    refusal = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  const message = String(Refusal.safeParse(refusal).data?.message ?? '');
+  const message = String(Refusal.safeParse(tryJson(body)).data?.message ?? '');
   return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];
 }
 
