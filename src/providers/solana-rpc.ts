@@ -11,6 +11,7 @@ import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
+import { tryJson } from '../core/json.ts';
 import { type Answer, ask, type Fetch, hedged, shaped } from './http.ts';
 import {
   Accounts,
@@ -20,6 +21,8 @@ import {
   Epoch,
   EpochInfo,
   ErrorEnvelope,
+  type InnerCall,
+  innerCalls,
   Signatures,
   Simulation,
   Statuses,
@@ -31,7 +34,6 @@ import {
   Version,
   withContext,
 } from './solana-answers.ts';
-import { type InnerCall, innerCalls } from './solana-simulation.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
@@ -151,11 +153,7 @@ const NEWEST_VERSION = 1;
  */
 function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEnvelope> | undefined {
   if ((status >= 200 && status <= 299) || status === 429) return undefined;
-  try {
-    return ErrorEnvelope.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return ErrorEnvelope.safeParse(tryJson(text)).data;
 }
 
 export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
@@ -173,7 +171,25 @@ export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch })
 }
 
 function createNode(url: string, name: string, fetch: Fetch) {
-  async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
+  const call = createCall(url, name, fetch);
+  return {
+    name,
+    /**
+     * Identifies the node independently of its position in the list. It does not reveal the URL, which may
+     * contain a key.
+     */
+    id: bytesToHex(sha256(utf8ToBytes(url))).slice(0, 12),
+    call,
+    ...stateReads(name, call),
+    ...transactionReads(name, call),
+    ...sends(name, call),
+  };
+}
+
+type Call = ReturnType<typeof createCall>;
+
+function createCall(url: string, name: string, fetch: Fetch) {
+  return async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
     const body = { jsonrpc: '2.0', id: 1, method, params };
     const answer = await ask({ fetch, upstream: name, url, method: 'POST', body });
     const refused = refusalUnderHttpError(answer);
@@ -184,168 +200,166 @@ function createNode(url: string, name: string, fetch: Fetch) {
     const parsed = result.safeParse(value);
     if (!parsed.success) throw upstreamFailed(name, `unexpected_shape_${method}`, parsed.error);
     return parsed.data;
-  }
-
-  return {
-    name,
-    /**
-     * Identifies the node independently of its position in the list. It does not reveal the URL, which may
-     * contain a key.
-     */
-    id: bytesToHex(sha256(utf8ToBytes(url))).slice(0, 12),
-    call,
-
-    /** Lamports of an account and the slot of that view, not older than `minContextSlot`. */
-    async balance(address: string, commitment: Commitment, minContextSlot?: bigint) {
-      const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
-      const { context, value } = await call('getBalance', [address, options], withContext(uint));
-      return { lamports: lamports(value), slot: context.slot };
-    },
-
-    async latestBlockhash(commitment: Commitment) {
-      const { context, value } = await call('getLatestBlockhash', [{ commitment }], Blockhash);
-      return { ...value, slot: context.slot };
-    },
-
-    /** Whether the node has seen the blockhash and still accepts it, and the slot of that view. */
-    async isBlockhashValid(blockhash: string, commitment: Commitment) {
-      const { context, value } = await call('isBlockhashValid', [blockhash, { commitment }], Validity);
-      return { valid: value, slot: context.slot };
-    },
-
-    /** Slot and block height of one view of the chain, in one answer. */
-    async epochInfo(commitment: Commitment) {
-      const info = await call('getEpochInfo', [{ commitment }], EpochInfo);
-      return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
-    },
-
-    epoch: async (commitment: Commitment) => (await call('getEpochInfo', [{ commitment }], Epoch)).epoch,
-
-    /** Searches the whole history: the recent cache covers only about 150 blocks. */
-    async signatureStatus(signature: string): Promise<{ slot: bigint; status: SignatureStatus | null }> {
-      const options = { searchTransactionHistory: true };
-      const { context, value } = await call('getSignatureStatuses', [[signature], options], Statuses);
-      const row = value[0] ?? null;
-      const commitment = row?.confirmationStatus ?? (row?.confirmations === null ? 'finalized' : 'processed');
-      return { slot: context.slot, status: row && { slot: row.slot, err: row.err ?? null, commitment } };
-    },
-
-    firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
-
-    /**
-     * Sends without preflight: the transaction was checked before, and a node that lags must not refuse it.
-     */
-    send: (wireBase64: string) =>
-      call(
-        'sendTransaction',
-        [
-          wireBase64,
-          { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 },
-        ],
-        z.string(),
-      ),
-
-    /** Accounts of one slot, in the given order, null if absent; at most 100 addresses per call. */
-    async accounts(
-      addresses: readonly string[],
-      commitment: Commitment,
-      dataSlice?: { readonly offset: number; readonly length: number },
-    ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
-      const options = { encoding: 'base64', commitment, ...(dataSlice ? { dataSlice } : {}) };
-      const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
-      if (value.length !== addresses.length)
-        throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
-      const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
-      return { slot: context.slot, accounts };
-    },
-
-    /** Lamports that exempt an account of this size in bytes from rent. */
-    rentExemption: (bytes: number) => call('getMinimumBalanceForRentExemption', [bytes], uint),
-
-    /** Simulates a message without signatures. `err` is the node's error, or null on success. */
-    async simulate(wireBase64: string): Promise<{ err: unknown; units: bigint }> {
-      const options = {
-        encoding: 'base64',
-        sigVerify: false,
-        replaceRecentBlockhash: true,
-        commitment: 'confirmed',
-      };
-      const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
-      return { err: value.err ?? null, units: value.unitsConsumed ?? 0n };
-    },
-
-    /**
-     * Simulates a message without signatures on its own blockhash. Returns the resulting accounts, in the
-     * given order, and the calls made by programs.
-     * @param keys of the transaction, loaded ones last
-     */
-    async simulateChange(
-      wireBase64: string,
-      keys: readonly string[],
-      addresses: readonly string[],
-    ): Promise<{ err: unknown; accounts: (ChainAccount | null)[]; inner: InnerCall[] }> {
-      const options = {
-        encoding: 'base64',
-        sigVerify: false,
-        replaceRecentBlockhash: false,
-        commitment: 'confirmed',
-        innerInstructions: true,
-        accounts: { encoding: 'base64', addresses },
-      };
-      const { value } = await call('simulateTransaction', [wireBase64, options], Change);
-      const err = value.err ?? null;
-      if (err !== null) return { err, accounts: [], inner: [] };
-      if (value.accounts?.length !== addresses.length)
-        throw upstreamFailed(name, 'unexpected_shape_simulateTransaction');
-      return {
-        err,
-        accounts: value.accounts.map((row) => row && { ...row, data: base64.decode(row.data[0]) }),
-        inner: innerCalls(value.innerInstructions, keys, name),
-      };
-    },
-
-    async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {
-      const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
-      const { context, value } = await call('getTokenSupply', [mint, options], TokenAmount);
-      return { atoms: BigInt(value.amount), decimals: value.decimals, slot: context.slot };
-    },
-
-    /**
-     * A transaction at this commitment, or null while the node does not have it.
-     * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it despite the
-     * maximum
-     */
-    async transaction(
-      signature: string,
-      commitment: 'confirmed' | 'finalized',
-    ): Promise<ChainTransaction | null> {
-      const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: NEWEST_VERSION };
-      const shown = await call('getTransaction', [signature, options], z.unknown());
-      const version = Version.safeParse(shown).data?.version ?? 'legacy';
-      if (version !== 'legacy' && !(typeof version === 'number' && version <= NEWEST_VERSION)) {
-        throw new RpcRefusal(UNSUPPORTED_VERSION, 'transaction version is not supported', undefined);
-      }
-      const parsed = Transaction.nullable().safeParse(shown);
-      if (!parsed.success) throw upstreamFailed(name, 'unexpected_shape_getTransaction', parsed.error);
-      return parsed.data && chainTransaction(parsed.data);
-    },
-
-    /** Newest first; failed ones included. `before` and `until` are exclusive. */
-    async signaturesFor(
-      address: string,
-      page: { limit: number; before?: string; until?: string; commitment: Commitment },
-    ): Promise<SignatureEntry[]> {
-      const rows = await call('getSignaturesForAddress', [address, page], Signatures);
-      return rows.map((row) => ({
-        signature: row.signature,
-        slot: row.slot,
-        err: row.err ?? null,
-        blockTime: row.blockTime ?? null,
-        memo: row.memo ?? null,
-      }));
-    },
   };
 }
+
+/** Blocks, balances and accounts. */
+const stateReads = (name: string, call: Call) => ({
+  /** Lamports of an account and the slot of that view, not older than `minContextSlot`. */
+  async balance(address: string, commitment: Commitment, minContextSlot?: bigint) {
+    const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
+    const { context, value } = await call('getBalance', [address, options], withContext(uint));
+    return { lamports: lamports(value), slot: context.slot };
+  },
+
+  async latestBlockhash(commitment: Commitment) {
+    const { context, value } = await call('getLatestBlockhash', [{ commitment }], Blockhash);
+    return { ...value, slot: context.slot };
+  },
+
+  /** Whether the node has seen the blockhash and still accepts it, and the slot of that view. */
+  async isBlockhashValid(blockhash: string, commitment: Commitment) {
+    const { context, value } = await call('isBlockhashValid', [blockhash, { commitment }], Validity);
+    return { valid: value, slot: context.slot };
+  },
+
+  /** Slot and block height of one view of the chain, in one answer. */
+  async epochInfo(commitment: Commitment) {
+    const info = await call('getEpochInfo', [{ commitment }], EpochInfo);
+    return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
+  },
+
+  epoch: async (commitment: Commitment) => (await call('getEpochInfo', [{ commitment }], Epoch)).epoch,
+
+  firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
+
+  /** Accounts of one slot, in the given order, null if absent; at most 100 addresses per call. */
+  async accounts(
+    addresses: readonly string[],
+    commitment: Commitment,
+    dataSlice?: { readonly offset: number; readonly length: number },
+  ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
+    const options = { encoding: 'base64', commitment, ...(dataSlice ? { dataSlice } : {}) };
+    const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
+    if (value.length !== addresses.length) throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
+    const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
+    return { slot: context.slot, accounts };
+  },
+
+  /** Lamports that exempt an account of this size in bytes from rent. */
+  rentExemption: (bytes: number) => call('getMinimumBalanceForRentExemption', [bytes], uint),
+
+  async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {
+    const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
+    const { context, value } = await call('getTokenSupply', [mint, options], TokenAmount);
+    return { atoms: BigInt(value.amount), decimals: value.decimals, slot: context.slot };
+  },
+});
+
+/** Statuses, contents and lists of transactions. */
+const transactionReads = (name: string, call: Call) => ({
+  /** Searches the whole history: the recent cache covers only about 150 blocks. */
+  async signatureStatus(signature: string): Promise<{ slot: bigint; status: SignatureStatus | null }> {
+    const options = { searchTransactionHistory: true };
+    const { context, value } = await call('getSignatureStatuses', [[signature], options], Statuses);
+    const row = value[0] ?? null;
+    const commitment = row?.confirmationStatus ?? (row?.confirmations === null ? 'finalized' : 'processed');
+    return { slot: context.slot, status: row && { slot: row.slot, err: row.err ?? null, commitment } };
+  },
+
+  /**
+   * A transaction at this commitment, or null while the node does not have it.
+   * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it despite the
+   * maximum
+   */
+  async transaction(
+    signature: string,
+    commitment: 'confirmed' | 'finalized',
+  ): Promise<ChainTransaction | null> {
+    const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: NEWEST_VERSION };
+    const shown = await call('getTransaction', [signature, options], z.unknown());
+    const version = Version.safeParse(shown).data?.version ?? 'legacy';
+    if (version !== 'legacy' && !(typeof version === 'number' && version <= NEWEST_VERSION)) {
+      throw new RpcRefusal(UNSUPPORTED_VERSION, 'transaction version is not supported', undefined);
+    }
+    const parsed = Transaction.nullable().safeParse(shown);
+    if (!parsed.success) throw upstreamFailed(name, 'unexpected_shape_getTransaction', parsed.error);
+    return parsed.data && chainTransaction(parsed.data);
+  },
+
+  /** Newest first; failed ones included. `before` and `until` are exclusive. */
+  async signaturesFor(
+    address: string,
+    page: { limit: number; before?: string; until?: string; commitment: Commitment },
+  ): Promise<SignatureEntry[]> {
+    const rows = await call('getSignaturesForAddress', [address, page], Signatures);
+    return rows.map((row) => ({
+      signature: row.signature,
+      slot: row.slot,
+      err: row.err ?? null,
+      blockTime: row.blockTime ?? null,
+      memo: row.memo ?? null,
+    }));
+  },
+});
+
+/** Sent and simulated transactions. */
+const sends = (name: string, call: Call) => ({
+  /**
+   * Sends without preflight: the transaction was checked before, and a node that lags must not refuse it.
+   */
+  send: (wireBase64: string) =>
+    call(
+      'sendTransaction',
+      [
+        wireBase64,
+        { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 },
+      ],
+      z.string(),
+    ),
+
+  /** Simulates a message without signatures. `err` is the node's error, or null on success. */
+  async simulate(wireBase64: string): Promise<{ err: unknown; units: bigint }> {
+    const options = {
+      encoding: 'base64',
+      sigVerify: false,
+      replaceRecentBlockhash: true,
+      commitment: 'confirmed',
+    };
+    const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
+    return { err: value.err ?? null, units: value.unitsConsumed ?? 0n };
+  },
+
+  /**
+   * Simulates a message without signatures on its own blockhash. Returns the resulting accounts, in the
+   * given order, and the calls made by programs.
+   * @param keys of the transaction, loaded ones last
+   */
+  async simulateChange(
+    wireBase64: string,
+    keys: readonly string[],
+    addresses: readonly string[],
+  ): Promise<{ err: unknown; accounts: (ChainAccount | null)[]; inner: InnerCall[] }> {
+    const options = {
+      encoding: 'base64',
+      sigVerify: false,
+      replaceRecentBlockhash: false,
+      commitment: 'confirmed',
+      innerInstructions: true,
+      accounts: { encoding: 'base64', addresses },
+    };
+    const { value } = await call('simulateTransaction', [wireBase64, options], Change);
+    const err = value.err ?? null;
+    if (err !== null) return { err, accounts: [], inner: [] };
+    if (value.accounts?.length !== addresses.length)
+      throw upstreamFailed(name, 'unexpected_shape_simulateTransaction');
+    return {
+      err,
+      accounts: value.accounts.map((row) => row && { ...row, data: base64.decode(row.data[0]) }),
+      inner: innerCalls(value.innerInstructions, keys, name),
+    };
+  },
+});
 
 /** A node's failure in the form that callers of the service may see. */
 export const asUpstreamFailure = (error: unknown): unknown =>

@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { expect, it } from 'vitest';
 import { addressSeed } from '../../src/chain/solana/program-address.ts';
-import { innerCalls } from '../../src/providers/solana-simulation.ts';
+import { innerCalls } from '../../src/providers/solana-answers.ts';
 import { u32, u64 } from '../world/lifi-transaction.ts';
 
 const SYSTEM = '1'.repeat(32);
