@@ -1,7 +1,17 @@
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
-import { bestOf, failureOf, isNewer, querySources, type SourceAnswer } from './query-sources.ts';
+import {
+  absent,
+  attempt,
+  bestOf,
+  errorsOf,
+  failureOf,
+  isNewer,
+  type PartError,
+  querySources,
+  type SourceAnswer,
+} from './query-sources.ts';
 
 export type ReservesDeps = {
   readonly cache: Cache;
@@ -35,7 +45,7 @@ export type Reserves = {
   readonly bitcoin: Cached<StoredBitcoin> | null;
   readonly solana: Cached<StoredSolana> | null;
   /** The halves that could not be read, with the failures' codes. */
-  readonly errors: readonly { readonly part: 'bitcoin' | 'solana'; readonly error_code: string }[];
+  readonly errors: readonly PartError<'bitcoin' | 'solana'>[];
 };
 
 /**
@@ -81,38 +91,19 @@ function readSolanaReserve(
 export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Promise<Reserves> {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [bitcoin, solana] = await Promise.all([
-    bitcoinAddress === null ? absent : attempt(readBitcoinReserve(d, bitcoinAddress, refresh)),
-    solanaAddress === null ? absent : attempt(readSolanaReserve(d, solanaAddress, refresh)),
+    bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),
+    solanaAddress === null ? absent : attempt('solana', readSolanaReserve(d, solanaAddress, refresh)),
   ]);
-  const failure = bitcoin.error ?? solana.error;
-  if (failure && !bitcoin.value && !solana.value) {
+  const errors = errorsOf<'bitcoin' | 'solana'>([bitcoin, solana]);
+  if (errors.length > 0 && !bitcoin.value && !solana.value) {
     throw new AppError('UPSTREAM_FAILED', 'Neither chain can be read and no recent balance is known.', {
       status: 503,
       retryAfterSeconds: 15,
-      cause: failure,
+      cause: bitcoin.cause ?? solana.cause,
     });
   }
-  if (!failure) return { bitcoin: bitcoin.value, solana: solana.value, errors: NO_ERRORS };
-  const errors = [
-    ...(bitcoin.error ? [{ part: 'bitcoin' as const, error_code: codeOf(bitcoin.error) }] : []),
-    ...(solana.error ? [{ part: 'solana' as const, error_code: codeOf(solana.error) }] : []),
-  ];
   return { bitcoin: bitcoin.value, solana: solana.value, errors };
 }
-
-/** Always the same list, so that an answer without errors can be recognized as the previous one. */
-const NO_ERRORS: Reserves['errors'] = [];
-
-type Attempt<T> = { value: T | null; error?: unknown };
-const absent: Attempt<never> = { value: null };
-
-const attempt = <T>(read: Promise<T>): Promise<Attempt<T>> =>
-  read.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ value: null, error }),
-  );
-
-const codeOf = (error: unknown): string => (error instanceof AppError ? error.code : 'INTERNAL');
 
 export type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };
 

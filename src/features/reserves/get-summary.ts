@@ -14,7 +14,7 @@ import {
   valueUsd,
 } from '../../core/price.ts';
 import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
-import { bestOf, isNewer, querySources } from './query-sources.ts';
+import { absent, attempt, bestOf, errorsOf, isNewer, type PartError, querySources } from './query-sources.ts';
 
 export type Supply = { readonly atoms: bigint; readonly decimals: number };
 
@@ -118,17 +118,13 @@ function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cac
   });
 }
 
-type PartError = { readonly part: Part; readonly error_code: string };
-/** Always the same list, so that a summary without errors can be recognized as the previous one. */
-const NO_ERRORS: readonly PartError[] = [];
-
 /** The parts of a summary: all venues' prices, the agreed price, the reserve, the supply, and the errors. */
 export type SummaryParts = readonly [
   venues: Cached<VenuePrice[]> | null,
   price: Cached<VenuePrice> | null,
   reserve: Cached<{ readonly confirmed: string }> | null,
   supply: Cached<StoredSupply> | null,
-  errors: readonly PartError[],
+  errors: readonly PartError<Part>[],
 ];
 
 /**
@@ -159,8 +155,7 @@ export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Pro
       },
     );
   }
-  const errors = parts.flatMap(({ error }) => (error ? [error] : []));
-  return [venues, price.value, reserve.value, supply.value, errors.length > 0 ? errors : NO_ERRORS];
+  return [venues, price.value, reserve.value, supply.value, errorsOf<Part>(parts)];
 }
 
 /** The parts in one view; at least one of them is known. */
@@ -213,18 +208,6 @@ function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
     agreed: all.length < 2 ? null : confirmed,
   };
 }
-
-type Attempt<T> = { readonly value: Cached<T> | null; readonly error?: PartError };
-const absent: Attempt<never> = { value: null };
-
-const attempt = <T>(part: Part, read: Promise<Cached<T>>): Promise<Attempt<T>> =>
-  read.then(
-    (value) => ({ value }),
-    (error: unknown) => ({
-      value: null,
-      error: { part, error_code: error instanceof AppError ? error.code : 'INTERNAL' },
-    }),
-  );
 
 export type AlertDeps = SummaryDeps & {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;

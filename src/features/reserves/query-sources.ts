@@ -2,6 +2,7 @@
  * Figures that several upstreams can give: how they are queried, and which answer is used.
  * @module
  */
+import { AppError } from '../../core/errors.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 
 export type SourceAnswer<T> = { readonly name: string } & (
@@ -59,3 +60,35 @@ export function bestOf<T>(
 /** Compares answers by slot. */
 export const isNewer = (a: { readonly slot: bigint }, b: { readonly slot: bigint }): boolean =>
   a.slot > b.slot;
+
+export type PartError<Part extends string> = { readonly part: Part; readonly error_code: string };
+
+/** A part of an answer; null with the reason if it could not be read. */
+export type Attempt<Part extends string, T> = {
+  readonly value: T | null;
+  readonly error?: PartError<Part>;
+  readonly cause?: unknown;
+};
+/** A part that is not configured. */
+export const absent: Attempt<never, never> = { value: null };
+
+export const attempt = <Part extends string, T>(part: Part, read: Promise<T>): Promise<Attempt<Part, T>> =>
+  read.then(
+    (value) => ({ value }),
+    (cause: unknown) => ({
+      value: null,
+      error: { part, error_code: cause instanceof AppError ? cause.code : 'INTERNAL' },
+      cause,
+    }),
+  );
+
+/** Always the same list, so that an answer without errors can be recognized as the previous one. */
+const NO_ERRORS: readonly never[] = [];
+
+/** The errors of the parts that could not be read. */
+export function errorsOf<Part extends string>(
+  parts: readonly Attempt<Part, unknown>[],
+): readonly PartError<Part>[] {
+  const errors = parts.flatMap(({ error }) => error ?? []);
+  return errors.length > 0 ? errors : NO_ERRORS;
+}

@@ -23,31 +23,20 @@ export type AbsrTransaction = {
 };
 
 const atoms = z.string().regex(/^\d+$/).transform(BigInt);
-const AbsrRow = z
-  .object({
-    kind: z.enum(['swap', 'absr']),
-    signature: z.string(),
-    btc_txid: z.string().nullable(),
-    sats: atoms,
-    btc_usd: atoms.nullable(),
-    block_time: z.int().nullable(),
-    seq: z.int(),
-  })
-  .transform(
-    (row): AbsrTransaction => ({
-      signature: row.signature,
-      txId: row.btc_txid,
-      type: row.kind === 'absr' ? 'mint' : 'issue',
-      amountSats: row.sats,
-      btcUsd: row.btc_usd,
-      blockTime: row.block_time,
-      seq: row.seq,
-    }),
-  );
+const AbsrRow: z.ZodType<AbsrTransaction> = z.object({
+  signature: z.string(),
+  txId: z.string().nullable(),
+  type: z.enum(['mint', 'issue']),
+  amountSats: atoms,
+  btcUsd: atoms.nullable(),
+  blockTime: z.int().nullable(),
+  seq: z.int(),
+});
 
-const rows = (where: string): string => `SELECT seq, kind, signature, btc_txid, block_time,
-    CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS sats,
-    json_extract(journal, '$.plan.priceBtcUsd') AS btc_usd
+const rows = (where: string): string => `SELECT seq, signature, btc_txid AS txId, block_time AS blockTime,
+    CASE kind WHEN 'absr' THEN 'mint' ELSE 'issue' END AS type,
+    CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS amountSats,
+    json_extract(journal, '$.plan.priceBtcUsd') AS btcUsd
   FROM operations INDEXED BY operations_absr_by_time
   WHERE kind IN ('swap', 'absr') AND status = 'finished' AND ${where}`;
 
