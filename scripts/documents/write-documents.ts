@@ -12,7 +12,7 @@ import {
   type DocumentName,
   folderOf,
   ORIGIN_PLACEHOLDER,
-} from '../../src/features/openapi/stored-documents.ts';
+} from '../../src/features/openapi/routes.ts';
 import { type ApiDocument, apiDocument } from './api-document.ts';
 import { EXAMPLES } from './examples.ts';
 import { llmsFullText, llmsText } from './llms-text.ts';

@@ -22,9 +22,8 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import type { clients } from './clients.ts';
 import { deriveAddress, missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
-import { fetchFor } from './fetch-for.ts';
 import type { Reserve } from './swap-routes.ts';
-import { wired } from './telemetry.ts';
+import { fetchFor, wired } from './telemetry.ts';
 import type { UpstreamProbe } from './upstream-probes.ts';
 
 type Sources = Awaited<ReturnType<typeof sourcesOf>>;
@@ -163,7 +162,7 @@ async function nostrDeps({ config, cache, memory }: Sources): Promise<Deps['nost
 }
 
 async function openApiDeps({ env, config, publicBaseUrl }: Sources): Promise<Deps['openapi']> {
-  const { documentReader } = await import('../features/openapi/stored-documents.ts');
+  const { documentReader } = await import('../features/openapi/routes.ts');
   return {
     publicBaseUrl,
     securityContact: config.SECURITY_CONTACT,
@@ -237,13 +236,11 @@ async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
 }
 
 async function statusDeps(sources: Sources): Promise<Deps['status']> {
-  const [{ activeAlarms }, { createDatabaseStore }, { createHeartbeat }, { releaseReader }] =
-    await Promise.all([
-      import('../features/status/check-alarms.ts'),
-      import('../features/status/database-store.ts'),
-      import('../features/status/heartbeat.ts'),
-      import('../features/status/release.ts'),
-    ]);
+  const [{ activeAlarms }, { createDatabaseStore }, { createHeartbeat, releaseReader }] = await Promise.all([
+    import('../features/status/check-alarms.ts'),
+    import('../features/status/database-store.ts'),
+    import('../features/status/get-status.ts'),
+  ]);
   const { env, config, cache, custody, reserve } = sources;
   return {
     cache,
@@ -269,10 +266,7 @@ async function statusDeps(sources: Sources): Promise<Deps['status']> {
 }
 
 async function swapDeps(sources: Sources): Promise<Deps['swap']> {
-  const [{ createQuoteBudgetStore }, { createSwapStore }] = await Promise.all([
-    import('../features/swap/quote-budget-store.ts'),
-    import('../features/swap/swap-store.ts'),
-  ]);
+  const { createQuoteBudgetStore, createSwapStore } = await import('../features/swap/swap-store.ts');
   const { env, config } = sources;
   const { solanaAddress, bitcoinAddress } = sources.reserve;
   const missing = missingFor(config, 'custody');

@@ -6,8 +6,7 @@ import type { PriceReport } from '../core/price.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import { createCoinbase, createHyperliquid, createKraken } from '../providers/price-venues.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
-import { fetchFor } from './fetch-for.ts';
-import type { Wired } from './telemetry.ts';
+import { fetchFor, type Wired } from './telemetry.ts';
 
 export function clients(config: Wired) {
   const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') });

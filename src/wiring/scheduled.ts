@@ -3,10 +3,9 @@
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
-import type { Deps } from '../app.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import type { ConsumePageviewsDeps } from '../features/analytics/pageview-queue.ts';
-import { purgeAnalytics } from '../features/analytics/purge-analytics.ts';
+import { createPurgeStore, purgeAnalytics } from '../features/analytics/purge-store.ts';
 import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -14,13 +13,12 @@ import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
 import { listBitcoin, listSolana } from '../features/reserves/list-transactions.ts';
 import { createFeeWatch, raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
-import { failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
-import { createHeartbeat } from '../features/status/heartbeat.ts';
+import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
+import type { Deps } from '../mounted-app.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { analyticsDatabase, featureDeps, sourcesFor } from './api.ts';
-import { fetchFor } from './fetch-for.ts';
-import { type Wired, wired } from './telemetry.ts';
+import { fetchFor, type Wired, wired } from './telemetry.ts';
 
 /** The dependencies of the queue's consumer. */
 export const pageviewConsumerDeps = (env: Env): ConsumePageviewsDeps => ({
@@ -76,8 +74,7 @@ export async function scheduledDeps(env: Env): Promise<ScheduledDeps> {
       ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps.reserves) : []),
       ...[...new Set([analyticsDatabase(env), env.DB])].map((database) => ({
         name: 'purge_analytics',
-        run: () =>
-          purgeAnalytics({ analytics: createAnalyticsStore(database, waitUntil), ipRetentionDays, now }),
+        run: () => purgeAnalytics({ analytics: createPurgeStore(database), ipRetentionDays, now }),
       })),
       { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
       {

@@ -8,8 +8,7 @@ import type { RouteName, SwapRoute } from '../bridges/route.ts';
 import { createFeeWatch } from '../features/status/check-alarms.ts';
 import { createLifi } from '../providers/lifi.ts';
 import { createNearIntents } from '../providers/near-intents.ts';
-import { fetchFor } from './fetch-for.ts';
-import { log, type Wired } from './telemetry.ts';
+import { fetchFor, log, type Wired } from './telemetry.ts';
 
 /**
  * Stores for the alarms whether the bridge's fees exceed our cap. The next quote repeats a failed write.

@@ -1,9 +1,12 @@
 /**
  * Destinations of log lines: the console and, as data points, the optional Analytics Engine binding
- * `METRICS`. A point contains no id, no address and no text chosen by a caller.
+ * `METRICS`. A point contains no id, no address and no text chosen by a caller. Upstream calls are counted
+ * through the clients' `fetch`.
  * @module
  */
+
 import { type Config, type OptionalBindings, readConfig } from '../config.ts';
+import { upstreamFailed } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import type { Fetch } from '../providers/http.ts';
 
@@ -105,3 +108,19 @@ export const wired = (env: Env): Wired & { readonly telemetry: Telemetry } => ({
   ...readConfig(env),
   telemetry: telemetry(env),
 });
+
+/**
+ * The network access of one client. If its URL is set but invalid, every call fails instead of using a
+ * default address.
+ */
+export function fetchFor(
+  config: Wired,
+  variable: Extract<keyof Config, `${string}_URL` | `${string}_URLS`>,
+): Fetch {
+  const call = async (url: string, init?: RequestInit): Promise<Response> => {
+    if (config.invalid.includes(variable)) throw upstreamFailed(variable, 'not_configured');
+    return fetch(url, init);
+  };
+  const observe = config.telemetry?.observe;
+  return observe ? Object.assign(call, { observe }) : call;
+}

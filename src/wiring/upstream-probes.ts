@@ -10,9 +10,8 @@ import { createLifi } from '../providers/lifi.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { clients } from './clients.ts';
-import { fetchFor } from './fetch-for.ts';
 import { nearIntentsOf } from './swap-routes.ts';
-import type { Wired } from './telemetry.ts';
+import { fetchFor, type Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {
   readonly name: string;

@@ -1,12 +1,16 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, it } from 'vitest';
-import { confirmNearDestination } from '../../src/bridges/lifi-near.ts';
+import { confirmNearDestination } from '../../src/bridges/near-intents.ts';
 import { quoteHashText } from '../../src/bridges/near-intents-signature.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
-import type { OneClickQuote, OneClickStatus } from '../../src/providers/near-intents.ts';
-import { BTC_ASSET, SOL_ASSET } from '../../src/providers/near-intents.ts';
+import {
+  BTC_ASSET,
+  type OneClickQuote,
+  type OneClickStatus,
+  SOL_ASSET,
+} from '../../src/providers/near-intents.ts';
 
 const SECRET = new Uint8Array(32).fill(8);
 const KEY = `ed25519:${encodeBase58(ed25519.getPublicKey(SECRET))}`;

@@ -1,7 +1,6 @@
 /** Quotes and statuses that other projects recorded from production: see test/fixtures/recorded/README.md. */
 import { expect, it } from 'vitest';
-import { confirmNearDestination } from '../../src/bridges/lifi-near.ts';
-import { judgeQuote } from '../../src/bridges/near-intents.ts';
+import { confirmNearDestination, judgeQuote } from '../../src/bridges/near-intents.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import {

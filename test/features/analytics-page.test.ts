@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isPath, pathOf, referrerOf } from '../../src/features/analytics/page.ts';
+import { isPath, pathOf, referrerOf } from '../../src/features/analytics/count-pageview.ts';
 
 it.each(['/', '/a/b', '/a?b=c', '/été/日本語', '/%2F%2Fevil', '/a//b', '/🙂', '/a<script>'])(
   '%j is a path',

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type AbsrDeps, absrRoutes } from '../../src/features/reserves/absr-routes.ts';
-import { type BadgeState, badgeSvg, badgeText } from '../../src/features/reserves/badge.ts';
+import {
+  type AbsrDeps,
+  absrRoutes,
+  type BadgeState,
+  badgeSvg,
+  badgeText,
+} from '../../src/features/reserves/absr-routes.ts';
 import { createCache } from '../../src/http/cached.ts';
 import { newRouter } from '../../src/http/router.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inGroups } from '../../src/features/analytics/in-groups.ts';
+import { inGroups } from '../../src/features/analytics/analytics-store.ts';
 
 function setUp() {
   const groups: { items: readonly number[]; end: (error?: Error) => void }[] = [];

@@ -10,7 +10,7 @@ import {
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERROR_ACTIONS, ERRORS } from '../../src/core/errors.ts';
-import { documentReader } from '../../src/features/openapi/stored-documents.ts';
+import { documentReader } from '../../src/features/openapi/routes.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';
 import { documentsFor } from './stored-documents.ts';
 

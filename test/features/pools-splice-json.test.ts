@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { spliceJson } from '../../src/features/pools/splice-json.ts';
+import { spliceJson } from '../../src/features/pools/upstream-pool.ts';
 
 const VALUES = { a: '"9"', 'k"\\': '1e400', fresh: '{"x":[]}' };
 

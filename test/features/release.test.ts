@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { releaseReader } from '../../src/features/status/release.ts';
+import { releaseReader } from '../../src/features/status/get-status.ts';
 
 const metadata = { id: 'v-1', timestamp: '2026-11-20T12:00:00.000Z' };
 const serving = (answers: readonly Response[]) => {

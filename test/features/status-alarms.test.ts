@@ -7,8 +7,7 @@ import {
   raiseAlarms,
 } from '../../src/features/status/check-alarms.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
-import type { StatusReport } from '../../src/features/status/get-status.ts';
-import { createHeartbeat, type TextStore } from '../../src/features/status/heartbeat.ts';
+import { createHeartbeat, type StatusReport, type TextStore } from '../../src/features/status/get-status.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();

@@ -1,5 +1,5 @@
 import { documentFiles } from '../../scripts/documents/write-documents.ts';
-import { documentReader } from '../../src/features/openapi/stored-documents.ts';
+import { documentReader } from '../../src/features/openapi/routes.ts';
 
 const files = documentFiles();
 

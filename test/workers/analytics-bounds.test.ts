@@ -1,9 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
 import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
-import { purgeAnalytics } from '../../src/features/analytics/purge-analytics.ts';
+import { createPurgeStore, purgeAnalytics } from '../../src/features/analytics/purge-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { scheduledDeps } from '../../src/wiring/scheduled.ts';
 import { FULL_DATABASE, freshStorageForEachTest, migrate } from './fresh-storage.ts';
@@ -57,7 +56,7 @@ const sizeOf = async (database: D1Database) =>
   (await database.prepare('UPDATE pageview_ip_mark SET last_id = 0 WHERE one = 2').run()).meta.size_after;
 const purge = () =>
   purgeAnalytics({
-    analytics: createAnalyticsStore(env.DB, () => undefined),
+    analytics: createPurgeStore(env.DB),
     ipRetentionDays: 30,
     now: () => clock,
   });

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
 import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
-import { purgeAnalytics } from '../../src/features/analytics/purge-analytics.ts';
+import { createPurgeStore, purgeAnalytics } from '../../src/features/analytics/purge-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
@@ -76,7 +76,7 @@ async function stats(): Promise<Stats> {
 
 const rows = async <T>(sql: string) => (await env.DB.prepare(sql).all<T>()).results;
 const purge = () =>
-  purgeAnalytics({ analytics: createAnalyticsStore(env.DB, ignore), ipRetentionDays, now: () => clock });
+  purgeAnalytics({ analytics: createPurgeStore(env.DB), ipRetentionDays, now: () => clock });
 
 it('a page view is 204 without a body, and is logged with its time and address', async () => {
   const response = await view({ path: '/reserves', referrer: 'https://example.com/a?q=1' });

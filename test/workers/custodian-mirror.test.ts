@@ -4,8 +4,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
-import { createQuoteBudgetStore } from '../../src/features/swap/quote-budget-store.ts';
-import { createSwapStore } from '../../src/features/swap/swap-store.ts';
+import { createQuoteBudgetStore, createSwapStore } from '../../src/features/swap/swap-store.ts';
 import {
   closed,
   done,

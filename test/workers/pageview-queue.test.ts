@@ -5,6 +5,7 @@ import { createApp } from '../../src/app.ts';
 import { createAnalyticsStore, type View } from '../../src/features/analytics/analytics-store.ts';
 import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
 import { type PageviewMessage, queuedViews } from '../../src/features/analytics/pageview-queue.ts';
+import { createPurgeStore } from '../../src/features/analytics/purge-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { migrate } from './fresh-storage.ts';
 
@@ -260,7 +261,7 @@ it('deletes ids of messages after five days, and older hours beyond 5,000,000 id
   const at = [NOON - 5 * DAY - HOUR, NOON - 5 * DAY, NOON - 2 * HOUR, NOON - HOUR, NOON];
   await store.addMessages(at.map((time) => messageOf({ at: time })));
   const hours = async () => (await rows('SELECT hour FROM pageview_messages')).map(({ hour }) => hour);
-  const purge = () => store.deleteMessages(NOON - 5 * DAY, 5_000_000, 100);
+  const purge = () => createPurgeStore(env.DB).deleteMessages(NOON - 5 * DAY, 5_000_000, 100);
   expect(await purge()).toBe(1);
   expect(await hours()).toHaveLength(4);
   await env.DB.prepare(

@@ -9,8 +9,8 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { confirmNearDestination } from '../../bridges/lifi-near.ts';
 import type { Tool } from '../../bridges/lifi-quote.ts';
+import { confirmNearDestination } from '../../bridges/near-intents.ts';
 import { type DecodedTransaction, decodeTransactionText, encodeMessage } from '../../chain/solana/message.ts';
 import type { Lifetime } from '../../chain/solana/transaction.ts';
 import { lamports, type Sats, sats } from '../../core/amount.ts';

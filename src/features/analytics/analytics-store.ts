@@ -4,7 +4,6 @@
  * they still count views that the log has deleted.
  * @module
  */
-import { inGroups } from './in-groups.ts';
 import type { PageviewMessage } from './pageview-queue.ts';
 
 export type View = {
@@ -41,8 +40,8 @@ type PeriodRow = Period & { period: string };
 type ViewRow = { at_ms: number; path: string; referrer: string; ip: string | null };
 
 const EMPTY: Period = { pageviews: 0, visitors: 0, bots: 0 };
-const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
-const hourOf = (at: number) => new Date(at).toISOString().slice(0, 13);
+export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+export const hourOf = (at: number) => new Date(at).toISOString().slice(0, 13);
 /** The rows in `pageview_periods` that count a view of this time. */
 const periodsOf = (at: number) => ['total', `day ${dayOf(at)}`, `hour ${hourOf(at)}`] as const;
 
@@ -293,97 +292,52 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
         recent: rows<ViewRow>(views).map(({ at_ms, ...view }) => ({ at: at_ms, ...view })),
       };
     },
+  };
+}
 
-    /** Deletes the salts of earlier days, after which their visitor keys identify no visitor. */
-    async deleteSalts(now: number): Promise<number> {
-      const { meta } = await db.prepare('DELETE FROM pageview_salts WHERE day < ?').bind(dayOf(now)).run();
-      return meta.changes;
-    },
+/** Maximum items of one transaction. */
+const MAX_GROUP = 50;
+/** A slower write is not awaited: it may hang forever, and the others must continue. */
+const PATIENCE_MS = 1_000;
 
-    /**
-     * Deletes ids of messages whose views are older than a time, and those before the hour with which the
-     * newer ones are more than `most`. At most `limit`.
-     */
-    async deleteMessages(before: number, most: number, limit: number): Promise<number> {
-      const { meta } = await db
-        .prepare(
-          `DELETE FROM pageview_messages WHERE (hour, id) IN (
-             SELECT hour, id FROM pageview_messages WHERE hour < max(?1, coalesce((
-               SELECT max(hour) FROM (
-                 SELECT substr(period, 6) AS hour, sum(pageviews + bots) OVER (ORDER BY period DESC) AS newer
-                 FROM pageview_periods WHERE period >= 'hour ' || ?1 AND period < 'hour ~')
-               WHERE newer > ?2), '')) LIMIT ?3)`,
-        )
-        .bind(hourOf(before), most, limit)
-        .run();
-      return meta.changes;
-    },
+type Options<T> = {
+  readonly write: (items: readonly T[]) => Promise<void>;
+  /** Keeps a promise alive after its caller has disconnected, because other callers await it as well. */
+  readonly defer: (work: Promise<unknown>) => void;
+  readonly sleep: (ms: number) => Promise<void>;
+};
 
-    /** Deletes visitor keys of earlier days, at most `limit`; the day's row keeps their number. */
-    async deleteVisitors(now: number, limit: number): Promise<number> {
-      const { meta } = await db
-        .prepare(
-          `DELETE FROM pageview_visitors WHERE (day, visitor) IN
-           (SELECT day, visitor FROM pageview_visitors WHERE day < ? LIMIT ?)`,
-        )
-        .bind(dayOf(now), limit)
-        .run();
-      return meta.changes;
-    },
+/**
+ * Groups items that arrive while others are being written, so that one round trip and one commit serve many
+ * under load. A single item is written at once. Each caller's promise settles when its own item is written or
+ * has failed.
+ */
+export function inGroups<T>({ write, defer, sleep }: Options<T>): (item: T) => Promise<void> {
+  let writing: Promise<unknown> | undefined;
+  let open: { readonly items: T[]; readonly written: Promise<void> } | undefined;
 
-    /**
-     * Deletes the oldest views: those from before a time, and those beyond the newest `most`. The counters
-     * keep them. The newest `least` stay at any age, because statistics list them and ids must never be
-     * reused.
-     *
-     * @param limit maximum views deleted per call
-     * @returns the number of deleted views
-     */
-    async deleteViews(
-      before: number,
-      { least, most }: { least: number; most: number },
-      limit: number,
-    ): Promise<number> {
-      const { meta } = await db
-        .prepare(
-          `WITH newest AS (SELECT max(id) AS id FROM pageviews)
-           DELETE FROM pageviews WHERE id IN (
-             SELECT oldest.id FROM (SELECT id, at_ms FROM pageviews ORDER BY id LIMIT ?1) oldest, newest
-             WHERE oldest.id <= newest.id - ?3 OR (oldest.at_ms < ?2 AND oldest.id <= newest.id - ?4))`,
-        )
-        .bind(limit, before, most, least)
-        .run();
-      return meta.changes;
-    },
-
-    /**
-     * Removes the addresses of views from before a time, at most `limit` views per call, oldest first. A mark
-     * stores the progress: ids grow with time, and an index on the address would make every view more
-     * expensive.
-     *
-     * @returns the number of processed views
-     */
-    async dropIps(before: number, limit: number): Promise<number> {
-      const from = `(SELECT coalesce(max(last_id), 0) FROM pageview_ip_mark)`;
-      const chunk = `SELECT id, at_ms FROM pageviews WHERE id > ${from} ORDER BY id LIMIT ?1`;
-      const [last] = await db.batch<{ id: number | null; passed: number }>([
-        db
-          .prepare(`SELECT max(id) AS id, count(*) AS passed FROM (${chunk}) WHERE at_ms < ?2`)
-          .bind(limit, before),
-      ]);
-      const { id = null, passed = 0 } = last?.results[0] ?? {};
-      if (id === null) return 0;
-      await db.batch([
-        db
-          .prepare(`UPDATE pageviews SET ip = NULL WHERE id > ${from} AND id <= ? AND ip IS NOT NULL`)
-          .bind(id),
-        db
-          .prepare(
-            'INSERT INTO pageview_ip_mark (one, last_id) VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET last_id = max(last_id, ?1)',
-          )
-          .bind(id),
-      ]);
-      return passed;
-    },
+  return (item) => {
+    if (open && open.items.length < MAX_GROUP) {
+      open.items.push(item);
+      return open.written;
+    }
+    const items = [item];
+    const turn = writing ? Promise.race([writing, sleep(PATIENCE_MS)]) : Promise.resolve();
+    const written = turn.then(() => {
+      if (open?.items === items) open = undefined;
+      return write(items);
+    });
+    const ended = written.then(
+      () => undefined,
+      () => undefined,
+    );
+    open = { items, written };
+    writing = ended;
+    defer(
+      ended.then(() => {
+        if (writing === ended) writing = undefined;
+      }),
+    );
+    return written;
   };
 }

@@ -7,7 +7,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { AnalyticsStore } from './analytics-store.ts';
-import { isSafeText, isStorablePath, MAX_HOST, MAX_REFERRER_STORED } from './page.ts';
+import { isSafeText, isStorablePath, MAX_HOST, MAX_REFERRER_STORED } from './count-pageview.ts';
 
 /** Anything else than the producer's shape and bounds is refused: such rows would have no bound in D1. */
 const Message = z.object({

@@ -3,9 +3,16 @@ import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
-import { type CountPageviewDeps, countPageview, visitorIp } from './count-pageview.ts';
+import {
+  type CountPageviewDeps,
+  countPageview,
+  isPath,
+  isSafeText,
+  MAX_PATH,
+  MAX_REFERRER,
+  visitorIp,
+} from './count-pageview.ts';
 import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
-import { isPath, isSafeText, MAX_PATH, MAX_REFERRER } from './page.ts';
 
 export type AnalyticsDeps = Omit<CountPageviewDeps & GetStatsDeps, 'analytics'> & {
   analytics: CountPageviewDeps['analytics'] & GetStatsDeps['analytics'];

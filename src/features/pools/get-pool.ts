@@ -1,15 +1,10 @@
 import { AppError } from '../../core/errors.ts';
+import { tryJson } from '../../core/json.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { Answer } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';
-import {
-  type ChainReads,
-  correctBalances,
-  hasZeroBalances,
-  isJson,
-  readUpstreamPool,
-} from './upstream-pool.ts';
+import { type ChainReads, correctBalances, hasZeroBalances, readUpstreamPool } from './upstream-pool.ts';
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
@@ -122,7 +117,7 @@ function refusalOf({ status, text, headers }: Answer): Error {
   const isError = status >= 400 && status <= 599;
   const wait = headers.get('retry-after');
   const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? wait : undefined;
-  if (!isJson(text)) return new NonJson(isError ? status : 502, text, retryAfter);
+  if (tryJson(text) === undefined) return new NonJson(isError ? status : 502, text, retryAfter);
   return new NotKept({
     // A redirect is not followed, and without its target it is useless.
     status: isError || isSuccess(status) ? status : 502,

@@ -3,8 +3,7 @@
  * the set of alarms changes, so that one lasting fault causes one message.
  * @module
  */
-import type { StatusReport } from './get-status.ts';
-import type { TextStore } from './heartbeat.ts';
+import type { StatusReport, TextStore } from './get-status.ts';
 
 export type Alarm =
   | 'status_unreadable'

@@ -1,9 +1,8 @@
+import * as z from 'zod';
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
-import type { Heartbeat } from './heartbeat.ts';
-import type { Release } from './release.ts';
 
 /** One upstream's state from a probe. */
 export type UpstreamState = {
@@ -173,5 +172,86 @@ export async function getStatus(d: StatusReportDeps) {
     history: database?.value.history ?? null,
     as_of: new Date(Math.min(...reads.map((read) => read.asOf))).toISOString(),
     stale: reads.length < 3 || reads.some((read) => read.stale),
+  };
+}
+
+/** The part of KV that stores a line of text per key. */
+export type TextStore = {
+  get(key: string, type: 'text'): Promise<string | null>;
+  put(key: string, value: string): Promise<void>;
+};
+
+export type Heartbeat = ReturnType<typeof createHeartbeat>;
+
+/** Names of the triggers and the age in milliseconds from which one counts as missing. */
+const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 } as const;
+export type Trigger = keyof typeof PATIENCE_MS;
+export const TRIGGERS: readonly Trigger[] = ['minute', 'daily'];
+
+export type Beat = {
+  readonly trigger: Trigger;
+  /** ISO 8601; null when it never ran. */
+  readonly lastRunAt: string | null;
+  readonly ok: boolean;
+};
+
+/**
+ * When each cron trigger last ran. KV may lag by a minute; that is enough for a trigger of one minute.
+ */
+export const createHeartbeat = (kv: TextStore) => ({
+  /** @param nowMs Unix milliseconds */
+  async beat(trigger: Trigger, nowMs: number): Promise<void> {
+    await kv.put(`cron:${trigger}`, String(nowMs));
+  },
+
+  async read(nowMs: number): Promise<Beat[]> {
+    return Promise.all(
+      TRIGGERS.map(async (trigger) => {
+        const text = await kv.get(`cron:${trigger}`, 'text');
+        const at = Number(text ?? Number.NaN);
+        if (!Number.isFinite(at)) return { trigger, lastRunAt: null, ok: false };
+        return { trigger, lastRunAt: new Date(at).toISOString(), ok: nowMs - at < PATIENCE_MS[trigger] };
+      }),
+    );
+  },
+});
+
+/** The build's data in the site's `build.json`, and the platform's metadata of the deployed version. */
+export type Release = {
+  /** From package.json. */
+  readonly version: string | null;
+  /** From git, with `-dirty` if files had been changed; null when built outside a repository. */
+  readonly commit: string | null;
+  /** Id of the Worker's version, for `wrangler rollback`. */
+  readonly id: string | null;
+  /** When that version was uploaded, ISO 8601. */
+  readonly deployedAt: string | null;
+};
+
+const Build = z.object({ version: z.string(), commit: z.string().nullable() });
+
+type Sources = {
+  readonly assets: Pick<Fetcher, 'fetch'>;
+  readonly metadata: Pick<WorkerVersionMetadata, 'id' | 'timestamp'> | undefined;
+};
+
+/**
+ * A function that reads the release once and caches it; an unreadable file gives null, and the next call
+ * retries.
+ */
+export function releaseReader({ assets, metadata }: Sources): () => Promise<Release> {
+  let kept: Promise<Release> | undefined;
+  const read = async (): Promise<Release> => {
+    const response = await assets.fetch('https://assets/build.json');
+    const { version, commit } = Build.parse(await response.json());
+    return { version, commit, ...deployed };
+  };
+  const deployed = { id: metadata?.id || null, deployedAt: metadata?.timestamp || null };
+  return () => {
+    kept ??= read().catch(() => {
+      kept = undefined;
+      return { version: null, commit: null, ...deployed };
+    });
+    return kept;
   };
 }

@@ -8,7 +8,7 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
-import type { QuoteBudgetStore } from './quote-budget-store.ts';
+import type { QuoteBudgetStore } from './swap-store.ts';
 
 export type ReadQuoteDeps = {
   readonly cache: Cache;
