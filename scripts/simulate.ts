@@ -14,6 +14,7 @@ import { describe, reduce } from '../test/simulator/reduce.ts';
 import { runScenario, runSeed } from '../test/simulator/run-seed.ts';
 import { scenarioOf } from '../test/simulator/scenario.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
+import type { Violation } from '../test/simulator/witness.ts';
 import { inThread, runShared } from './thread.ts';
 import { fail, wholeNumber } from './whole-number.ts';
 
@@ -61,7 +62,9 @@ function readArguments() {
 async function main(): Promise<void> {
   const { from, seeds, workers: step, src: source, previous, trace } = readArguments();
   if (trace) {
-    await runSeed(from, await loadProduction(source, previous), (line) => console.log(line()));
+    const production = await loadProduction(source, previous);
+    const { violations } = await runSeed(from, production, (line) => console.log(line()));
+    printBroken(violations);
     return;
   }
   const to = from + seeds;
@@ -106,7 +109,12 @@ async function show({ seed, invariant }: Finding, production: Production): Promi
   console.log(`\nseed ${seed}, reduced (--from ${seed} --trace prints the whole seed):`);
   for (const line of describe(smallest)) console.log(`  ${line}`);
   for (const line of lines.slice(-LAST_LINES)) console.log(line);
-  for (const violation of violations) console.log(`broken: ${violation.invariant}: ${violation.detail}`);
+  printBroken(violations);
+}
+
+function printBroken(violations: readonly Violation[]): void {
+  for (const { invariant, detail } of violations) console.log(`broken: ${invariant}: ${detail}`);
+  if (violations.length > 0) process.exitCode = 1;
 }
 
 await runShared(main, async ({ source, previous, ...range }: Share) =>

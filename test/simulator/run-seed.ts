@@ -44,15 +44,29 @@ process.on('unhandledRejection', (error) => void unhandled.push(error));
 export const runSeed = (seed: number, production: Production, trace: Trace): Promise<SeedResult> =>
   runScenario(scenarioOf(seed), production, trace);
 
+/** An error ends the run as a violation, so that a range names its seed and a reduction can repeat it. */
 export async function runScenario(
   scenario: Scenario,
   production: Production,
   trace: Trace,
 ): Promise<SeedResult> {
-  const world = createWorld(scenario, production, (line) =>
-    trace(() => `${String(world.scheduler.now()).padStart(9)} ms  ${line()}`),
-  );
-  const { scheduler, host, witness, state, happened } = world;
+  try {
+    const world = createWorld(scenario, production, (line) =>
+      trace(() => `${String(world.scheduler.now()).padStart(9)} ms  ${line()}`),
+    );
+    try {
+      return await play(world, production, trace);
+    } finally {
+      world.host.release();
+    }
+  } catch (error) {
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { seed: scenario.seed, violations: [{ invariant: 'no_error', detail }], counts: {} };
+  }
+}
+
+async function play(world: World, production: Production, trace: Trace): Promise<SeedResult> {
+  const { scenario, scheduler, host, witness, state, happened } = world;
   unhandled.length = 0;
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
@@ -123,7 +137,6 @@ export async function runScenario(
       .map((op) => `row ${op.id} ${op.state}/${op.detail} (${op.reason})`)
       .join('\n'),
   );
-  host.release();
   return { seed: scenario.seed, violations: [...witness.violations], counts };
 }
 

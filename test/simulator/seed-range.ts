@@ -18,7 +18,8 @@ export async function runRange(
   production: Production,
   p: { from: number; to: number; step: number },
 ): Promise<RangeResult> {
-  // Upstreams fail all the time here, and no stack of theirs is read.
+  const { stackTraceLimit } = Error;
+  // Upstreams fail all the time here, and their stacks are not needed.
   Error.stackTraceLimit = 0;
   const findings: Finding[] = [];
   const counts: Record<string, number> = {};
@@ -29,6 +30,7 @@ export async function runRange(
     add(counts, result.counts);
     for (const violation of result.violations) findings.push({ seed, ...violation });
   }
+  Error.stackTraceLimit = stackTraceLimit;
   return { seeds, findings, counts };
 }
 

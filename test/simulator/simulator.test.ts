@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cases } from '../cases.ts';
 import { MUTANTS } from './mutants.ts';
-import { loadProduction, OWN_SOURCE } from './production.ts';
+import { loadProduction, OWN_SOURCE, type Production } from './production.ts';
 import { reduce } from './reduce.ts';
 import { runScenario, runSeed } from './run-seed.ts';
 import { type Scenario, SOL, scenarioOf } from './scenario.ts';
+import { runRange } from './seed-range.ts';
 
 /** Far more than any machine needs: the seeds decide, not the time. */
 const PATIENCE_MS = 900_000;
@@ -42,6 +43,24 @@ it.each(MENDED)(
     expect(violations).toEqual([]);
   },
 );
+
+it('names each seed that ends with an error, and runs the next one', async () => {
+  const production: Production = {
+    ...(await loadProduction(OWN_SOURCE)),
+    readConfig: () => {
+      throw new Error('no configuration');
+    },
+  };
+  const error = { invariant: 'no_error', detail: expect.stringContaining('no configuration') };
+  expect(await runRange(production, { from: 5, to: 9, step: 2 })).toEqual({
+    seeds: 2,
+    findings: [
+      { seed: 5, ...error },
+      { seed: 7, ...error },
+    ],
+    counts: {},
+  });
+});
 
 it('prints the same trace for the same seed', { timeout: PATIENCE_MS, tags: ['deep'] }, async () => {
   const [once, again] = await Promise.all([1, 2].map(() => run('simulate.ts', '--from', '3', '--trace')));
