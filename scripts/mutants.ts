@@ -20,20 +20,18 @@ type Row = {
   readonly error?: string;
 };
 
-async function tryAll({ source, seeds, names }: Share): Promise<Row[]> {
-  const rows: Row[] = [];
+async function tryAll({ source, seeds, names }: Share, report: (row: Row) => void): Promise<void> {
   for (const mutant of MUTANTS.filter(({ name }) => names.includes(name))) {
     const { name } = mutant;
     try {
       const caught = await catchMutant(mutant, { source, from: 1, to: seeds });
       const test = caught ? undefined : mutant.test;
-      if (caught) rows.push({ name, caught });
-      else rows.push(test !== undefined && failsTest(mutant, test) ? { name, test } : { name });
+      if (caught) report({ name, caught });
+      else report(test !== undefined && failsTest(mutant, test) ? { name, test } : { name });
     } catch (error) {
-      rows.push({ name, error: error instanceof Error ? error.message : String(error) });
+      report({ name, error: error instanceof Error ? error.message : String(error) });
     }
   }
-  return rows;
 }
 
 const USAGE = 'usage: npm run mutants -- [--seeds N] [--only text] [--src folder] [--workers N]';
@@ -62,25 +60,17 @@ async function main(): Promise<void> {
   const shares = Array.from({ length: workers }, (_none, index) =>
     names.filter((_name, at) => at % workers === index),
   );
-  const rows = (
-    await Promise.all(
-      shares.map((own) =>
-        inThread<Share, Row[]>(import.meta.url, {
-          source,
-          seeds,
-          names: own,
-        }),
-      ),
-    )
-  ).flat();
+  const rows: Row[] = [];
   console.log('| mutant | first seed | what it breaks |\n|---|---|---|');
-  for (const name of names) {
-    const row = rows.find((one) => one.name === name);
-    const result = row?.caught
-      ? `${row.caught.seed} | ${row.caught.invariant}`
-      : `${row?.test ?? row?.error ?? 'survives'} | `;
+  const onRow = (row: Row): void => {
+    rows.push(row);
+    const { name, caught, test, error } = row;
+    const result = caught ? `${caught.seed} | ${caught.invariant}` : `${test ?? error ?? 'survives'} | `;
     console.log(`| ${name} | ${result} |`);
-  }
+  };
+  await Promise.all(
+    shares.map((own) => inThread<Share, void, Row>(import.meta.url, { source, seeds, names: own }, onRow)),
+  );
   const missed = rows.filter((row) => !row.caught && row.test === undefined).length;
   console.log(`${rows.length - missed} of ${rows.length} mutants caught within ${seeds} seeds`);
   process.exitCode = missed > 0 ? 1 : 0;
