@@ -4,7 +4,7 @@
  * 2]`: one mutant in five, from the third on. The exit code is 1 if fewer than 85 % of any area are detected.
  * @module
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import {
@@ -17,6 +17,7 @@ import {
 import { argumentsOrUsage, readArguments, UsageError, wholeNumber } from './command-line.ts';
 import { AREAS, type Area } from './mutate/areas.ts';
 import { instrument, type Mutation } from './mutate/instrument.ts';
+import type { Plan, Report, Turn } from './mutate/plan.ts';
 
 const USAGE = `npm run mutate -- [--area NAME] [--file FILE] [--at FILE:LINE] [--every N] [--first N]
 areas: ${AREAS.map(({ name }) => name).join(', ')}`;
@@ -34,8 +35,12 @@ const values = argumentsOrUsage(USAGE, (args) => {
 });
 const ROOT = join(import.meta.dirname, '..');
 const GOAL = 0.85;
-/** Only ends tests that hang while waiting; a counter ends endless loops. */
+/** A mutant may be asked for this often before its loop counts as endless. */
+const mostLooks = (usual: number): number => 10 * usual + 10_000;
+/** Only ends tests that hang while waiting. */
 const PATIENCE_MS = 60_000;
+// Tests with many random cases run fewer of them.
+process.env.TEST_SUITE ??= 'quick';
 const MOST_TRIES = 5;
 
 interface Result {
@@ -74,7 +79,8 @@ const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vi
       include: ['test/**/*.test.ts'],
       // Vitest refuses a test with a tag that the configuration does not define.
       tags: [{ name: 'deep' }, { name: 'scaled' }],
-      setupFiles: [join(ROOT, 'scripts/mutate/switch.ts')],
+      setupFiles: [join(ROOT, 'test/node-setup.ts')],
+      runner: join(ROOT, 'scripts/mutate/runner.ts'),
       testTimeout: PATIENCE_MS,
       reporters: [
         {
@@ -92,40 +98,98 @@ const openVitest = (code: ReadonlyMap<string, string>, bail: number): Promise<Vi
     },
   );
 
-async function passes(
+const specificationsOf = async (vitest: Vitest, files: readonly string[]): Promise<TestSpecification[]> => {
+  const tests = await Promise.all(files.map((file) => vitest.getRelevantTestSpecifications([file])));
+  const missing = files.filter((_file, index) => tests[index]?.length !== 1);
+  if (missing.length > 0) throw new Error(`no test file: ${missing.join(', ')}`);
+  return tests.flat();
+};
+
+/** Whether all tests pass, and the reports of those that came to their end. */
+async function runOnce(
   vitest: Vitest,
   tests: readonly TestSpecification[],
-  mutant: number,
-  seenPath = '',
-): Promise<boolean> {
-  const project = vitest.getRootProject();
-  project.provide('mutant', mutant);
-  project.provide('seenPath', seenPath);
-  const asked = new Set(tests.map(({ moduleId }) => moduleId));
-  // A run after an interrupted one may be interrupted as well. Then no test has failed, and none has run.
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  plan: Omit<Plan, 'reportPath'>,
+): Promise<{ readonly verdict: 'passed' | 'failed' | 'interrupted'; readonly reports: Report[] }> {
+  const reportPath = join(tmpdir(), `mutate-${process.pid}.jsonl`);
+  writeFileSync(reportPath, '');
+  try {
+    vitest.getRootProject().provide('plan', { ...plan, reportPath });
     heard.cases.length = 0;
     heard.modules.length = 0;
     const { unhandledErrors } = await vitest.runTestSpecifications([...tests]);
+    const asked = new Set(tests.map(({ moduleId }) => moduleId));
     // Vitest keeps the results of files under earlier mutants, so only events of this run count.
-    const failed = heard.cases.some((one) => one.result().state === 'failed' && one.meta().mutant === mutant);
+    const hasFailed = heard.cases.some(
+      (one) => one.result().state === 'failed' && one.meta().mutant === plan.mutant,
+    );
     const ended = heard.modules.filter(({ moduleId }) => asked.has(moduleId));
-    if (failed || unhandledErrors.length > 0 || ended.some((one) => one.errors().length > 0)) return false;
-    if (ended.filter((one) => one.state() === 'passed').length === asked.size) return true;
+    const hasError = unhandledErrors.length > 0 || ended.some((one) => one.errors().length > 0);
+    const passed = ended.filter((one) => one.state() === 'passed').length;
+    const lines = readFileSync(reportPath, 'utf8').split('\n').filter(Boolean);
+    return {
+      verdict: hasFailed || hasError ? 'failed' : passed === asked.size ? 'passed' : 'interrupted',
+      reports: lines.map((line) => JSON.parse(line) as Report),
+    };
+  } finally {
+    rmSync(reportPath, { force: true });
+  }
+}
+
+/** Whether all tests pass while one mutant is on from the import of each file to its end. */
+async function passes(
+  vitest: Vitest,
+  tests: readonly TestSpecification[],
+  [mutant, maximum]: Turn,
+): Promise<boolean> {
+  // A run after an interrupted one may be interrupted as well. Then no test has failed, and none has run.
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const { verdict } = await runOnce(vitest, tests, { mutant, maximum, turns: null });
+    if (verdict !== 'interrupted') return verdict === 'passed';
   }
   throw new Error('the tests do not run to completion');
 }
 
-/** Which mutants each test file executes. @throws when a test fails without a mutant */
-async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promise<Map<string, Set<number>>> {
-  const seenPath = join(tmpdir(), `mutate-${process.pid}.jsonl`);
-  try {
-    if (!(await passes(vitest, tests, -1, seenPath))) throw new Error('the tests fail without a mutant');
-    const lines = readFileSync(seenPath, 'utf8').trim().split('\n');
-    const entries = lines.map((line) => JSON.parse(line) as [string, number[]]);
-    return new Map(entries.map(([file, seen]) => [file, new Set(seen)]));
-  } finally {
-    rmSync(seenPath, { force: true });
+/** What each test file executes. @throws when a test fails without a mutant */
+async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promise<Map<string, Report>> {
+  const { verdict, reports } = await runOnce(vitest, tests, { mutant: -1, maximum: 0, turns: null });
+  const failed = heard.cases.filter((one) => one.result().state === 'failed');
+  if (verdict !== 'passed')
+    throw new Error(`the tests fail without a mutant: ${failed.map(({ fullName }) => fullName).join(', ')}`);
+  return new Map(reports.map((report) => [report.file, report]));
+}
+
+/**
+ * Tries many mutants with one import of a test file, each in the tests that execute it. Mutants that are asked for during
+ * the import are left out.
+ * @returns those that a test detects; what is not among them is undecided
+ */
+async function detectedTogether(
+  vitest: Vitest,
+  test: TestSpecification,
+  { inTest, atImport }: Report,
+  mutants: readonly number[],
+): Promise<Set<number>> {
+  const killed = new Set<number>();
+  const open = new Set(mutants);
+  for (const [number] of atImport) open.delete(number);
+  for (;;) {
+    const turns: Record<string, readonly Turn[]> = {};
+    for (const [id, seen] of Object.entries(inTest)) {
+      const own = seen
+        .filter(([number]) => open.has(number))
+        .map(([number, count]): Turn => [number, mostLooks(count)]);
+      if (own.length > 0) turns[id] = own;
+    }
+    if (Object.keys(turns).length === 0) return killed;
+    const { reports } = await runOnce(vitest, [test], { mutant: -1, maximum: 0, turns });
+    for (const number of reports[0]?.killed ?? []) {
+      killed.add(number);
+      open.delete(number);
+    }
+    const spoiler = reports[0]?.spoiler ?? null;
+    if (spoiler === null) return killed;
+    open.delete(spoiler);
   }
 }
 
@@ -134,30 +198,59 @@ const isAsked = ({ file, line }: Mutation, number: number): boolean =>
   `${file}:${line}`.endsWith(values.at) &&
   number % values.every === values.first;
 
+/** How often a test file asks for a mutation without it. */
+const looksOf = (report: Report | undefined, mutant: number): number =>
+  [...(report?.atImport ?? []), ...Object.values(report?.inTest ?? {}).flat()].reduce(
+    (sum, [number, count]) => (number === mutant ? sum + count : sum),
+    0,
+  );
+
 async function mutateArea(area: Area): Promise<Result[]> {
   const { mutations, code } = prepare(area);
-  const vitest = await openVitest(code, 1);
+  const asked = [...mutations.keys()].filter((number) => {
+    const mutation = mutations[number];
+    return mutation !== undefined && isAsked(mutation, number);
+  });
+  const killed = new Set<number>();
+  let reports: Map<string, Report>;
+  const together = await openVitest(code, 0);
   try {
-    const tests = (
-      await Promise.all(area.tests.map((test) => vitest.getRelevantTestSpecifications([test])))
-    ).flat();
-    if (tests.length !== area.tests.length) throw new Error(`${area.name}: ${tests.length} test files found`);
-    const seenBy = await reach(vitest, tests);
-    const results: Result[] = [];
-    for (const [number, mutation] of mutations.entries()) {
-      if (!isAsked(mutation, number)) continue;
-      const near = tests.filter(({ moduleId }) => seenBy.get(moduleId)?.has(number));
-      const turns = [near.slice(0, 1), near.slice(1)].filter((turn) => turn.length > 0);
-      let killed = false;
-      for (const turn of turns) killed ||= !(await passes(vitest, turn, number));
-      results.push({ mutation, killed, reached: near.length > 0 });
-      process.stderr.write(killed ? '.' : 'S');
+    const tests = await specificationsOf(together, area.tests);
+    reports = await reach(together, tests);
+    for (const test of tests) {
+      const report = reports.get(test.moduleId);
+      const open = asked.filter((number) => !killed.has(number));
+      if (!report || open.length === 0) continue;
+      for (const number of await detectedTogether(together, test, report, open)) killed.add(number);
+      process.stderr.write(
+        `${area.name}: ${killed.size} of ${asked.length} after ${relative(ROOT, test.moduleId)}\n`,
+      );
     }
-    process.stderr.write('\n');
-    return results;
   } finally {
-    await vitest.close();
+    await together.close();
   }
+  // The rest runs alone, each mutant with files of its own.
+  const alone = await openVitest(code, 1);
+  try {
+    const tests = await specificationsOf(alone, area.tests);
+    for (const number of asked) {
+      if (killed.has(number)) continue;
+      const near = tests.filter(({ moduleId }) => looksOf(reports.get(moduleId), number) > 0);
+      const maximum = mostLooks(Math.max(...[...reports.values()].map((report) => looksOf(report, number))));
+      const turns = [near.slice(0, 1), near.slice(1)].filter((turn) => turn.length > 0);
+      for (const turn of turns)
+        if (!killed.has(number) && !(await passes(alone, turn, [number, maximum]))) killed.add(number);
+      const { file, line } = mutations[number] ?? {};
+      process.stderr.write(`${killed.has(number) ? 'killed' : 'survives'} ${file}:${line}\n`);
+    }
+  } finally {
+    await alone.close();
+  }
+  return asked.flatMap((number) => {
+    const mutation = mutations[number];
+    const reached = [...reports.values()].some((report) => looksOf(report, number) > 0);
+    return mutation ? [{ mutation, killed: killed.has(number), reached }] : [];
+  });
 }
 
 const percent = (results: readonly Result[]): string =>

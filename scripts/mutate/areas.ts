@@ -35,7 +35,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'curve',
     files: ['src/custody/asry/epochs.ts'],
-    tests: ['test/custody/asry/reward-curve.test.ts'],
+    tests: ['test/custody/asry/epochs.test.ts', 'test/custody/asry/reward-curve.test.ts'],
   },
   {
     name: 'screen',

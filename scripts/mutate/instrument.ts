@@ -4,7 +4,7 @@
  * @module
  */
 import { parseSync } from 'vite';
-import { SWITCH } from './switch-name.ts';
+import { SWITCH } from './plan.ts';
 
 export interface Mutation {
   readonly file: string;

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { type AsryProgram, missingEpochs } from '../../../src/custody/asry/epochs.ts';
+
+const START = 1_000_000;
+const PROGRAM: AsryProgram = {
+  cap: 1_000n,
+  depth: 7n,
+  startsAt: START,
+  epochSeconds: 100,
+  price: 3n,
+  decimals: 9,
+  minimumDeposit: 1n,
+  maxAgeSeconds: 250,
+  rentBudget: 0n,
+  disabled: false,
+};
+const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
+  epochs.map(({ number, startsAt, endsAt }) => [number, startsAt, endsAt]);
+
+describe('the missing epochs', () => {
+  it('begin at the start of the programme, with its parameters and without claims', () => {
+    expect(missingEpochs(undefined, PROGRAM, START, START)).toEqual([
+      {
+        number: 0,
+        startsAt: START,
+        endsAt: START + 100,
+        cap: 1_000n,
+        depth: 7n,
+        price: 3n,
+        decimals: 9,
+        deposits: 0n,
+        paid: 0n,
+        claims: 0,
+        changes: 0,
+      },
+    ]);
+    expect(missingEpochs(undefined, PROGRAM, START - 1, START - 1)).toEqual([]);
+  });
+
+  it('follow the newest stored epoch up to the one that contains the time', () => {
+    const last = { number: 4, endsAt: START + 500 };
+    const untilSecond = (second: number) =>
+      placesOf(missingEpochs(last, PROGRAM, START + second, START + second));
+    const [fifth, sixth] = [
+      [5, START + 500, START + 600],
+      [6, START + 600, START + 700],
+    ];
+    expect(untilSecond(499)).toEqual([]);
+    expect(untilSecond(500)).toEqual([fifth]);
+    expect(untilSecond(699)).toEqual([fifth, sixth]);
+    expect(untilSecond(700)).toEqual([fifth, sixth, [7, START + 700, START + 800]]);
+  });
+
+  it('begin with the oldest epoch whose deposits can still be claimed when the start is long past', () => {
+    const begin = (now: number) => placesOf(missingEpochs(undefined, PROGRAM, now, now)).slice(0, 1);
+    expect(begin(START + 1_049)).toEqual([[7, START + 700, START + 800]]);
+    expect(begin(START + 1_050)).toEqual([[8, START + 800, START + 900]]);
+  });
+
+  it('begin at midnight UTC of the current day when the programme names no start', () => {
+    const midnight = 20_000 * 86_400;
+    const program = { ...PROGRAM, startsAt: null, epochSeconds: 7 * 86_400 };
+    const now = midnight + 86_399;
+    expect(placesOf(missingEpochs(undefined, program, now, now))).toEqual([
+      [0, midnight, midnight + 7 * 86_400],
+    ]);
+  });
+});
