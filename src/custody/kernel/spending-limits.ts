@@ -164,9 +164,7 @@ export function checkCap(
 /** When enough entries have left the window to make room for an addition. */
 function freeAt(cap: Cap, counted: readonly Entry[], addition: bigint, now: number): number {
   if (cap.windowMs === null) return now + OPEN_RETRY_MS;
-  const oldestFirst = counted
-    .filter((op) => cap.of(op) > 0n)
-    .toSorted((a, b) => countedFrom(cap, a, now) - countedFrom(cap, b, now));
+  const oldestFirst = counted.toSorted((a, b) => countedFrom(cap, a, now) - countedFrom(cap, b, now));
   let used: bigint = sum(oldestFirst.map((op) => cap.of(op)));
   for (const op of oldestFirst) {
     used -= cap.of(op);

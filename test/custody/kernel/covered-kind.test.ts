@@ -3,7 +3,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { type OperationKind, type Prepared, settlesByLanding } from '../../../src/custody/kernel/module.ts';
 import { type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import { coveredKind } from '../../../src/custody/kernel/spending-limits.ts';
+import { type Cap, coveredKind } from '../../../src/custody/kernel/spending-limits.ts';
 import { SIGNED_AT, signingOf } from '../sample-operations.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
@@ -11,7 +11,7 @@ const NOW = 1_800_000_000_000;
 const COST = lamports(1_000n);
 const KEPT = 100n;
 
-function setUp(balance: bigint, mostPerDay = 10n) {
+function setUp(balance: bigint, mostPerDay = 10n, ...moreCaps: Cap[]) {
   const journal = openJournal(createSqliteStorage());
   const state = {
     /** Awaited by every balance. */
@@ -43,6 +43,7 @@ function setUp(balance: bigint, mostPerDay = 10n) {
           of: ({ state }) => (state === 'failed' ? 0n : 1n),
           adds: () => 1n,
         },
+        ...moreCaps,
       ],
     },
     readBalance: async () => {
@@ -113,7 +114,27 @@ describe('a kind that reserves when it is sold', () => {
     state.preparing = async () => 'ready';
     expect(await prepare(third)).toBe('ready');
     expect(await prepare(second)).toBe('short_of_sol');
-    state.now += 61_000;
+    state.now += 60_000;
+    expect(await prepare(second)).toBe('short_of_sol');
+    state.now += 1;
+    expect(await prepare(second)).toBe('ready');
+  });
+
+  it('takes the share of an operation whose preparation ended with an error', async () => {
+    const { plan, prepare, state } = setUp(1_100n);
+    const [first, second] = [plan('token:1'), plan('token:2')];
+    state.preparing = () => Promise.reject({ details: { reason: 'node_down' } });
+    expect(await prepare(first)).toBe('node_down');
+    state.preparing = async () => 'ready';
+    expect(await prepare(second)).toBe('ready');
+  });
+
+  it('takes the share of an operation that passed the check for an earlier attempt', async () => {
+    const { plan, prepare, state, journal } = setUp(1_100n);
+    const [first, second] = [plan('token:1'), plan('token:2')];
+    state.preparing = async () => 'ready';
+    expect([await prepare(first), await prepare(second)]).toEqual(['ready', 'short_of_sol']);
+    journal.update(first, { ...first, attempt: first.attempt + 1 }, NOW);
     expect(await prepare(second)).toBe('ready');
   });
 
@@ -136,12 +157,41 @@ describe('a kind that reserves when it is sold', () => {
     expect(await prepare(plan('token:1'))).toBe('balance_outdated');
   });
 
+  it('accepts a balance from the slot of the last released outcome', async () => {
+    const { plan, prepare, journal } = setUp(1_100n);
+    const paying = plan('refund:1', { kind: 'refund', state: 'signed', dueAt: null });
+    const landed = { reserved: lamports(0n), releasedSlot: 1n, state: 'done' } as const;
+    journal.update(paying, { ...paying, ...landed }, NOW);
+    expect(await prepare(plan('token:1'))).toBe('prepared');
+  });
+
+  it('adds nothing to a cap of costs before its cost is known', async () => {
+    const ofCost: Pick<Cap, 'of' | 'adds'> = { of: ({ cost }) => cost, adds: ({ cost }) => cost };
+    const used = { unit: 'lamports', windowMs: 86_400_000, maximum: 0n, ...ofCost } as const;
+    const { plan, prepare } = setUp(1_100n, 10n, { name: 'cost_day', ...used });
+    expect(await prepare(plan('token:1'))).toBe('prepared');
+  });
+
+  it('counts a signed operation once against the cap of a day', async () => {
+    const { plan, prepare } = setUp(1_000_000n, 2n);
+    plan('token:1', { state: 'signed' });
+    expect(await prepare(plan('token:2'))).toBe('prepared');
+  });
+
   it('keeps the cap of a day, the oldest operations first, and does not count failed ones', async () => {
     const { plan, prepare } = setUp(1_000_000n, 2n);
     const failed = plan('token:0', { state: 'failed', dueAt: null, reserved: lamports(0n) });
     const planned = ['token:1', 'token:2', 'token:3'].map((id) => plan(id));
     expect(failed.seq).toBe(1);
     expect(await Promise.all(planned.map(prepare))).toEqual(['prepared', 'prepared', 'creations_day']);
+  });
+
+  it('leaves the cap of a day to operations that were planned earlier, also before their preparation', async () => {
+    const { plan, prepare } = setUp(1_000_000n, 2n);
+    const [, second, third] = ['token:1', 'token:2', 'token:3'].map((id) => plan(id));
+    if (!second || !third) throw new Error('not planned');
+    expect(await prepare(third)).toBe('creations_day');
+    expect(await prepare(second)).toBe('prepared');
   });
 
   it('keeps the cap of each day while more wait than a day may hold', async () => {

@@ -5,14 +5,16 @@ import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
   areLimits,
   type Balance,
+  limitsOf,
   releasedSlot,
   reservedLamports,
   solText,
   spendable,
   unsettledLamports,
+  usedOf,
 } from '../../../src/custody/kernel/spending-limits.ts';
 import { closed, done, FEE, NOW, outstanding, planned, SOL, settling, signed } from '../sample-operations.ts';
-import { checkCost, checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
+import { budgetOf, checkCost, checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
 
 const LIMITS: Limits = {
   maxOperation: lamports(2n * SOL),
@@ -89,7 +91,8 @@ describe('the balance', () => {
   it('the slot that it must reach is that of the latest outcome, 0 without any', () => {
     expect(releasedSlot([])).toBe(0n);
     expect(releasedSlot([planned(), signed()])).toBe(0n);
-    expect(releasedSlot([done({ releasedSlot: 7n }), settling({ releasedSlot: 9n }), planned()])).toBe(9n);
+    const released = [done({ releasedSlot: 7n }), settling({ releasedSlot: 9n }), planned()];
+    for (const operations of [released, released.toReversed()]) expect(releasedSlot(operations)).toBe(9n);
   });
 });
 
@@ -234,6 +237,38 @@ it('shows when there is room again by the oldest swap of the window, in any orde
   const availableAt = NOW - 50 * minute + HOUR_MS + 1;
   for (const operations of [rows, rows.toReversed()])
     expect(check(operations)).toMatchObject({ ok: false, limit: 'hour', availableAt });
+});
+
+it.each([
+  ['a waiting operation of any age where the cap counts what waits', true, planned(), 1n],
+  ['no waiting operation from before the window where the cap counts it from its plan', false, planned(), 0n],
+  ['no signed operation from before the window', true, signed(), 0n],
+])('counts %s', (_name, countsWaiting, operation, used) => {
+  const cap = { name: 'day', unit: 'count', windowMs: DAY_MS, maximum: 1n, countsWaiting } as const;
+  const old = { ...operation, createdAt: NOW - 2 * DAY_MS };
+  expect(usedOf({ ...cap, of: () => 1n, adds: () => 1n }, 'swap', [old], NOW)).toBe(used);
+});
+
+describe('the status', () => {
+  const hourOf = (operations: readonly Operation[]) =>
+    limitsOf(budgetOf('swap', LIMITS), operations, NOW).find(({ name }) => name === 'hour');
+
+  it('shows what a cap holds and no time while there is room', () => {
+    const used = LIMITS.maxHour - 1n;
+    expect(hourOf([earlier(1, used)])).toEqual({
+      name: 'hour',
+      unit: 'lamports',
+      windowMs: HOUR_MS,
+      used,
+      maximum: LIMITS.maxHour,
+      availableAt: null,
+    });
+  });
+
+  it('shows when the first lamport of a full cap is free again', () => {
+    const rows = [earlier(10 * 60_000, LIMITS.maxHour - 1n), earlier(50 * 60_000, 1n)];
+    expect(hourOf(rows)).toMatchObject({ used: LIMITS.maxHour, availableAt: NOW + 10 * 60_000 + 1 });
+  });
 });
 
 it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY, '1'])('a limit of %s is invalid', (unread) => {
