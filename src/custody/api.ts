@@ -386,19 +386,38 @@ type PayoutRow = Pick<ClaimPayoutView, 'part' | 'atoms' | 'reason'> & {
   readonly paidAt: number | null;
 };
 
+type PayoutOperation = {
+  /** Null before it is signed. */
+  readonly signature: string | null;
+  /** Why it waits. */
+  readonly reason: string | null;
+  /** When it became final, Unix milliseconds. */
+  readonly finishedAt: number | null;
+};
+
+/**
+ * Reason of a begun payout that cannot be signed for longer than moments: a cap, a stop of all signing, or an
+ * operation that awaits the operator.
+ */
+function waitOf(reason: string | null): string | undefined {
+  if (reason?.startsWith('limit_')) return 'daily_limit';
+  return reason?.startsWith('stopped_') || reason?.startsWith('held') ? 'paused' : undefined;
+}
+
 /**
  * The state of a payout, from its row and its operation. Either of them may be newer than the other.
- * @param operation the payout's transaction and when it became final (Unix milliseconds); undefined before it
- * is signed
+ * @param operation undefined before one begins
  */
 export function payoutView(
   { part, atoms, reason, createdAt, state, paidAt }: PayoutRow,
-  operation: { readonly signature: string; readonly finishedAt: number | null } | undefined,
+  operation: PayoutOperation | undefined,
 ): ClaimPayoutView {
-  const unsent = { part, atoms, createdAtMs: createdAt, signature: null, paidAtMs: null };
+  const { signature = null, finishedAt = null } = operation ?? {};
+  const base = { part, atoms, createdAtMs: createdAt };
+  if (state === 'paid' || (state === 'begun' && signature !== null))
+    return { ...base, status: 'sent', signature, reason: null, paidAtMs: paidAt ?? finishedAt };
+  const unsent = { ...base, signature: null, paidAtMs: null };
   // A failed read is retried within seconds; neither the caller nor the operator has to act.
-  if (state === 'owed' && reason !== 'unread') return { ...unsent, status: 'owed', reason };
-  if (state === 'owed' || !operation) return { ...unsent, status: 'pending', reason: null };
-  const { signature, finishedAt } = operation;
-  return { ...unsent, status: 'sent', signature, reason: null, paidAtMs: paidAt ?? finishedAt };
+  const waits = state === 'owed' ? (reason === 'unread' ? null : reason) : waitOf(operation?.reason ?? null);
+  return waits ? { ...unsent, status: 'owed', reason: waits } : { ...unsent, status: 'pending', reason: null };
 }

@@ -290,7 +290,8 @@ function paidRequests(
       token: createTokenKind({
         reserveAddress,
         signMint: mintKeys.sign,
-        rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+        rentExemption: async (bytes) =>
+          (await agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
         latestBlockhash,
         findMint: async (address) => {
           const [mint] = await agreed(`mint ${address}`, async (node) => {

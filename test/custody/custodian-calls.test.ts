@@ -7,7 +7,7 @@ import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
 import { historyOf } from './history.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
-import { FEE, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
+import { closed, FEE, outstanding, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
 
 /** A payout that moves nothing but its fee. */
 const payoutKind: OperationKind = {
@@ -110,6 +110,24 @@ describe('beginning something that is not a swap', () => {
       reserved: FEE,
     });
     expect((await w.custody.report()).heldOperations).toBe(1);
+  });
+});
+
+describe('operations that await the operator', () => {
+  const HOURS = 6 * 3_600_000;
+
+  it.each([
+    ['one that could not be signed for six hours', planned({ kind: 'asry' }), HOURS + 1, 1],
+    ['none that waits for a shorter time', planned({ kind: 'asry' }), HOURS, 0],
+    ['one that failed and for which something is outstanding', outstanding(), 1, 1],
+    ['none that failed and for which nothing is outstanding', closed(), 1, 0],
+    ['one that is held', planned({ reason: 'held_reconciled' }), 1, 1],
+  ])('include %s', async (_name, operation, later, count) => {
+    const w = createCustodianWorld();
+    w.storage.transaction(() => w.journal.insert(operation));
+    w.clock.now += later;
+    expect((await w.custody.report()).heldOperations).toBe(count);
+    expect((await w.custody.ops({ name: 'held' })).rows).toHaveLength(count);
   });
 });
 

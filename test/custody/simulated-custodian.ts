@@ -142,6 +142,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
   let faults = faultsOf(random.fork(), options.wild, p.rates);
   const wallClock = () => START + scheduler.now();
   const errors: string[] = [];
+  const alarms: string[] = [];
   const orders = new Map<string, Order>();
 
   const chain = createChainModel({
@@ -279,7 +280,9 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       now: wallClock,
       randomId: () => String(random.next()),
       within: (work, ms) => Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]),
-      log: () => undefined,
+      log: ({ level, event }) => {
+        if (level === 'alarm') alarms.push(String(event));
+      },
       ...p.modules({ net, flaky, nodes: asked, solana, now: wallClock }),
     });
   }
@@ -322,6 +325,8 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
     chain,
     host,
     errors,
+    /** Names of the alarms, in their order. */
+    alarms,
     landed,
     orderOf: (signature: string): Order | undefined => orders.get(signature),
     rowsOf,

@@ -8,7 +8,7 @@ import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
 import type { Action } from './transactions.ts';
 import { ataOf } from './transactions.ts';
-import type { Attack, Deposit, Order, SwapWish } from './wishes.ts';
+import type { Attack, Deposit, Order, PaidBy, SwapWish } from './wishes.ts';
 import { mostReward, type World, wallet } from './world.ts';
 
 export type Actors = {
@@ -36,6 +36,9 @@ const CREATION_COST = 210n * 6_960n + TOKEN_RENT + 14_000n;
 const MARGIN = 10_000_000n;
 const LISTING_FEE = 20_000_000n;
 const PATIENCE = 8;
+const SPONSOR = wallet(905);
+const VAULT = wallet(906);
+const OPENED = wallet(907);
 /** Until a lost journal has been rebuilt. */
 const LAST_PATIENCE = 200;
 
@@ -70,6 +73,7 @@ export function startActors(world: World): Actors {
     more: readonly string[],
     memo: string | null,
     readable = true,
+    sponsor?: string,
   ): string {
     const signature = world.signature();
     const spent = actions.reduce(
@@ -78,6 +82,7 @@ export function startActors(world: World): Actors {
       FEE,
     );
     ledger.endow(key.lamports(from), spent);
+    if (sponsor !== undefined) ledger.endow(key.lamports(sponsor), FEE);
     const touched = actions.flatMap((action) =>
       action.type === 'pay' || action.type === 'move'
         ? [action.to]
@@ -85,15 +90,39 @@ export function startActors(world: World): Actors {
           ? [action.account]
           : [],
     );
-    const accounts = [...new Set([from, ...touched, ...more])];
-    ledger.add({ signature, accounts, signers: 1, fee: FEE, actions, memo, born: null, readable });
+    const signers = sponsor === undefined ? [from] : [sponsor, from];
+    const accounts = [...new Set([...signers, ...touched, ...more])];
+    ledger.add({
+      signature,
+      accounts,
+      signers: signers.length,
+      fee: FEE,
+      actions,
+      memo,
+      born: null,
+      readable,
+    });
     return signature;
   }
 
-  function payTreasury(from: string, amount: bigint, references: readonly string[], readable = true): string {
+  function payTreasury(
+    from: string,
+    amount: bigint,
+    references: readonly string[],
+    readable = true,
+    by?: PaidBy,
+  ): string {
     const to = addresses.treasury;
-    const signature = send(from, [{ type: 'pay', from, to, lamports: amount }], references, null, readable);
-    truth.payments.set(signature, { lamports: amount, payer: from });
+    const pays: Action = { type: 'pay', from: by === 'vault' ? VAULT : from, to, lamports: amount };
+    const rent: Action = { type: 'pay', from, to: OPENED, lamports: TOKEN_RENT };
+    const signature =
+      by === 'vault'
+        ? send(from, [pays, rent], [VAULT, ...references], null, readable)
+        : send(from, [pays], references, null, readable, by === 'sponsor' ? SPONSOR : undefined);
+    if (by === 'vault') ledger.endow(key.lamports(VAULT), amount);
+    if (by !== undefined)
+      world.happened[`payments by ${by}`] = (world.happened[`payments by ${by}`] ?? 0) + 1;
+    truth.payments.set(signature, { lamports: amount, payer: by === 'vault' ? null : from });
     trace(() => `customer pays ${amount} as ${signature.slice(0, 8)}`);
     return signature;
   }
@@ -202,7 +231,7 @@ export function startActors(world: World): Actors {
     const placed: Placed = { request, payments: [] };
     orders.set(index, placed);
     const fee = BigInt(request.feeLamports);
-    for (const { after, percent, hasReference, readable } of order.payments) {
+    for (const { after, percent, hasReference, readable, by } of order.payments) {
       later(scheduler.now() + after, async () => {
         const amount = (fee * BigInt(percent)) / 100n + (percent === 60 ? 1n : 0n);
         const signature = payTreasury(
@@ -210,6 +239,7 @@ export function startActors(world: World): Actors {
           amount,
           hasReference ? [request.reference] : [],
           readable,
+          by,
         );
         placed.payments.push({ signature, lamports: amount, readable });
       });

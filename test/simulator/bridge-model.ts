@@ -22,6 +22,7 @@ export type Fate =
   | 'batched'
   | 'partial'
   | 'refunded'
+  | 'crumbs'
   | 'failed'
   | 'failed_late'
   | 'silent'
@@ -52,10 +53,17 @@ export type Order = {
   arrivedAt: number | null;
   /** The bridge has no further step to take. */
   isOver: boolean;
+  /** It returned less than what a swap may cost would explain: the rest has not arrived. */
+  isShort: boolean;
   payment: { readonly txid: string; readonly vout: number } | null;
 };
 
 export type BridgeModel = ReturnType<typeof createBridgeModel>;
+
+/** Lamports of a refund in name only. */
+const CRUMBS = 1_000n;
+/** The default of SWAP_MAX_COST_BPS. */
+const MAX_COST_BPS = 200n;
 
 const addresses: string[] = [];
 /** The same in every run, so that base58 is paid once a process. */
@@ -156,6 +164,7 @@ export function createBridgeModel(p: {
         report: { state: 'pending', detail: 'landed' },
         arrivedAt: null,
         isOver: true,
+        isShort: false,
         payment: null,
       });
     }
@@ -192,9 +201,14 @@ export function createBridgeModel(p: {
           batch = [];
           if (together.length > 0) payOut(together);
         });
+      case 'crumbs':
+        order.isShort = true;
+        return void scheduler.after(wait, () => payBack(order, CRUMBS));
       case 'refunded':
         if (early) order.report = { state: 'refunded', amount: null };
-        return void scheduler.after(wait, () => payBack(order));
+        return void scheduler.after(wait, () =>
+          payBack(order, order.amount - BigInt(random.between(1_000, 50_000))),
+        );
       case 'failed':
         order.report = { state: 'failed', reason: 'bridge_failed' };
         order.isOver = true;
@@ -228,6 +242,7 @@ export function createBridgeModel(p: {
     const payment = bitcoin.pay(outputs, confirmsInMs);
     for (const [vout, one] of order.entries()) {
       one.payment = { txid: payment.txid, vout };
+      one.isShort = (outputs[vout]?.value ?? 0n) * 10_000n < one.minimumSats * (10_000n - MAX_COST_BPS);
       one.report = arriving(one, [payment.txid]);
     }
     scheduler.after(confirmsInMs, () => {
@@ -238,8 +253,7 @@ export function createBridgeModel(p: {
     });
   }
 
-  function payBack(order: Order): void {
-    const back = order.amount - BigInt(random.between(1_000, 50_000));
+  function payBack(order: Order, back: bigint): void {
     const signature = p.signature();
     refunds.set(signature, order);
     p.refund(signature, back);

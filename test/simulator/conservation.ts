@@ -87,6 +87,34 @@ export function judgeSums(world: World, operations: readonly Operation[]): void 
   );
 }
 
+/** No two claims earned from the same part of the curve, and every payout that has begun has its operation. */
+export function judgeCurve(world: World): void {
+  const { witness, host } = world;
+  const reached = new Map<string, bigint>();
+  const claims = rowsOf(world, 'asry_claims', 'seq').toSorted((a, b) =>
+    BigInt(String(a.before)) < BigInt(String(b.before)) ? -1 : 1,
+  );
+  for (const { signature, epoch, before, after } of claims) {
+    const from = reached.get(String(epoch)) ?? 0n;
+    if (BigInt(String(before)) < from)
+      witness.broken(
+        'conservation',
+        `the claim of ${signature} earns from ${before} on, an earlier one to ${from}`,
+      );
+    reached.set(String(epoch), BigInt(String(after)));
+  }
+  for (const { number, deposits } of rowsOf(world, 'asry_epochs', 'number'))
+    if (BigInt(String(deposits)) < (reached.get(String(number)) ?? 0n))
+      witness.broken('conservation', `epoch ${number} has ${deposits} deposits, fewer than its claims`);
+  const lost = host.disk.exec(
+    `SELECT p.operation_id AS id FROM asry_payouts p LEFT JOIN operations o ON o.id = p.operation_id
+     WHERE p.state = 'begun' AND o.id IS NULL`,
+    [],
+  );
+  for (const { id } of lost)
+    witness.broken('claims_end', `a payout has begun as ${id}, which does not exist`);
+}
+
 /** Every record of the journal is in D1 as it is in the journal. */
 export function judgeRecords(world: World): void {
   const inD1 = (table: string): Map<string, Row> =>

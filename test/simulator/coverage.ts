@@ -38,6 +38,7 @@ export const REQUIRED: readonly string[] = [
     (type) => `attack: ${type}`,
   ),
   ...LIES.map((lie) => `lie: ${lie}`),
+  ...['payments by sponsor', 'payments by vault', 'short returns', 'batches that D1 refused for their size'],
 ];
 
 export const missing = (counts: Readonly<Record<string, number>>): string[] =>

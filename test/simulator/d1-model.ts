@@ -18,6 +18,8 @@ export type D1Faults = {
   readonly lateCommits: number;
   /** The database is full: reads pass, writes do not. */
   readonly full?: boolean;
+  /** Statements of the largest batch that it accepts; a probe has two. */
+  readonly widest?: number;
 };
 
 type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
@@ -65,6 +67,8 @@ export function createD1Model(p: {
   /** Text of schema.sql. */
   schema: string;
   faults: () => D1Faults;
+  /** Called for each batch that it refuses for its size. */
+  onTooWide?: () => void;
 }): D1Model {
   const { scheduler, random, schema } = p;
   if (opened?.schema !== schema) {
@@ -126,7 +130,11 @@ export function createD1Model(p: {
 
     async batch(list: readonly Statement[]) {
       reach();
-      const { lostAnswers, lateCommits, full } = p.faults();
+      const { lostAnswers, lateCommits, full, widest = list.length } = p.faults();
+      if (list.length > widest) {
+        p.onTooWide?.();
+        throw new Error('D1_ERROR: D1 DB exceeded its CPU time limit and was reset');
+      }
       if (full) throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL');
       if (random.chance(lateCommits)) {
         scheduler.after(random.between(50, 8_000), () => {

@@ -34,6 +34,9 @@ const CHANGES = 'custody/payments/request-changes.ts';
 const DURABLE = 'test/custody/durable-answers.test.ts';
 const WALK = 'custody/payments/treasury-walk.ts';
 const WALK_TEST = 'test/custody/payments/treasury-walk.test.ts';
+const SETTLEMENT = 'custody/swap/settlement.ts';
+const RECOVERY = 'custody/asry/recovery.ts';
+const RECOVERY_TEST = 'test/custody/asry/recovery.test.ts';
 const LIMITS_TEST = 'test/custody/kernel/spending-limits.test.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -624,7 +627,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MATCHING,
-        find: `if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : undefined;`,
+        find: `if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : 'several';`,
         replace: ``,
       },
     ],
@@ -634,10 +637,48 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: BOOKING,
-        find: `payers.length === 1 ? (payers[0] ?? null) : null;`,
-        replace: `payers.length === 1 ? (transaction.accounts[1] ?? null) : null;`,
+        find: `payer && payers.length === 1 && payer.paid >= credit ? payer.signer : null;`,
+        replace: `payer && payers.length === 1 ? (transaction.accounts[1] ?? null) : null;`,
       },
     ],
+  },
+  {
+    name: "a vault's payment is refunded to the member who signed it",
+    edits: [{ file: BOOKING, find: ` && payer.paid >= credit`, replace: `` }],
+    test: WALK_TEST,
+  },
+  {
+    name: 'any part that a bridge returns counts as the whole',
+    edits: [
+      {
+        file: SETTLEMENT,
+        find: `(owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);`,
+        replace: `returned > 0n && owed * BigInt(ports.maxCostBps) > 0n;`,
+      },
+    ],
+    test: 'test/custody/swap/refund.test.ts',
+  },
+  {
+    name: 'a begun payout without its operation is forgotten',
+    edits: [
+      {
+        file: RECOVERY,
+        find: `payout.state === 'begun' && payout.operationId !== null && !journal.get(payout.operationId)`,
+        replace: `payout.state === 'begun' && payout.operationId === ''`,
+      },
+    ],
+    test: RECOVERY_TEST,
+  },
+  {
+    name: 'a rebuilt epoch may stay behind its claims',
+    edits: [
+      {
+        file: RECOVERY,
+        find: `if (!epoch || epoch.deposits >= after) continue;`,
+        replace: `if (!epoch || epoch.deposits >= 0n) continue;`,
+      },
+    ],
+    test: RECOVERY_TEST,
   },
   {
     name: 'a listed transaction without a quorum is dropped',

@@ -41,7 +41,9 @@ export const LIES = [
   'accounts',
   'statuses',
   'rents',
+  'early',
 ] as const;
+/** `early`: what is only confirmed is shown as final. */
 export type Lie = (typeof LIES)[number];
 
 /** What one node lies about, and how often it does. */
@@ -147,6 +149,8 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
   }
 
   const finalized = (seen: number): number => ledger.blockAt(seen - FINALITY, seen);
+  /** The newest slot that this answer shows as final. */
+  const shownFinal = (seen: number): number => (lies('early') ? ledger.blockAt(seen, seen) : finalized(seen));
   const slotAt = (commitment: string, seen: number): number =>
     commitment === 'finalized'
       ? finalized(seen)
@@ -207,7 +211,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       if (!entry || lies('hides')) return { slot: slot + (lies('heights') ? 400n : 0n), status: null };
       const depth = seen - entry.slot;
       const commitment: 'finalized' | 'confirmed' | 'processed' =
-        depth >= FINALITY ? 'finalized' : depth >= 2 ? 'confirmed' : 'processed';
+        depth >= FINALITY || lies('early') ? 'finalized' : depth >= 2 ? 'confirmed' : 'processed';
       const err = entry.failed ? { InstructionError: [2, 'Custom'] } : null;
       return { slot, status: { slot: BigInt(entry.slot), err, commitment } };
     },
@@ -238,7 +242,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
 
     async balance(address: string, least?: bigint) {
       const seen = view();
-      const slot = finalized(seen);
+      const slot = shownFinal(seen);
       if (least !== undefined && least > BigInt(slot)) {
         throw new production.RpcRefusal(
           MIN_CONTEXT_SLOT_NOT_REACHED,
@@ -285,7 +289,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       const forged = p.forged.find((one) => one.signature === signature);
       if (forged) return lies('invents') ? forged : null;
       const entry = entryOf(signature, seen);
-      if (!entry || entry.slot > finalized(seen) || lies('hides')) return null;
+      if (!entry || entry.slot > shownFinal(seen) || lies('hides')) return null;
       if (!entry.transaction.readable)
         throw new production.RpcRefusal(
           UNSUPPORTED_VERSION,
@@ -298,7 +302,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
 
     async signaturesFor(address: string, page: Page): Promise<SignatureEntry[]> {
       const seen = view();
-      const final = finalized(seen);
+      const final = shownFinal(seen);
       let list: SignatureEntry[] = ledger
         .of(address)
         .filter((entry) => isSeen(entry, seen) && entry.slot <= final && !lies('hides'))

@@ -128,6 +128,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
   const add = (name: string): void => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
+  for (const { isShort } of world.bridge.orders.values()) if (isShort) add('short returns');
   for (const op of operationsOf(world, production)) add(`${op.kind} ${op.state}/${op.detail}`);
   for (const table of ['requests', 'refunds', 'asry_payouts'])
     for (const row of rowsIn(world, table)) add(`${table} ${row.state}`);

@@ -6,7 +6,7 @@ import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import { FARTHEST_CHECK_MS } from '../../src/custody/kernel/state-machine.ts';
 import type { Actors, Placed } from './actors.ts';
-import { judgeRecords, judgeSums } from './conservation.ts';
+import { judgeCurve, judgeRecords, judgeSums } from './conservation.ts';
 import { type Entry, key } from './ledger.ts';
 import type { Production } from './production.ts';
 import { movementOf } from './witness.ts';
@@ -103,6 +103,7 @@ export async function judge(world: World, actors: Actors, production: Production
     judgeEnds(world, operations);
     judgeBooks(world, operations, landed);
     judgeSums(world, operations);
+    judgeCurve(world);
     if (!world.state.wasD1Restored) {
       judgeMirror(world, operations);
       judgeRecords(world);
@@ -125,7 +126,11 @@ function judgeEnds(world: World, operations: readonly Operation[]): void {
       world.witness.broken('reservations_end', `${op.id} is ${op.state} and reserves ${op.reserved}`);
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
     const isBooked =
-      op.unsettled === 0n || !order?.isOver || order.arrivedAt === null || order.fate === 'untrue';
+      op.unsettled === 0n ||
+      !order?.isOver ||
+      order.arrivedAt === null ||
+      order.fate === 'untrue' ||
+      order.isShort;
     if (!isBooked && !isHeld(op))
       world.witness.broken('nothing_lost', `what came for ${op.id} is not booked (${op.state}/${op.detail})`);
   }
@@ -303,7 +308,11 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
       if (paid && paid.value >= order.minimumSats)
         broken(op, `${paid.value} sats of ${order.minimumSats} arrived`);
     }
-    if (op.detail === 'refunded' && order.fate !== 'refunded') broken(op, `the bridge ${order.fate} it`);
+    if (op.detail === 'refunded' && order.fate !== 'refunded' && order.fate !== 'crumbs')
+      broken(op, `the bridge ${order.fate} it`);
+    // Of a recovered swap nothing tells what it was to bring.
+    if (order.isShort && isOver(op) && op.unsettled === 0n && op.detail !== 'late' && !world.state.wasLost)
+      broken(op, 'the bridge returned only a part of it');
   }
 }
 

@@ -27,10 +27,17 @@ export type Order = {
     readonly hasReference: boolean;
     /** False: of a transaction version that nodes do not show. */
     readonly readable: boolean;
+    readonly by?: PaidBy;
   }[];
   /** Milliseconds after the payments at which the customer confirms; empty when the scan must find them. */
   readonly confirms: readonly number[];
 };
+
+/**
+ * Who pays besides the customer: a sponsor the fee; or a vault that does not sign the payment, while the customer signs
+ * and pays the fee and the rent of another account. Absent: nobody.
+ */
+export type PaidBy = 'sponsor' | 'vault';
 
 export type Deposit = {
   readonly at: number;
@@ -128,6 +135,16 @@ export function planOrders(r: Random, spread: number): Order[] {
     };
   });
 }
+
+/** Some customers of a seed pay from a wallet with a sponsor, or from a vault. */
+export const withPayers = (r: Random, orders: readonly Order[]): Order[] =>
+  orders.map((order) => ({
+    ...order,
+    payments: order.payments.map((payment) => {
+      const by = r.pick(['customer', 'sponsor', 'vault'] as const);
+      return by === 'customer' ? payment : { ...payment, by };
+    }),
+  }));
 
 export function planDeposits(r: Random, spread: number): Deposit[] {
   const count = r.pick([0, 0, 1, 1, 2, 3]);

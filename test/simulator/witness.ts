@@ -52,8 +52,11 @@ function readMovement({ actions, memo }: Transaction): Movement {
 
 /** What truly happened on the chain outside the custodian. */
 export type Truth = {
-  /** Payments to the treasury by their signature: what the treasury gained and who paid. */
-  readonly payments: Map<string, { readonly lamports: bigint; readonly payer: string }>;
+  /**
+   * Payments to the treasury by their signature: what the treasury gained and who paid. Null if no signer did: such
+   * a payment is never paid back by the service.
+   */
+  readonly payments: Map<string, { readonly lamports: bigint; readonly payer: string | null }>;
   /** Deposits by their signature. */
   readonly deposits: Map<string, { readonly atoms: bigint; readonly account: string; readonly most: bigint }>;
   /** Fee and payments of the request that makes a mint. */
@@ -105,7 +108,7 @@ export function createWitness(p: {
   const exposure = (): bigint =>
     moved().reduce((sum, { movement }) => {
       const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
-      return order && order.arrivedAt === null ? sum + order.amount : sum;
+      return order && (order.arrivedAt === null || order.isShort) ? sum + order.amount : sum;
     }, 0n);
 
   function swapLanded(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {

@@ -302,6 +302,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     random: random.fork(),
     schema: production.schema,
     faults: () => faults().d1,
+    onTooWide: () => count('batches that D1 refused for their size'),
   });
   const nodes = createNodes({
     ledger,

@@ -6,12 +6,12 @@
  */
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
-import { createRowRetries } from '../kernel/row-retries.ts';
+import { createRowRetries, isTimeOver } from '../kernel/row-retries.ts';
 import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
 import type { AsryProgram } from './epochs.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
@@ -58,15 +58,29 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
     mirrorClaim(journal, store, changed, now());
   }
 
-  const owe = (payout: Payout, reason: OwedReason): Payout => ({
-    ...payout,
-    state: 'owed',
-    reason,
-    rent: 0n,
-    rentAt: null,
-    tries: payout.tries + 1,
-    dueAt: nextCheckAt(reason, payout.tries),
-  });
+  const alarmedAt = new Map<OwedReason, number>();
+
+  /** Alerts the operator, once an hour, to a reason that only the operator can remove. */
+  function reportOwed({ signature, part }: Payout, reason: OwedReason): void {
+    const known = alarmedAt.get(reason);
+    const isKnown = known !== undefined && !isTimeOver(known + HOUR_MS, HOUR_MS, now());
+    if (isKnown || !OPERATOR_REASONS.includes(reason)) return;
+    alarmedAt.set(reason, now());
+    log({ level: 'alarm', event: 'payout_owed', payout: `${signature}:${part}`, reason });
+  }
+
+  function owe(payout: Payout, reason: OwedReason): Payout {
+    reportOwed(payout, reason);
+    return {
+      ...payout,
+      state: 'owed',
+      reason,
+      rent: 0n,
+      rentAt: null,
+      tries: payout.tries + 1,
+      dueAt: nextCheckAt(reason, payout.tries),
+    };
+  }
 
   /** Books a payout whose operation has ended. */
   function settle(payout: Payout, operation: Operation): void {
@@ -286,18 +300,12 @@ export function createAsryPayouts(
   };
 }
 
-/** Refusals of the kernel for which a payout stays owed. */
-const OWED_FOR: Readonly<Partial<Record<string, OwedReason>>> = {
-  INSUFFICIENT_BALANCE: 'reserve_short_of_sol',
-  UPSTREAM_FAILED: 'unread',
-  SPENDING_LIMIT_REACHED: 'daily_limit',
-  SIGNING_PAUSED: 'paused',
-};
-
-function notBegun(refusal: Refusal): NotBegun {
-  const reason = OWED_FOR[refusal.code];
-  return reason ? { type: 'owed', reason } : { type: 'refused', refusal };
-}
+const OPERATOR_REASONS: readonly OwedReason[] = [
+  'recipient_account_foreign',
+  'reserve_short_of_asry',
+  'reserve_short_of_sol',
+  'mint_unexpected',
+];
 
 const OWED_REASONS: readonly string[] = [
   'recipient_account_missing',

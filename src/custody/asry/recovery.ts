@@ -15,7 +15,7 @@ import { HELD_RECONCILED } from '../kernel/state-machine.ts';
 import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
 import type { Epoch } from './epochs.ts';
 import { claimPurpose, encodePlan, payoutId } from './payout-operation.ts';
-import { mirrorClaim } from './view.ts';
+import { mirrorClaim, mirrorEpoch } from './view.ts';
 
 const NONE = lamports(0n);
 /** In SQLite a negative limit means no limit. */
@@ -87,7 +87,7 @@ export async function restoreClaims(p: AsryRecoveryPorts): Promise<number> {
 
 /**
  * Runs after a suspect journal was rebuilt. Payouts found on the chain are attached to their claims. Owed
- * payouts wait for the operator, because a lost instance may have signed them.
+ * payouts, and begun ones whose operation is lost, wait for the operator: a lost instance may have signed them.
  */
 export function holdSuspect(p: AsryRecoveryPorts): void {
   const { store, storage, journal, now } = p;
@@ -104,6 +104,18 @@ export function holdSuspect(p: AsryRecoveryPorts): void {
       hold(p, signature);
     });
   }
+  storage.transaction(() => advanceEpochs(p));
+}
+
+/** Moves each epoch to its last claim: D1 may have received the claim without the epoch's own change. */
+function advanceEpochs({ store, journal, now }: AsryRecoveryPorts): void {
+  for (const { epoch: number, after } of store.claims()) {
+    const epoch = store.epoch(number);
+    if (!epoch || epoch.deposits >= after) continue;
+    const advanced = { ...epoch, deposits: after, changes: epoch.changes + 1 };
+    store.putEpoch(advanced);
+    mirrorEpoch(journal, advanced, now());
+  }
 }
 
 /** Adds payouts to a claim that were made for it and that its row lacks. */
@@ -119,10 +131,9 @@ function adopt(p: AsryRecoveryPorts, signature: string): void {
     const taken = promised ? 0n : atoms < claim.left ? atoms : claim.left;
     const blank = { tries: 0, keyHash: null, bodyHash: null, createdAt: now() };
     const payout = promised ?? { ...blank, signature, part: payouts.length + 1, atoms };
-    const left = claim.left - taken;
     attach(
       p,
-      { ...claim, left },
+      { ...claim, left: claim.left - taken, operations: claim.operations + 1 },
       { ...payout, operationId: operation.id, rent: 0n, rentAt: null, paidAt: null },
     );
   }
@@ -134,18 +145,25 @@ type Paid = Omit<Payout, 'state' | 'reason' | 'dueAt'>;
 /** Stores a payout that an operation pays, and its claim, and queues the D1 update. Call inside a transaction. */
 function attach({ store, journal, now }: AsryRecoveryPorts, claim: Claim, payout: Paid): void {
   store.putPayout({ ...payout, state: 'begun', reason: null, dueAt: null });
-  const changed = { ...claim, operations: claim.operations + 1, changes: claim.changes + 1 };
+  const changed = { ...claim, changes: claim.changes + 1 };
   store.putClaim(changed);
   mirrorClaim(journal, store, changed, now());
 }
 
-/** Turns an owed payout into an operation that awaits the operator. */
+/**
+ * Gives each unpaid payout without an operation one that awaits the operator. D1 may have received a claim
+ * without the operation that pays it: the chain knows that payout only by the lost operation's id.
+ */
 function hold(p: AsryRecoveryPorts, signature: string): void {
   const { store, journal, mint, decimals, now } = p;
   for (const payout of store.payouts(signature)) {
     const claim = store.claim(signature);
-    if (!claim || payout.state !== 'owed') continue;
-    const id = payoutId(signature, claim.operations + 1);
+    const lost =
+      payout.state === 'begun' && payout.operationId !== null && !journal.get(payout.operationId)
+        ? payout.operationId
+        : undefined;
+    if (!claim || (payout.state !== 'owed' && lost === undefined)) continue;
+    const id = lost ?? payoutId(signature, claim.operations + 1);
     const plan = encodePlan({
       deposit: signature,
       part: payout.part,
@@ -166,6 +184,7 @@ function hold(p: AsryRecoveryPorts, signature: string): void {
       now: now(),
     });
     journal.insert({ ...intent, reason: HELD_RECONCILED });
-    attach(p, claim, { ...payout, operationId: id });
+    const operations = lost === undefined ? claim.operations + 1 : claim.operations;
+    attach(p, { ...claim, operations }, { ...payout, operationId: id });
   }
 }

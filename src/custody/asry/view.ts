@@ -37,9 +37,10 @@ export const epochView = (epoch: Epoch): AsryEpochView => ({
 
 const viewOfPayout = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView => {
   const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
-  if (!operation?.signing) return payoutView(payout, undefined);
-  const finishedAt = operation.state === 'done' ? operation.updatedAt : null;
-  return payoutView(payout, { signature: operation.signing.signature, finishedAt });
+  if (!operation) return payoutView(payout, undefined);
+  const { signing, reason, state, updatedAt } = operation;
+  const finishedAt = state === 'done' ? updatedAt : null;
+  return payoutView(payout, { signature: signing?.signature ?? null, reason, finishedAt });
 };
 
 export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {

@@ -13,6 +13,7 @@ import { recallDisagreement } from './quorum.ts';
 import type { Reconciled } from './reconcile.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, limitsOf } from './spending-limits.ts';
+import { STUCK_AFTER_MS } from './state-machine.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
@@ -50,7 +51,10 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       return {
         ok: true,
         message: 'Open operations that await the operator.',
-        rows: journal.open().filter(isHeld).map(summary),
+        rows: journal
+          .open()
+          .filter((operation) => awaitsOperator(operation, p.now()))
+          .map(summary),
       };
     case 'retry':
       return retry(p, id ?? '');
@@ -85,7 +89,17 @@ const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be che
 const tooEarly = (ms: number): string =>
   `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
-const isHeld = (operation: Operation): boolean => operation.reason?.startsWith('held') ?? false;
+const isHeld = ({ reason }: Operation): boolean => reason?.startsWith('held') ?? false;
+
+/**
+ * Whether the operator must act: it is held, it failed and what it paid for has not arrived, or it could not be
+ * signed for hours.
+ */
+const awaitsOperator = (operation: Operation, now: number): boolean => {
+  const { state, unsettled, createdAt } = operation;
+  const isLate = state === 'planned' && now - createdAt > STUCK_AFTER_MS;
+  return isHeld(operation) || isLate || (state === 'failed' && unsettled > 0n);
+};
 
 /** Makes an operation due now; the state machine decides its next step. */
 function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
@@ -139,7 +153,7 @@ export function custodyReport({
     // An operator's pause stops more than swaps, so it is reported first.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
-    heldOperations: open.filter((operation) => operation.reason?.startsWith('held')).length,
+    heldOperations: open.filter((operation) => awaitsOperator(operation, now())).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
     republishing: isRepublishing(journal),

@@ -16,8 +16,8 @@ export type BookingPorts = {
   readonly treasuryAddress: string;
   /** Transactions signed by the reserve are its own transfers, never payments. */
   readonly reserveAddress: string;
-  /** Decides the purpose of a payment and books it, inside the storage transaction; null when it matches nothing. */
-  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => string | null;
+  /** Decides the purpose of a payment and books it, inside the storage transaction. */
+  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => Taken;
   /** A finalized transaction, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly now: () => number;
@@ -37,6 +37,12 @@ const ALARM_TRIES = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
 const UNREAD_LIFE_MS = 30 * DAY_MS;
+
+/** The purpose of a payment; null when it has none, with the reason if a customer seems to have paid. */
+export type Taken = {
+  readonly purpose: string | null;
+  readonly reason?: 'several_requests' | 'may_be_returned';
+};
 
 /** `stop`: the nodes fail, or too many transactions wait; the walk keeps its place. */
 export type ReadOutcome = 'read' | 'stop';
@@ -62,8 +68,13 @@ export function createBooking(p: BookingPorts) {
       (signer) => signer === p.treasuryAddress || signer === p.reserveAddress,
     );
     p.storage.transaction(() => {
-      if (payments.get(payment.signature)?.purpose) return;
-      payments.record(payment, isOurs ? null : p.take(payment, transaction));
+      const known = payments.get(payment.signature);
+      if (known?.purpose) return;
+      const { purpose, reason }: Taken = isOurs ? { purpose: null } : p.take(payment, transaction);
+      payments.record(payment, purpose);
+      if (reason === undefined || known) return;
+      const { signature, lamports } = payment;
+      p.log({ level: 'alarm', event: 'payment_unmatched', signature, lamports: lamports.toString(), reason });
     });
   }
 
@@ -159,11 +170,17 @@ export function createBooking(p: BookingPorts) {
   };
 }
 
-/** The only signer that lost more lamports than the fee; null if there are several or it was the treasury. */
+/**
+ * The only signer that lost more lamports than the fee, and at least those that the treasury gained. Null if there
+ * are several, or if an account that did not sign paid: a wallet of several members, or of a program.
+ */
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
-  const payers = transaction.signers.filter((signer, index) => {
+  const payers = transaction.signers.flatMap((signer, index) => {
     const change = lamportsChange(transaction, signer) ?? 0n;
-    return signer !== treasury && change < (index === 0 ? -transaction.fee : 0n);
+    const paid = -change - (index === 0 ? transaction.fee : 0n);
+    return signer !== treasury && paid > 0n ? [{ signer, paid }] : [];
   });
-  return payers.length === 1 ? (payers[0] ?? null) : null;
+  const [payer] = payers;
+  const credit = lamportsChange(transaction, treasury) ?? 0n;
+  return payer && payers.length === 1 && payer.paid >= credit ? payer.signer : null;
 }

@@ -24,16 +24,17 @@ const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now: number
   blockTime === null ? now : blockTime * 1_000;
 
 /**
- * The request that a payment names by reference or by its exact amount; undefined if none or several match.
+ * The request that a payment names by reference or by its exact amount; `several` if it has the references of
+ * several, and undefined if none matches or the amount fits several.
  */
 export function matchRequest(
   payment: TreasuryPayment,
   transaction: Pick<ChainTransaction, 'accounts'>,
   find: RequestLookup,
   now: number,
-): PaymentRequest | undefined {
+): PaymentRequest | 'several' | undefined {
   const referenced = transaction.accounts.flatMap((account) => find.byReference(account) ?? []);
-  if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : undefined;
+  if (referenced.length > 0) return referenced.length === 1 ? referenced[0] : 'several';
   const paidAt = paidAtOf(payment, now);
   const exact = find
     .openByFee(payment.lamports.toString())

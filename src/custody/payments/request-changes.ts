@@ -8,6 +8,7 @@ import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource } from '../kernel/module.ts';
 import type { Log, Mirror, Storage } from '../kernel/ports.ts';
 import { createRowRetries } from '../kernel/row-retries.ts';
+import type { Taken } from './booking.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
 import { judgePayment, matchRequest } from './payment-matching.ts';
 import type { Refunds } from './refunds.ts';
@@ -47,6 +48,8 @@ export type RequestChangesPorts = {
   readonly now: () => number;
   readonly log: Log;
 };
+
+const UNMATCHED: Taken = { purpose: null };
 
 export type RequestChanges = ReturnType<typeof createRequestChanges>;
 
@@ -108,23 +111,24 @@ export function createRequestChanges(p: RequestChangesPorts) {
     save,
     oweAll,
 
-    /** The purpose of a payment that belongs to a request, booked there once; null for any other payment. */
-    take(payment: TreasuryPayment, transaction: ChainTransaction): string | null {
+    /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
+    take(payment: TreasuryPayment, transaction: ChainTransaction): Taken {
       const request = matchRequest(payment, transaction, store, now());
-      if (!request) return null;
+      if (request === 'several') return { purpose: null, reason: 'several_requests' };
+      if (!request) return UNMATCHED;
       // A bridge adds no reference. Once the swap has settled, a confirm books the payment of a customer.
       const isNamed = transaction.accounts.includes(request.reference);
-      if (!isNamed && p.mayBeReturned(payment)) return null;
+      if (!isNamed && p.mayBeReturned(payment)) return { purpose: null, reason: 'may_be_returned' };
       const purpose = purposeOf(request);
       const name = `payment:${payment.signature}`;
       const consumerOf = journal.consumerOf(name);
       // Consumed by this request: its row was rebuilt from D1, and only the booking of the payment was lost
       // with the journal.
-      if (consumerOf !== undefined) return consumerOf === purpose ? purpose : null;
-      if (refunds.isReturned(payment)) return null;
+      if (consumerOf !== undefined) return consumerOf === purpose ? { purpose } : UNMATCHED;
+      if (refunds.isReturned(payment)) return UNMATCHED;
       journal.consumeOnce(name, purpose, now());
       apply(request, payment);
-      return purpose;
+      return { purpose };
     },
 
     /**

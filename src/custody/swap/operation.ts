@@ -25,7 +25,6 @@ import type { ApprovedPayment, CheckThirdParty } from './third-party-payment.ts'
 export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
 
 export type SwapPorts = SettlementPorts & {
-  readonly maxCostBps: number;
   /** The answers of all sources in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;

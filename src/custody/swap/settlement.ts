@@ -17,6 +17,8 @@ import { orUnreadable } from '../kernel/solana-view.ts';
 export type SettlementPorts = {
   readonly reserveAddress: string;
   readonly bitcoinAddress: string;
+  /** Most that a swap may cost, in basis points of its amount. */
+  readonly maxCostBps: number;
   /** In order of preference. */
   readonly routes: readonly SwapRoute[];
   /** One answer per Bitcoin index: the transaction, null when it has none, or its failure. */
@@ -51,6 +53,13 @@ const RETRIES_PER_CHECK = 2;
 const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
 
 export function createSwapSettlement(ports: SettlementPorts) {
+  /**
+   * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the
+   * rest. The swap then stays unsettled, so that a token payment does not make room for the next swap.
+   */
+  const isWhole = (returned: bigint, owed: bigint): boolean =>
+    (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
+
   async function findPayment(
     txids: readonly string[],
     operation: Operation,
@@ -77,7 +86,12 @@ export function createSwapSettlement(ports: SettlementPorts) {
     const part = undecided ? undefined : largest(free);
     if (!part) return pending('settling');
     return {
-      settlement: { state: 'incomplete', reason: 'partial', arrived: true, outcome: outcomeOf(part) },
+      settlement: {
+        state: 'incomplete',
+        reason: 'partial',
+        arrived: isWhole(part.value, minimum),
+        outcome: outcomeOf(part),
+      },
       claims: [claimOf(part.txid, part)],
     };
   }
@@ -94,8 +108,9 @@ export function createSwapSettlement(ports: SettlementPorts) {
     const found = await findPayment(txids, operation, isTaken);
     if (found.claims.length === 0 && txids.some((text) => TXID.test(text))) return found;
     const { settlement, claims } = found;
-    const outcome = settlement.state === 'pending' ? {} : settlement.outcome;
-    const arrived = settlement.state !== 'pending';
+    if (settlement.state === 'incomplete') return found;
+    const arrived = settlement.state === 'complete';
+    const outcome = arrived ? settlement.outcome : {};
     return { settlement: { state: 'incomplete', reason: 'partial', arrived, outcome }, claims };
   }
 
@@ -138,15 +153,16 @@ export function createSwapSettlement(ports: SettlementPorts) {
       ...nextEntries(list, before[node], { share, looks: operation.looks, isTaken }),
     }));
     const undecided = new Set<string>();
-    let nearly: { signature: string; credit: bigint } | undefined;
+    let nearly: Refund | undefined;
     for (const signature of new Set(steps.flatMap(({ entries }) => entries))) {
       const transaction = await orUnreadable(ports.transaction(signature));
       if (transaction === 'unreadable') continue;
       if (!transaction) undecided.add(signature);
       const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
       if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
-      if (credit === report.amount) return refundedBy({ signature, credit });
-      nearly ??= { signature, credit };
+      const found = { signature, credit, arrived: isWhole(credit, operation.amount) };
+      if (credit === report.amount) return refundedBy(found);
+      nearly ??= found;
     }
     if (nearly) return refundedBy(nearly);
     const search = Object.fromEntries(
@@ -247,11 +263,14 @@ const sentSwap = ({ plan, signing }: Operation): SentSwap => ({
   tool: textOf(plan.tool),
 });
 
-const refundedBy = ({ signature, credit }: { signature: string; credit: bigint }): Settled => ({
+/** A credit in lamports, and whether it is the whole amount of the swap. */
+type Refund = { readonly signature: string; readonly credit: bigint; readonly arrived: boolean };
+
+const refundedBy = ({ signature, credit, arrived }: Refund): Settled => ({
   settlement: {
     state: 'incomplete',
     reason: 'refunded',
-    arrived: true,
+    arrived,
     outcome: { refundSignature: signature, refundLamports: credit.toString() },
   },
   claims: [`payment:${signature}`],

@@ -8,12 +8,12 @@ import {
   CREATION_FEE,
   creationMessage,
   creationSpaces,
+  METAPLEX_FEE,
   type TokenDesign,
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
 import { SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
-import { upstreamFailed } from '../../core/errors.ts';
 import type { Journal } from '../kernel/journal.ts';
 import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
 import { type Facts, plannedOperation } from '../kernel/operation.ts';
@@ -52,7 +52,7 @@ export type FoundMint = { readonly owner: string; readonly supply: bigint; reado
 export type TokenPorts = {
   readonly reserveAddress: string;
   readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
-  /** Lamports that exempt an account of so many bytes from rent. */
+  /** Lamports that exempt an account of so many bytes from rent, as a quorum of nodes gives them. */
   rentExemption(bytes: number): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
   /** The mint at an address at finalized; null if nothing exists there. */
@@ -93,13 +93,16 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
         return matches(found, design)
           ? { ok: false, found: { mint } }
           : { ok: false, reason: 'held_foreign_mint' };
-      const [mintRent, lifetime] = await Promise.all([
-        ports.rentExemption(creationSpaces(design).mint),
+      const { mint: mintSpace, metadata, account } = creationSpaces(design);
+      const [mintRent, otherRent, lifetime] = await Promise.all([
+        ports.rentExemption(mintSpace),
+        Promise.all([metadata, account].filter((bytes) => bytes > 0).map(ports.rentExemption)),
         ports.latestBlockhash(),
       ]);
-      // A node's rent figure would leave the reserve, so it may not exceed the amount set aside with the
-      // payment.
-      if (mintRent + CREATION_FEE > operation.reserved) throw upstreamFailed('solana-rpc', 'rent_unexpected');
+      const fees = CREATION_FEE + (design.metaplex ? METAPLEX_FEE : 0n);
+      const cost = otherRent.reduce((sum, rent) => sum + rent, mintRent + fees);
+      // The node that priced the sale was wrong: more would leave the reserve than the payment has set aside.
+      if (cost > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
       const cosignatures = [ports.signMint(invoiceId, message)];
       return { ...plainlyPrepared(message, lifetime), cosignatures };

@@ -53,6 +53,7 @@ const EpochJournal = z.object({
 const Operation = z.object({
   id: z.string(),
   status: z.enum(['waiting', 'finished', 'failed']),
+  reason: z.string().nullable(),
   signature: z.string().nullable(),
   updated_at: z.iso.datetime().transform((text) => Date.parse(text)),
 });
@@ -74,7 +75,7 @@ export const createAsryMirror = (db: D1Reads) => ({
       claim,
       payouts.map((payout) => {
         const operation = operations.find((row) => row.id === payout.operationId);
-        return payoutView(payout, operation && sent(operation));
+        return payoutView(payout, operation && operationView(operation));
       }),
     );
   },
@@ -92,13 +93,15 @@ export const createAsryMirror = (db: D1Reads) => ({
 async function operationsOf(db: D1Reads, ids: readonly string[]): Promise<Operation[]> {
   const { results } = await db
     .prepare(
-      `SELECT id, status, signature, updated_at FROM operations WHERE id IN (${ids.map(() => '?').join(', ')})`,
+      `SELECT id, status, reason, signature, updated_at FROM operations WHERE id IN (${ids.map(() => '?').join(', ')})`,
     )
     .bind(...ids)
     .all();
   return results.map((row) => Operation.parse(row));
 }
 
-/** Undefined before it is signed. */
-const sent = ({ signature, status, updated_at }: Operation) =>
-  signature === null ? undefined : { signature, finishedAt: status === 'finished' ? updated_at : null };
+const operationView = ({ signature, reason, status, updated_at }: Operation) => ({
+  signature,
+  reason,
+  finishedAt: status === 'finished' ? updated_at : null,
+});

@@ -478,6 +478,17 @@ describe('owed rewards', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
+  it('that only the operator can pay raises an alarm, once an hour', async () => {
+    const one = deposit(10n);
+    const run = start([one], { reserveAtoms: () => 0n });
+    await run.ask({ signature: one.signature });
+    await run.pass(50 * MINUTE);
+    expect(run.alarms).toEqual(['payout_owed']);
+    await run.pass(2 * HOUR);
+    expect(run.alarms.length).toBeGreaterThan(1);
+    expect(run.alarms.length).toBeLessThan(4);
+  });
+
   it('for want of ASRY or SOL keeps its place on the curve and is paid when there is some again', async () => {
     const [first, second] = [deposit(10n), deposit(10n)];
     let atoms = reward(first.atoms) - 1n;

@@ -138,6 +138,65 @@ describe('an emptied journal', () => {
   });
 });
 
+describe('a D1 that received one of several rows of a change', () => {
+  /** Loses the journal and the operation of a payout that never landed; D1 has its claim. */
+  async function loseOperation() {
+    const chain = { failing: 1 };
+    const run = start({ failing: () => chain.failing });
+    await run.ask({ signature: one.signature });
+    expect(await inD1(run)).toMatchObject([{ payouts: [{ state: 'begun' }] }]);
+    run.loseJournal();
+    await run.rowsOf(`DELETE FROM operations WHERE id LIKE 'asry:%'`);
+    await reconcile(run);
+    chain.failing = 0;
+    return run;
+  }
+
+  it('has a begun payout without its operation: it awaits the operator and is then paid', async () => {
+    const run = await loseOperation();
+    const id = `asry:${one.signature}:1`;
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toEqual([]);
+    expect((await run.ops({ name: 'held' }))?.rows).toMatchObject([{ id, reason: 'held_reconciled' }]);
+    expect(told(await run.ask({ signature: one.signature }))?.payouts).toMatchObject([
+      { status: 'owed', reason: 'paused' },
+    ]);
+    expect(await inD1(run)).toEqual(inJournal(run));
+    await run.ops({ name: 'retry', id });
+    await run.pass(2 * MINUTE);
+    expect(run.landed()).toMatchObject([{ order: { receiver: one.sender } }]);
+    expect(run.payouts()).toMatchObject([{ state: 'paid', operationId: id }]);
+  });
+
+  it('never pays such a payout twice: the chain shows the lost operation by its memo', async () => {
+    const run = start();
+    await run.ask({ signature: one.signature });
+    expect(await inD1(run)).toMatchObject([{ payouts: [{ state: 'begun' }] }]);
+    run.loseJournal();
+    await run.rowsOf(`DELETE FROM operations WHERE id LIKE 'asry:%'`);
+    await reconcile(run);
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toHaveLength(1);
+    expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
+  });
+
+  it('has an older epoch than its claims: the next deposit earns from behind the last of them', async () => {
+    const run = start();
+    const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
+    expect(rows).toEqual([]);
+    await run.ask({ signature: one.signature });
+    const older = await run.rowsOf('SELECT journal FROM asry_epochs');
+    await run.ask({ signature: two.signature });
+    await run.pass(MINUTE);
+    run.loseJournal();
+    await run.rowsOf(`UPDATE asry_epochs SET journal = '${String(older[0]?.journal)}'`);
+    await reconcile(run);
+    expect(run.epochs()[0]?.deposits).toBe(199_900_000n);
+    await run.ask({ signature: three.signature });
+    expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
+  });
+});
+
 describe('a journal set back', () => {
   it('to a claim that was owed then and has been paid since pays it no second time', async () => {
     const open = new Set<string>();

@@ -154,6 +154,29 @@ describe('an exact amount without a reference', () => {
   });
 });
 
+describe('a payment with the references of two requests', () => {
+  it('pays neither, and the operator is alerted once', async () => {
+    const world = createPaymentWorld();
+    const [a, b] = [world.open(), world.open()];
+    const paid = world.pay(fee(a) + fee(b), [a.reference, b.reference]);
+    await world.desk.run();
+    expect([a, b].map(({ id }) => world.desk.find(id)?.detail)).toEqual([
+      'awaiting_payment',
+      'awaiting_payment',
+    ]);
+    expect(codeOf(await world.confirm(a.id, paid))).toBe('PAYMENT_NOT_BOUND');
+    expect(world.alarms).toEqual([
+      {
+        level: 'alarm',
+        event: 'payment_unmatched',
+        signature: paid,
+        lamports: (fee(a) + fee(b)).toString(),
+        reason: 'several_requests',
+      },
+    ]);
+  });
+});
+
 describe('amounts above or below the fee', () => {
   it.each([
     ['ten thousand lamports more, which no transaction could carry back', 10_000n, []],

@@ -59,6 +59,7 @@ export function createPaymentWorld(
   };
   const chain: ChainTransaction[] = [];
   const created: string[] = [];
+  const alarms: Readonly<Record<string, unknown>>[] = [];
   const refunded: string[] = [];
   /** The operation ends so; a failed one moved nothing. */
   function finish(id: string, end: 'done' | 'failed'): void {
@@ -76,7 +77,9 @@ export function createPaymentWorld(
     journal,
     storage,
     now: () => state.now,
-    log: () => undefined,
+    log: (line) => {
+      if (line.level === 'alarm') alarms.push(line);
+    },
     async begin(kind, id, decide) {
       const known = journal.get(id);
       if (known) return { type: 'known', operation: known };
@@ -217,6 +220,7 @@ export function createPaymentWorld(
     ports,
     state,
     chain,
+    alarms,
     created,
     refunded,
     finish,

@@ -74,9 +74,9 @@ function setUp(nodeCount = 1) {
     reserveAddress: 'reserve',
     take(found) {
       if (found.signature === state.poison) throw new Error('cannot be booked');
-      if (found.lamports !== 100n) return null;
+      if (found.lamports !== 100n) return { purpose: null };
       taken.push(found);
-      return `token:${found.signature}`;
+      return { purpose: `token:${found.signature}` };
     },
     async transaction(signature) {
       state.reads++;
@@ -608,6 +608,36 @@ describe('what counts as a payment', () => {
         signers: ['sponsor'],
         preLamports: [50_000n, 900n, 0n],
         postLamports: [45_000n, 800n, 100n],
+      }),
+      null,
+    ],
+    [
+      'a wallet of several members, whose executor also paid the rent of an account',
+      payment('s1', 100n, {
+        accounts: ['executor', 'vault', 'opened', TREASURY],
+        signers: ['executor'],
+        preLamports: [50_000n, 900n, 0n, 0n],
+        postLamports: [44_970n, 800n, 30n, 100n],
+      }),
+      null,
+    ],
+    [
+      'a signer who paid the rent of an account as well',
+      payment('s1', 100n, {
+        accounts: ['payer', 'opened', TREASURY],
+        signers: ['payer'],
+        preLamports: [50_000n, 0n, 0n],
+        postLamports: [44_870n, 30n, 100n],
+      }),
+      'payer',
+    ],
+    [
+      'a signer who gave one lamport less than arrived',
+      payment('s1', 100n, {
+        accounts: ['payer', 'vault', TREASURY],
+        signers: ['payer'],
+        preLamports: [50_000n, 900n, 0n],
+        postLamports: [44_901n, 899n, 100n],
       }),
       null,
     ],

@@ -29,7 +29,7 @@ describe('a refund', () => {
     settlement: {
       state: 'incomplete',
       reason: 'refunded',
-      arrived: true,
+      arrived: change * 100n >= SOL * 98n,
       outcome: { refundSignature: signature, refundLamports: change.toString() },
     },
     claims: [`payment:${signature}`],
@@ -41,6 +41,52 @@ describe('a refund', () => {
     credit(ports, 'refund', 990_000_000n);
     credit(ports, 'later', 7n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+
+  it.each([100n, (SOL * 98n) / 100n - 1n])(
+    'of a small part, announced as such, leaves the swap unsettled: %i lamports',
+    async (part) => {
+      const { settle, ports } = setUp(refunded(part));
+      credit(ports, 'refund', part);
+      expect(await settle()).toMatchObject({ settlement: { reason: 'refunded', arrived: false } });
+    },
+  );
+
+  it('of a hundred lamports makes no room for further swaps, raises the count of held ones, and may be completed', async () => {
+    const w = createCustodianWorld();
+    w.bridge.nextReport = () => refunded(100n);
+    for (const name of ['a', 'b']) {
+      await w.custody.createSwap(keyed(name, { amountLamports: 2n * SOL }));
+      land(w.chain);
+    }
+    credit(w.swap, 'one', 100n);
+    credit(w.swap, 'two', 100n);
+    for (let alarms = 0; alarms < 20; alarms++) {
+      w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
+      await w.custody.alarm();
+    }
+    expect(w.journal.get('swap:key-a')).toMatchObject({
+      state: 'failed',
+      reason: 'refunded',
+      unsettled: 2n * SOL,
+    });
+    w.clock.now += 90 * 60_000;
+    expect(await w.custody.createSwap(keyed('c'))).toMatchObject({
+      refusal: { code: 'SWAP_LIMIT_REACHED', details: { limit: 'unsettled' } },
+    });
+    expect((await w.custody.report()).heldOperations).toBe(2);
+    expect((await w.custody.ops({ name: 'held' })).rows).toMatchObject([
+      { id: 'swap:key-a' },
+      { id: 'swap:key-b' },
+    ]);
+    w.bridge.nextReport = () => refunded(2n * SOL - 5_000n);
+    credit(w.swap, 'rest', 2n * SOL - 5_000n);
+    w.clock.now += 3_600_000;
+    for (let alarms = 0; alarms < 20; alarms++) {
+      w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
+      await w.custody.alarm();
+    }
+    expect((await w.custody.report()).heldOperations).toBe(1);
   });
 
   it('is found behind a transaction of a version that no node shows us: anybody can send one', async () => {

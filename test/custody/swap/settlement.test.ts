@@ -70,11 +70,16 @@ describe('partial, as reported by the bridge', () => {
     claims,
   });
 
-  it.each([9_000n, 124_500n])('is never complete: %i sats are booked as what arrived', async (sats) => {
+  it.each([
+    [9_000n, false],
+    [121_519n, false],
+    [121_520n, true],
+    [124_500n, true],
+  ])('is never complete: %i sats are booked, and the rest is outstanding: %s', async (sats, arrived) => {
     const { settle, ports } = setUp(partial(TXID));
     ports.indexes = [() => bitcoinTx(TXID, [{ value: sats }])];
     const outcome = { btcTxid: TXID, btcVout: 0, btcSats: sats.toString() };
-    expect(await settle()).toEqual(incomplete(true, outcome, [`output:${TXID}:0`]));
+    expect(await settle()).toEqual(incomplete(arrived, outcome, [`output:${TXID}:0`]));
   });
 
   it('waits for a transaction that our view does not show yet', async () => {
@@ -110,15 +115,18 @@ describe('delivery', () => {
     expect((await settle()).settlement.state).toBe('complete');
   });
 
-  it('of less is partial: it has arrived, and it is not a success', async () => {
+  it.each([
+    ['has arrived when no more than a swap may cost is missing', 121_520n, true],
+    ['leaves the swap unsettled when more is missing', 121_519n, false],
+  ])('of less is partial, no success, and %s', async (_name, value, arrived) => {
     const { settle, ports } = setUp(delivered(TXID));
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 123_999n }]));
+    ports.indexes = both(bitcoinTx(TXID, [{ value }]));
     expect(await settle()).toEqual({
       settlement: {
         state: 'incomplete',
         reason: 'partial',
-        arrived: true,
-        outcome: { btcTxid: TXID, btcVout: 0, btcSats: '123999' },
+        arrived,
+        outcome: { btcTxid: TXID, btcVout: 0, btcSats: value.toString() },
       },
       claims: [`output:${TXID}:0`],
     });

@@ -1,6 +1,6 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { describe, expect, it } from 'vitest';
-import { CREATION_FEE } from '../../../src/chain/solana/token-creation.ts';
+import { CREATION_FEE, METAPLEX_FEE } from '../../../src/chain/solana/token-creation.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
@@ -23,7 +23,7 @@ const SUBJECT = {
 };
 
 /** Lamports set aside for the creation: its fee, and rent of which the mint's is a part. */
-const RESERVED = 5_000_000n;
+const RESERVED = 15_000_006n;
 
 function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, rent = 1_000_000n) {
   const signed: [string, Uint8Array][] = [];
@@ -56,15 +56,19 @@ it('a creation is signed by the key that only its invoice has', async () => {
   expect(signed).toEqual([['one', ready.message]]);
 });
 
-it("a creation gives its mint no more than the reserved rent, regardless of a node's figure", async () => {
-  const most = RESERVED - CREATION_FEE;
-  expect(await prepare(null, {}, most).prepared).toMatchObject({ ok: true });
+it.each([
+  ["the mint's and the account's rent", {}, (RESERVED - CREATION_FEE) / 2n],
+  ["the mint's rent alone without a supply", { supply: '0' }, RESERVED - CREATION_FEE],
+  [
+    "Metaplex's fee and account as well",
+    { program: 'token', metaplex: true },
+    (RESERVED - CREATION_FEE - METAPLEX_FEE) / 3n,
+  ],
+])('a creation takes no more than was set aside, which covers %s', async (_name, over, most) => {
+  expect(await prepare(null, over, most).prepared).toMatchObject({ ok: true });
   for (const rent of [most + 1n, 50_000_000_000n]) {
-    const { prepared, signed } = prepare(null, {}, rent);
-    await expect(prepared).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      details: { reason: 'rent_unexpected' },
-    });
+    const { prepared, signed } = prepare(null, over, rent);
+    expect(await prepared).toEqual({ ok: false, reason: 'rent_unexpected' });
     expect(signed).toEqual([]);
   }
 });
