@@ -419,5 +419,7 @@ export function payoutView(
   const unsent = { ...base, signature: null, paidAtMs: null };
   // A failed read is retried within seconds; neither the caller nor the operator has to act.
   const waits = state === 'owed' ? (reason === 'unread' ? null : reason) : waitOf(operation?.reason ?? null);
-  return waits ? { ...unsent, status: 'owed', reason: waits } : { ...unsent, status: 'pending', reason: null };
+  return waits
+    ? { ...unsent, status: 'owed', reason: waits }
+    : { ...unsent, status: 'pending', reason: null };
 }

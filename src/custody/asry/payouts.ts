@@ -300,6 +300,20 @@ export function createAsryPayouts(
   };
 }
 
+/** Refusals of the kernel for which a payout stays owed. */
+const OWED_FOR: Readonly<Partial<Record<string, OwedReason>>> = {
+  INSUFFICIENT_BALANCE: 'reserve_short_of_sol',
+  UPSTREAM_FAILED: 'unread',
+  SPENDING_LIMIT_REACHED: 'daily_limit',
+  SIGNING_PAUSED: 'paused',
+};
+
+function notBegun(refusal: Refusal): NotBegun {
+  const reason = OWED_FOR[refusal.code];
+  return reason ? { type: 'owed', reason } : { type: 'refused', refusal };
+}
+
+/** Reasons that only the operator can remove. */
 const OPERATOR_REASONS: readonly OwedReason[] = [
   'recipient_account_foreign',
   'reserve_short_of_asry',
