@@ -459,6 +459,25 @@ const refusedRows = (exec: Storage['exec']) => ({
   },
 });
 
+/** Names that are consumed once, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`. */
+const consumedNames = (exec: Storage['exec']) => ({
+  /** Consumes a name for one purpose. False when it already serves another one. */
+  consumeOnce(name: string, purpose: string, now: number): boolean {
+    exec(
+      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      name,
+      purpose,
+      now,
+    );
+    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
+  },
+
+  /** The purpose that consumed a name, if any. */
+  consumerOf(name: string): string | undefined {
+    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+  },
+});
+
 /** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
 export function openJournal(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
   const { exec } = storage;
@@ -530,19 +549,7 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
 
   const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
 
-  /**
-   * Consumes a name for one purpose, permanently: `payment:<signature>`, `output:<txid>:<vout>`,
-   * `deposit:<address>`. False when it already serves another purpose.
-   */
-  function consumeOnce(name: string, purpose: string, now: number): boolean {
-    exec(
-      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-      name,
-      purpose,
-      now,
-    );
-    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
-  }
+  const names = consumedNames(exec);
 
   return {
     getMeta,
@@ -581,7 +588,7 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
         if (operation.revision > revision()) setMeta('revision', String(operation.revision));
         const free = exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
         write({ ...operation, seq: own?.seq ?? (free ? operation.seq : nextSeq()) }, now);
-        for (const name of namesConsumedBy(operation)) consumeOnce(name, operation.id, now);
+        for (const name of namesConsumedBy(operation)) names.consumeOnce(name, operation.id, now);
         return true;
       });
     },
@@ -594,6 +601,7 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
     ...operationQueries(exec, releasedSlot),
     ...unsignedMessages(exec),
     ...callRows(exec),
+    ...names,
     ...outboxRows(exec, takeRevision),
     ...mirrorMarks({ takeRevision, revision, getMeta, setMeta }),
     ...refusedRows(exec),
@@ -601,13 +609,6 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
 
     audit(command: string, facts: string, now: number): void {
       exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
-    },
-
-    consumeOnce,
-
-    /** The purpose that consumed a name, if any. */
-    consumerOf(name: string): string | undefined {
-      return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
     },
   };
 }

@@ -22,6 +22,7 @@ import {
   decideTransaction,
   type History,
   type NodeAgreement,
+  quorumOf,
   sameByKey,
   transactionsDiffer,
 } from './quorum.ts';
@@ -120,28 +121,7 @@ export function createSolanaView(p: {
     return answer.agreed;
   }
 
-  /** Nodes that have seen the blockhash, each with its own height afterwards. */
-  async function witnessesOf(blockhash: string): Promise<Witness[]> {
-    const answers = await Promise.allSettled(nodes.map((node) => witnessOf(node, blockhash)));
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value ? [answer.value] : []));
-  }
-
-  /**
-   * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized
-   * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
-   */
-  async function isAbsent({ signature, slot }: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean> {
-    const answers = await Promise.allSettled(
-      nodes.map(async (node) => {
-        const { slot: finalized } = await node.epochInfo('finalized');
-        if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
-        if ((await node.firstAvailableBlock()) > slot) return false;
-        return (await node.transaction(signature, 'finalized')) === null;
-      }),
-    );
-    const proofs = answers.filter((answer) => answer.status === 'fulfilled' && answer.value);
-    return proofs.length >= quorum;
-  }
+  const isAbsent: History['isAbsent'] = (entry) => isAbsentFrom(nodes, entry);
 
   return {
     quorum,
@@ -175,7 +155,7 @@ export function createSolanaView(p: {
       const found = tips.flatMap((tip) => (tip.status === 'fulfilled' ? [tip.value] : []));
       if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? missing();
       for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
-        const witnesses = await witnessesOf(blockhash);
+        const witnesses = await witnessesOf(nodes, blockhash);
         const [first] = witnesses;
         if (!first || witnesses.length < quorum) continue;
         const slot = witnesses.reduce(
@@ -214,10 +194,36 @@ export function createSolanaView(p: {
 const MAX_NODE_LAG = 10_000n;
 
 /**
+ * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized
+ * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
+ */
+async function isAbsentFrom(
+  nodes: readonly SolanaNode[],
+  { signature, slot }: Pick<SignatureEntry, 'signature' | 'slot'>,
+): Promise<boolean> {
+  const answers = await Promise.allSettled(
+    nodes.map(async (node) => {
+      const { slot: finalized } = await node.epochInfo('finalized');
+      if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
+      if ((await node.firstAvailableBlock()) > slot) return false;
+      return (await node.transaction(signature, 'finalized')) === null;
+    }),
+  );
+  const proofs = answers.filter((answer) => answer.status === 'fulfilled' && answer.value);
+  return proofs.length >= quorumOf(nodes.length);
+}
+
+/**
  * Slots by which a node's height may be older than its view of the blockhash: one URL may be served by two
  * machines. The expiry margin is twice as long, so such a height never expires an attempt too early.
  */
 const MAX_WITNESS_LAG = 16n;
+
+/** Nodes that have seen the blockhash, each with its own height afterwards. */
+async function witnessesOf(nodes: readonly SolanaNode[], blockhash: string): Promise<Witness[]> {
+  const answers = await Promise.allSettled(nodes.map((node) => witnessOf(node, blockhash)));
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value ? [answer.value] : []));
+}
 
 /** Undefined for a node that has not seen the blockhash, or whose height is from a much older view. */
 async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness | undefined> {
